@@ -119,21 +119,26 @@ def test_a_step_and_a_passage_are_shared(address: str, visit: Open, tmp_path: Pa
     assert axe(page) == []
     link = copied(page, "Copy link")
     assert link.startswith(f"{address}#t=262&camera=")
-    for name, ending, frames in (("Save as PNG", "262.png", 1), ("Save as GIF", "250-262.gif", 13)):
-        with page.expect_download() as download:
-            dialog.get_by_role("button", name=name).click()
-        assert download.value.suggested_filename == f"evasion-talks-runner-{ending}"
-        download.value.save_as(tmp_path / ending)
-        with image.open(tmp_path / ending) as found:
-            assert getattr(found, "n_frames", 1) == frames
-            assert found.size[0] == (900 if frames == 1 else 480)
-            assert len(found.convert("RGB").getcolors(1 << 24)) > 5, "something is drawn"
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name="Save as PNG").click()
+    assert download.value.suggested_filename == "evasion-talks-runner-262.png"
+    download.value.save_as(tmp_path / "262.png")
+    with image.open(tmp_path / "262.png") as found:
+        assert found.size[0] == 900
+        assert len(found.convert("RGB").getcolors(1 << 24)) > 5, "something is drawn"
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name="Save as video").click()
+    name, _, ending = download.value.suggested_filename.partition(".")
+    assert name == "evasion-talks-runner-250-262"
+    download.value.save_as(tmp_path / "passage")
+    video = (tmp_path / "passage").read_bytes()
+    assert video[4:8] == b"ftyp" if ending == "mp4" else video.startswith(b"\x1a\x45\xdf\xa3"), "the header of its format"
     dialog.get_by_role("button", name="Copy picture").click()
     dialog.get_by_text("The picture is copied.").wait_for()
     kinds = page.evaluate("navigator.clipboard.read().then((items) => items.flatMap((item) => item.types))")
     assert kinds == ["image/png"]
     page.get_by_label("to step", exact=True).fill("100")
-    assert dialog.get_by_role("button", name="Save as GIF").is_disabled()
+    assert dialog.get_by_role("button", name="Save as video").is_disabled()
     page.keyboard.press("Escape")
     assert not dialog.is_visible()
     assert step(page) == 262
@@ -149,14 +154,14 @@ def test_a_step_and_a_passage_are_shared(address: str, visit: Open, tmp_path: Pa
         assert end.size == (before.size[0], before.size[1] + 34)
 
 
-#: Where a page lets other work go first, it waits until the test lets it go on, while `holds` is set.
+#: Between two pictures of a video the page waits until the test lets it go on, while `holds` is set.
 HOLDS_WORK_BACK = """
 globalThis.holds = false;
 globalThis.held = [];
-const { postMessage } = MessagePort.prototype;
-MessagePort.prototype.postMessage = function (...given) {
-    if (holds) held.push(() => postMessage.apply(this, given));
-    else postMessage.apply(this, given);
+const { setTimeout } = globalThis;
+globalThis.setTimeout = (work, delay, ...given) => {
+    if (holds && delay === 1000 / 30) held.push(work);
+    else return setTimeout(work, delay, ...given);
 };
 """
 
@@ -168,7 +173,7 @@ def test_work_that_was_given_up_says_nothing_about_later_work(address: str, visi
     dialog = page.locator("#sharing")
     for count in (1, 2):
         page.keyboard.press("s")
-        dialog.get_by_role("button", name="Save as GIF").click()
+        dialog.get_by_role("button", name="Save as video").click()
         page.wait_for_function("count => held.length === count", arg=count)
         if count == 1:
             page.keyboard.press("Escape")
@@ -176,10 +181,10 @@ def test_work_that_was_given_up_says_nothing_about_later_work(address: str, visi
     page.evaluate("() => held[0]()")
     # The first work removes its board when it has ended.
     page.wait_for_function("() => document.querySelectorAll('canvas.studio').length === 1")
-    assert dialog.get_by_role("status").inner_text() == "Drawing the pictures…"
+    assert dialog.get_by_role("status").inner_text() == "Recording the video while it plays…"
     with page.expect_download():
         page.evaluate("() => { holds = false; held[1](); }")
-    dialog.get_by_text("The GIF is in your downloads").wait_for()
+    dialog.get_by_text("The video is in your downloads").wait_for()
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ const KEYS = [
   ["− +", "slower, faster (0.25 to 64)"],
   ["L", "loop"],
   ["G", "go to a step"],
-  ["S", "share: a link, a picture, a GIF or a video"],
+  ["S", "share: a link, a picture or a video"],
   ["[ ]", "begin and end a passage to share at this step"],
   ["C", "the next camera: the whole board, follow the players, or zoom in on the end"],
   ["X", "hide the text at the end of the match, and show it again"],

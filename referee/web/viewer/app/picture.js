@@ -1,22 +1,15 @@
-// Pictures of the board as files: one step, or a passage as a GIF or a video. They show what the page shows: its camera and its layers.
+// Pictures of the board as files: one step, or a passage as a video. They show what the page shows: its camera and its layers.
 
 import { Board } from "./board.js";
 import { el, number, plain } from "../kit/dom.js";
-import { Colors, Gif } from "./gif.js";
 import { wrapped } from "./hud.js";
 import { named, palette } from "./palette.js";
 import { outcomeText } from "./people.js";
-import { breathe } from "./recording.js";
 
-/** Pictures a second of a GIF, and of a video. */
-const GIF_RATE = 20;
+/** Pictures a second of a video. */
 const VIDEO_RATE = 30;
 /** Steps a second at speed 1. */
 const STEP_RATE = 20;
-/** The most pictures of a GIF: a longer passage goes faster. */
-const MOST_PICTURES = 400;
-/** How many pictures the colours of a GIF are chosen from. */
-const SAMPLES = 6;
 /** How long the last picture stays, in milliseconds. */
 const HOLD_MS = 2000;
 /** The room around the board, in pixels, and at the end of a match; and the lines for where and why it ended. Videos need even heights. */
@@ -102,7 +95,7 @@ export class Studio {
   }
 
   context() {
-    return /** @type {CanvasRenderingContext2D} */ (this.sheet.getContext("2d", { willReadFrequently: true }));
+    return /** @type {CanvasRenderingContext2D} */ (this.sheet.getContext("2d"));
   }
 
   /** The players in one line, the step in the next. @param {CanvasRenderingContext2D} context @param {number} turn @param {import("../kit/types.js").Palette} colors */
@@ -168,36 +161,13 @@ export class Studio {
   }
 
   /**
-   * A passage as a GIF that repeats for ever; null if it was cancelled.
-   * @param {Passage} passage
-   * @param {Watcher} watcher
-   */
-  async gif(passage, watcher) {
-    const points = pointsOf(passage);
-    const samples = Array.from({ length: Math.min(SAMPLES, points.length) }, (_, at, count = Math.min(SAMPLES, points.length)) => points[Math.round((at * (points.length - 1)) / Math.max(1, count - 1))]);
-    this.fit(passage.to);
-    const { sheet } = this;
-    const pixels = (/** @type {number} */ exact) => {
-      this.draw(exact);
-      return this.context().getImageData(0, 0, sheet.width, sheet.height).data;
-    };
-    const gif = new Gif(sheet.width, sheet.height, new Colors(samples.map(pixels)));
-    for (const [at, exact] of points.entries()) {
-      if (watcher.isGivenUp) return null;
-      gif.add(pixels(exact), at === points.length - 1 ? HOLD_MS / 10 : 100 / GIF_RATE);
-      watcher.progress((at + 1) / points.length);
-      await breathe();
-    }
-    return gif.finish();
-  }
-
-  /**
    * A passage as a video, recorded while it plays; null if it was given up.
    * @param {Passage} passage
    * @param {Watcher} watcher
    * @returns {Promise<Blob | null>}
    */
-  async video({ from, to, speed }, watcher) {
+  async video(passage, watcher) {
+    const { from, to, speed } = passage;
     this.fit(to);
     this.draw(from);
     const recorder = new MediaRecorder(this.sheet.captureStream(VIDEO_RATE), { mimeType: videoForm() ?? "", videoBitsPerSecond: 6_000_000 });
@@ -209,12 +179,12 @@ export class Studio {
     });
     recorder.start();
     const begun = performance.now();
-    const length = ((to - from) / (STEP_RATE * speed)) * 1000;
+    const length = secondsOf(passage) * 1000;
     for (;;) {
       const passed = performance.now() - begun;
-      if (watcher.isGivenUp || passed > length + HOLD_MS) break;
+      if (watcher.isGivenUp || passed > length) break;
       this.draw(Math.min(to, from + (passed / 1000) * STEP_RATE * speed));
-      watcher.progress(Math.min(1, passed / (length + HOLD_MS)));
+      watcher.progress(Math.min(1, passed / length));
       await new Promise((resolve) => setTimeout(resolve, 1000 / VIDEO_RATE));
     }
     recorder.stop();
@@ -234,16 +204,9 @@ export function videoForm() {
   return FORMS.find((form) => MediaRecorder.isTypeSupported(form));
 }
 
-/** The points of a match that a GIF shows; where there would be too many, it goes faster. @param {Passage} passage */
-export function pointsOf({ from, to, speed }) {
-  const stride = Math.max((speed * STEP_RATE) / GIF_RATE, (to - from) / (MOST_PICTURES - 1));
-  const count = Math.max(1, Math.ceil((to - from) / stride) + 1);
-  return Array.from({ length: count }, (_, at) => Math.min(to, from + at * stride));
-}
-
-/** How many seconds a GIF of a passage lasts. @param {Passage} passage */
-export function secondsOf(passage) {
-  return (pointsOf(passage).length - 1) / GIF_RATE + HOLD_MS / 1000;
+/** How many seconds a video of a passage lasts. @param {Passage} passage */
+export function secondsOf({ from, to, speed }) {
+  return (to - from) / (STEP_RATE * speed) + HOLD_MS / 1000;
 }
 
 /** As much of a text as there is room for. @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */

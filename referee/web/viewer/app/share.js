@@ -1,4 +1,4 @@
-// Sharing: a link to this step, a picture of it, and a passage as a GIF or a video.
+// Sharing: a link to this step, a picture of it, and a passage as a video.
 
 import { counted, el, number, part, plain } from "../kit/dom.js";
 import { copyButton, copyPicture, save } from "./clip.js";
@@ -55,7 +55,7 @@ export class Share {
     // Work that was given up may still end: it writes into a line that is gone.
     this.status = el("p", { class: "note", role: "status" });
     const close = el("button", { type: "button", onclick: () => dialog.close() }, "Close");
-    dialog.replaceChildren(el("h2", { id: "sharing-title" }, "Share"), this.linkPart(), this.picturePart(), this.passagePart(), this.status, el("p", {}, close));
+    dialog.replaceChildren(el("h2", { id: "sharing-title" }, "Share"), this.linkPart(), this.picturePart(), ...this.passagePart(), this.status, el("p", {}, close));
     dialog.onclose = () => this.giveUp();
     dialog.showModal();
   }
@@ -100,6 +100,7 @@ export class Share {
   }
 
   passagePart() {
+    if (!videoForm()) return [];
     const { recording } = this.shown;
     const passage = this.passage();
     const field = (/** @type {"from" | "to"} */ end) => {
@@ -116,55 +117,53 @@ export class Share {
       const [begin, end] = [from.valueAsNumber, to.valueAsNumber];
       return Number.isInteger(begin) && Number.isInteger(end) && begin >= 0 && begin <= end && end <= recording.steps ? { from: begin, to: end, speed: Number(speed.value) } : null;
     };
-    const make = (/** @type {"gif" | "video"} */ kind) => () => {
+    const video = el("button", { type: "button", onclick: () => {
       const wanted = chosen();
-      if (wanted) void this.make(kind, wanted, Number(size.value), bar, [gif, video], stop);
-    };
-    const gif = el("button", { type: "button", onclick: make("gif") }, "Save as GIF");
-    const video = el("button", { type: "button", hidden: !videoForm(), onclick: make("video") }, "Save as video");
+      if (wanted) void this.make(wanted, Number(size.value), bar, video, stop);
+    } }, "Save as video");
     const stop = el("button", { type: "button", hidden: true, onclick: () => this.giveUp() }, "Stop");
     const bar = el("progress", { max: "1", value: "0", hidden: true, "aria-label": "Progress" });
     const tell = () => {
       const wanted = chosen();
-      gif.disabled = video.disabled = !wanted;
+      video.disabled = !wanted;
       if (!wanted) note.textContent = `Choose steps from 0 to ${number(recording.steps)}, the first one first.`;
       else {
         [this.from, this.to] = [wanted.from, wanted.to];
-        note.textContent = `${counted(wanted.to - wanted.from, "step")}; the GIF lasts ${number(secondsOf(wanted), 1)} s.`;
+        note.textContent = `${counted(wanted.to - wanted.from, "step")}; the video lasts ${number(secondsOf(wanted), 1)} s.`;
       }
     };
     const isChosen = this.from !== null || this.to !== null;
     tell();
     // A passage that nobody has chosen is another one at the next step.
     if (!isChosen) this.from = this.to = null;
-    return el("section", {}, el("h3", {}, "Passage"),
+    return [el("section", {}, el("h3", {}, "Passage"),
       el("p", { class: "row" }, el("label", {}, "from step ", from), el("label", {}, "to step ", to), speed, size),
-      el("p", { class: "row" }, gif, video, stop, bar), note,
-      el("p", { class: "note" }, "On the board, ", el("kbd", {}, "["), " begins a passage and ", el("kbd", {}, "]"), " ends it. It shows the camera and the layers of the page."));
+      el("p", { class: "row" }, video, stop, bar), note,
+      el("p", { class: "note" }, "On the board, ", el("kbd", {}, "["), " begins a passage and ", el("kbd", {}, "]"), " ends it. It shows the camera and the layers of the page."))];
   }
 
   /**
-   * @param {"gif" | "video"} kind @param {import("./picture.js").Passage} passage @param {number} size
-   * @param {HTMLProgressElement} bar @param {HTMLButtonElement[]} buttons @param {HTMLButtonElement} stop
+   * @param {import("./picture.js").Passage} passage @param {number} size
+   * @param {HTMLProgressElement} bar @param {HTMLButtonElement} button @param {HTMLButtonElement} stop
    */
-  async make(kind, passage, size, bar, buttons, stop) {
+  async make(passage, size, bar, button, stop) {
     const work = { isGivenUp: false, progress: (/** @type {number} */ share) => { bar.value = share; } };
     this.work = work;
     bar.value = 0;
     bar.hidden = stop.hidden = false;
-    for (const button of buttons) button.disabled = true;
+    button.disabled = true;
     const studio = new Studio(this.shown.board, this.shown.recording, size);
     await this.run(async () => {
-      this.status.textContent = kind === "gif" ? "Drawing the pictures…" : "Recording the video while it plays…";
-      const found = await studio[kind](passage, work);
+      this.status.textContent = "Recording the video while it plays…";
+      const found = await studio.video(passage, work);
       if (!found) return "Stopped.";
-      const ending = kind === "gif" ? "gif" : found.type.startsWith("video/mp4") ? "mp4" : "webm";
+      const ending = found.type.startsWith("video/mp4") ? "mp4" : "webm";
       save(found, `${this.name()}-${passage.from}-${passage.to}.${ending}`);
-      return `The ${kind === "gif" ? "GIF" : "video"} is in your downloads (${number(found.size / 1000)} kB).`;
+      return `The video is in your downloads (${number(found.size / 1000)} kB).`;
     });
     studio.close();
     bar.hidden = stop.hidden = true;
-    for (const button of buttons) button.disabled = false;
+    button.disabled = false;
   }
 
   /** Do something, and show its result as a sentence. @param {() => Promise<string>} work */
