@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from referee.api.runner import MatchRequest, PlayedMatch
-    from referee.cli.sampling import Samples
+    from referee.author.sampling import Samples
     from referee.games.game import Seat
     from referee.match.loop import Match
     from referee.players.spec import Spec
@@ -84,7 +84,12 @@ def profile(
         ),
     ] = None,
     games: Annotated[int, typer.Option("--games", metavar="N", min=1, max=1_000, help="Games to play, one after another.")] = 1,
-    flame: Annotated[Path | None, typer.Option("--flame", metavar="FILE.svg", help="Write a flame graph of the bot's functions.")] = None,
+    flame: Annotated[
+        Path | None,
+        typer.Option(
+            "--flame", metavar="FILE.svg", help="Let py-spy draw a flame graph of the bot's functions; of several games, the last one."
+        ),
+    ] = None,
     game: Game = None,
     out: Out = None,
     quiet: Quiet = False,
@@ -96,9 +101,9 @@ def profile(
     The times are those that the referee bills. The functions come from py-spy, for Python bots. The bots play without isolation unless --isolation says otherwise.
     """
     wanted = request.build({**flags, "isolation": flags["isolation"] or "none", "game": game, "out": out})
+    from referee.author.sampling import Sampler, Samples
     from referee.cli.live import Brief
     from referee.cli.run import announce_build
-    from referee.cli.sampling import Sampler, Samples
     from referee.match.seeds import new_seed
     from referee.players.building import tell_builds
 
@@ -116,7 +121,9 @@ def profile(
     def listen(running: Match) -> list[Listener]:
         found: list[Listener] = [] if quiet else [Brief(running.game, running.clocks)]
         found.append(_StartUp(running, own, startups))
-        return found if spy is None else [*found, Sampler(running, own, samples, spy, cores)]
+        if spy is not None:
+            found += [Sampler(running, own, samples, spy, cores, place) for place in (None, *([] if flame is None else [flame]))]
+        return found
 
     for number in range(games):
         one = match._replace(seed=(match.seed or 0) + number)
@@ -126,10 +133,8 @@ def profile(
         answers += _answers(played[-1].replay, own)
         if not played[-1].result.started:
             break
-    if flame is not None and samples.count:
-        _draw(flame, samples, f"{escape(bot, 60)} ({own}) against {escape(against, 60)}")
     report = _report(bot, against, own, match, played, answers, startups, samples)
-    report["flame"] = str(flame) if flame is not None and samples.count else None
+    report["flame"] = str(flame) if flame is not None and samples.count and samples.problem is None else None
     if as_json:
         put_json(report)
     else:
@@ -161,7 +166,7 @@ def _specs(match: MatchRequest, bot: str, against: str, wanted: str | None) -> d
 
 def _spy(samples: Samples, flame: Path | None) -> str | None:
     """Return the path of py-spy, or None where it can't be used; ``samples.problem`` says why. Raises UsageError if a flame graph needs it."""
-    from referee.cli import sampling
+    from referee.author import sampling
 
     if flame is not None and (flame.is_dir() or not flame.absolute().parent.is_dir()):
         what = "is a folder" if flame.is_dir() else "is in a folder that does not exist"
@@ -180,7 +185,7 @@ def _spy(samples: Samples, flame: Path | None) -> str | None:
 def _played(match: MatchRequest, specs: dict[Seat, Spec], sampled: Seat | None, listen: Callable[[Match], list[Listener]]) -> PlayedMatch:
     """Play one game; py-spy may look into the program of the seat ``sampled``."""
     from referee.api import runner
-    from referee.cli import sampling
+    from referee.author import sampling
 
     entrants = {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}
     looked_into = None if sampled is None else entrants[sampled].program
@@ -222,7 +227,7 @@ def _report(
     samples: Samples,
 ) -> dict[str, Any]:
     """Return what ``--json`` prints."""
-    from referee.cli import sampling
+    from referee.author import sampling
 
     ordered = sorted(answer.us for answer in answers)
     longest = sorted(answers, key=lambda answer: -answer.us)[:_LONGEST]
@@ -266,13 +271,6 @@ def _watch(answer: Answer) -> str:
     return f"{program()} {viewer()} {shlex.quote(str(answer.replay))} --step {answer.step}"
 
 
-def _draw(flame: Path, samples: Samples, title: str) -> None:
-    from referee.cli.flame import svg
-    from referee.cli.watch import write_file
-
-    write_file(flame, svg(samples.stacks, title).encode(), "--flame")
-
-
 def _print(report: dict[str, Any], samples: Samples) -> None:
     games, count = report["games"], report["answers"]
     kind = " of processor time" if report["clock"] == CPU else ""
@@ -304,7 +302,7 @@ def _print(report: dict[str, Any], samples: Samples) -> None:
 
 def _print_functions(samples: Samples) -> None:
     """Print the table of functions, or why there is none."""
-    from referee.cli.sampling import RATE
+    from referee.author.sampling import RATE
 
     if not samples.count:
         why = samples.problem or "the bot was too quick for a sample; play more with --games"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
-    from referee.cli.bot_watcher import BotWatcher
+    from referee.author.bot_watcher import BotWatcher
     from referee.cli.request import Request
     from referee.games.game import Seat
     from referee.match.loop import Match
@@ -126,7 +126,7 @@ def keep_playing(
     ``games`` plays this number of games instead of one, each from its own drawn start, one after another.
     """
     need_author("referee play --watch")
-    from referee.cli.bot_watcher import BotWatcher
+    from referee.author.bot_watcher import BotWatcher
     from referee.cli.run import announce_build
     from referee.match.seeds import new_seed
     from referee.players.building import tell_builds

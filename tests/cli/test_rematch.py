@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from serving import PATIENCE
 
-from referee.cli import bot_files
+from referee.author import bot_files
 from referee.cli.rematch import KEPT
 from referee.players.spec import resolve
 
@@ -235,7 +235,7 @@ def test_a_folder_with_a_build_is_built_again(watch: Callable[..., Screen], tmp_
 def test_a_signal_that_does_not_wake_the_wait_ends_it() -> None:
     # The kernel may give a signal to any thread, or just before the main thread waits; neither wakes it.
     code = (
-        "import signal, sys, threading, traceback\nfrom referee.cli.bot_watcher import BotWatcher\n"
+        "import signal, sys, threading, traceback\nfrom referee.author.bot_watcher import BotWatcher\n"
         "main = threading.get_ident()\n"
         "def place():\n    return [frame.f_lasti for frame, _ in traceback.walk_stack(sys._current_frames()[main])]\n"
         "def interrupt():\n"

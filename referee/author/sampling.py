@@ -15,6 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.match.events import Listener, MatchBegun, MatchEnded
+from referee.support.files import write_whole
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -103,14 +104,16 @@ def wrapper() -> tuple[str, ...]:
 
 
 class Sampler(Listener):
-    """Runs py-spy on the program of one seat, from the first question to the end of the match."""
+    """Runs py-spy on the program of one seat, from the first question to the end of the match; ``flame`` is a file for its flame graph."""
 
-    def __init__(self, match: Match, seat: Seat, samples: Samples, program: str, cores: set[int] | None) -> None:
+    def __init__(self, match: Match, seat: Seat, samples: Samples, program: str, cores: set[int] | None, flame: Path | None = None) -> None:
         self._match = match
         self._seat = seat
         self._samples = samples
         self._program = program
         self._cores = cores
+        #: Where py-spy's own flame graph goes, in place of samples.
+        self._flame = flame
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._said = b""
@@ -122,7 +125,15 @@ class Sampler(Listener):
             return
         self._folder = tempfile.TemporaryDirectory()
         command = [
-            *(self._program, "record", "--pid", str(process.sandbox.first_pid()), "--format", "raw", "--function"),
+            *(
+                self._program,
+                "record",
+                "--pid",
+                str(process.sandbox.first_pid()),
+                "--format",
+                "raw" if self._flame is None else "flamegraph",
+                "--function",
+            ),
             # It reads without stopping the bot, whose clock runs, and so that it is never in the way of the referee's own stops.
             *("--nonblocking", "--rate", str(RATE), "--output", self._output()),
         ]
@@ -140,9 +151,15 @@ class Sampler(Listener):
             return
         self._listen(None)
         try:
-            self._samples.add(Path(self._output()).read_text("utf-8", "replace").splitlines())
-        except OSError:
-            self._give_up()
+            if self._flame is None:
+                self._samples.add(Path(self._output()).read_text("utf-8", "replace").splitlines())
+            else:
+                write_whole(self._flame, Path(self._output()).read_bytes())
+        except OSError as error:
+            if error.filename == self._output():
+                self._give_up()
+            else:
+                self._samples.problem = f"the flame graph can't be written: {error.strerror}"
         self._close()
 
     def stopped(self) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, final
 
-from referee.cli import bot_files
+from referee.author import bot_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from referee.cli.bot_files import Stamp
+    from referee.author.bot_files import Stamp
     from referee.isolation.program import Program
 
 #: How long the system's news of a change are collected, and after how long without news the files are looked at, in milliseconds.

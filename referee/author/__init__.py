@@ -1,0 +1,1 @@
+"""What an author does with one bot, as a library: the command line only parses, calls and prints."""
