@@ -113,6 +113,7 @@ class PretendPool:
     """Workers that make results up, and readings of this process's memory, in bytes."""
 
     slots = 8
+    has_workers = True
 
     def __init__(self) -> None:
         self.readings: list[int] = []
@@ -163,7 +164,7 @@ class Silent:
     def decided(self, why: str) -> None:
         """The league ends early."""
 
-    def tick(self, running: Sequence[MatchTask]) -> None:
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Nothing to do."""
 
 

@@ -55,6 +55,7 @@ class PretendPool:
 
     def __init__(self, play: Callable[[MatchTask], Report], slots: int = 3) -> None:
         self.slots = slots
+        self.has_workers = True
         self.begun: list[MatchTask] = []
         self.played: list[MatchTask] = []
         self._play = play
@@ -103,7 +104,7 @@ class Notes:
         """The league ends early."""
         self.sentences.append(why)
 
-    def tick(self, running: Sequence[MatchTask]) -> None:
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Nothing to do."""
 
 

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from referee.cli.app import say
+from referee.league.pace import Pace
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from referee.league.values import MatchRecord, MatchTask
 
 _LINE_SECONDS = 10.0
+#: The time left is told after so many seconds of play: before, the start of the workers counts for too much.
+_MEASURED_SECONDS = 10.0
 #: The standings are computed again after a multiple of the time that computing them took; and the least and most seconds until then.
 _PAUSE, _LEAST_PAUSE, _MOST_PAUSE = 5.0, 2.0, 15.0
 
@@ -24,15 +27,18 @@ _PAUSE, _LEAST_PAUSE, _MOST_PAUSE = 5.0, 2.0, 15.0
 class Progress:
     """Counts matches and prints the progress; implements ``engine.ProgressListener``."""
 
-    def __init__(self, store: Store, *, is_quiet: bool) -> None:
+    def __init__(self, store: Store, *, is_quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._is_quiet = is_quiet
-        self._begun = self._told = time.monotonic()
-        self.done = 0
+        self._clock = clock
+        self._told = clock()
+        #: None while nobody can play.
+        self._pace: Pace | None = Pace(self._told)
 
     def finished(self, task: MatchTask, record: MatchRecord) -> None:
         """Count a match."""
-        self.done += 1
+        if self._pace is not None:
+            self._pace.note(self._clock())
 
     def said(self, text: str) -> None:
         """Print a message at once."""
@@ -41,21 +47,34 @@ class Progress:
     def decided(self, why: str) -> None:
         """Nothing to do: the standings, which follow at once, say it."""
 
-    def tick(self, running: Sequence[MatchTask]) -> None:
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Print a line now and then."""
-        if not self._is_quiet and time.monotonic() - self._told >= _LINE_SECONDS:
-            self._told = time.monotonic()
+        self._measure(running)
+        if not self._is_quiet and self._clock() - self._told >= _LINE_SECONDS:
+            self._told = self._clock()
             say(self.line())
 
+    def _measure(self, running: Sequence[MatchTask] | None) -> None:
+        """Measure the speed while somebody can play. A pause doesn't count: afterwards the speed is measured anew."""
+        if running is None:
+            self._pace = None
+        elif self._pace is None:
+            self._pace = Pace(self._clock())
+
     def line(self) -> str:
-        """Return the progress as a line: the matches played, the speed and the time that is left."""
+        """Return the progress as a line: the matches played, the speed of the last minute and the time that is left."""
         counts = self._store.counts()
-        elapsed = time.monotonic() - self._begun
-        left = ""
-        if self.done and counts.planned:
-            left = f", {_duration(elapsed / self.done * counts.planned)} left"
         voids = f", {counts.voids:,} void" if counts.voids else ""
-        return f"{counts.done:,} of {counts.total:,} matches{voids}, {self.done / max(elapsed, 0.001) * 60:,.0f} a minute{left}"
+        return f"{counts.done:,} of {counts.total:,} matches{voids}, {self._speed(counts.planned, self._clock())}"
+
+    def _speed(self, planned: int, now: float) -> str:
+        if self._pace is None:
+            return "waiting for workers"
+        rate = self._pace.rate(now)
+        if rate is None:
+            return "waiting for results"
+        is_measured = planned and now - self._pace.begun >= _MEASURED_SECONDS
+        return f"{rate * 60:,.{0 if rate * 60 >= 1 else 1}f} a minute" + (f", {_duration(planned / rate)} left" if is_measured else "")
 
 
 class LiveProgress(Progress):
@@ -86,14 +105,16 @@ class LiveProgress(Progress):
         """Print a message above the table."""
         self._live.console.print(escape(text, 1000), markup=False, highlight=False)
 
-    def tick(self, running: Sequence[MatchTask]) -> None:
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Redraw the table."""
         from rich.text import Text
 
+        self._measure(running)
         if time.monotonic() >= self._next:
             begun = time.monotonic()
             self._table = self._standings(self._live.console.width, max(5, self._live.console.height - 8))
             self._next = time.monotonic() + min(_MOST_PAUSE, max(_LEAST_PAUSE, _PAUSE * (time.monotonic() - begun)))
+        running = running or ()
         now = [f"  {' - '.join(escape(team, 30) for team in task.seats.values())}" for task in running[:4]]
         more = [f"  and {len(running) - 4:,} more"] if len(running) > 4 else []
         self._live.update(Text("\n".join([*self._table, "", self.line(), *now, *more])))

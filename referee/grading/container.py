@@ -122,5 +122,5 @@ class _Progress:
     def decided(self, why: str) -> None:
         """A grading is played to its end."""
 
-    def tick(self, running: Sequence[MatchTask]) -> None:
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Nothing changes."""

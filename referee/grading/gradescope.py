@@ -211,6 +211,11 @@ class DeadlinePool:
         self.slots = pool.slots
 
     @property
+    def has_workers(self) -> bool:
+        """False while it has nobody to play."""
+        return self._pool.has_workers
+
+    @property
     def room(self) -> int:
         """How many more matches it takes now. Raises TimeIsUp."""
         if self._deadline.left() > 0:

@@ -219,6 +219,11 @@ class FairPool:
         self.slots = pool.slots
 
     @property
+    def has_workers(self) -> bool:
+        """False while it has nobody to play."""
+        return self._pool.has_workers
+
+    @property
     def room(self) -> int:
         """How many more matches it takes now."""
         return self._pool.room

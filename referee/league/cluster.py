@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 #: The duration of a batch, in seconds, and the most matches in it.
 _BATCH_SECONDS, _MOST_IN_BATCH = 20.0, 200
+#: The first batches are shorter, because a batch brings no result before its end: the duration of the first, in seconds, and the share of the
+#: time played so far that each later one takes.
+_FIRST_SECONDS, _SHARE = 1.0, 0.2
 #: The weight of the last batch in the mean duration of a match.
 _WEIGHT = 0.3
 #: A batch that has not come back after this multiple of its expected duration, and at least this number of seconds, is sent again.
@@ -51,7 +54,7 @@ _MOST_LOSSES = 3
 _BATCHES_EACH = 2
 _CONNECT_SECONDS, _CLOSE_SECONDS = 20.0, 5.0
 #: The seconds after which the slots are counted again.
-COUNT_SECONDS = 5.0
+COUNT_SECONDS = 1.0
 
 
 class _Sent(NamedTuple):
@@ -105,7 +108,8 @@ class ClusterPool:
         # Nothing is known of how long a match takes, so the first batches are one match each.
         self._mean = batch_seconds
         self._is_measured = False
-        self._has_workers = True
+        self._played_seconds = 0.0
+        self.has_workers = True
         self._key = ""
         self._client = self._connect(address, tls or {})
         try:
@@ -194,7 +198,8 @@ class ClusterPool:
         return sum(not sent.has_copy for sent in self._sent.values())
 
     def _batch_size(self) -> int:
-        return max(1, min(_MOST_IN_BATCH, int(self._batch_seconds / self._mean)))
+        seconds = min(self._batch_seconds, max(_FIRST_SECONDS, _SHARE * self._played_seconds / self.slots))
+        return max(1, min(_MOST_IN_BATCH, int(seconds / self._mean)))
 
     def submit(self, task: MatchTask) -> None:
         """Take a match; it is sent in a batch when a slot needs one."""
@@ -278,9 +283,9 @@ class ClusterPool:
         slots = sum(self._client.nthreads().values())
         if slots:
             self.slots = slots
-        elif self._has_workers:
+        elif self.has_workers:
             self._on_note(f"The Dask scheduler at {self._address} has no workers any more; the league waits for new ones.")
-        self._has_workers = slots > 0
+        self.has_workers = slots > 0
 
     def _take(self, sent: _Sent, batch: Batch) -> list[Finished]:
         """Keep the replays of a batch, and give its results to the engine."""
@@ -290,6 +295,7 @@ class ClusterPool:
         mean = max(0.001, batch.seconds / len(sent.tasks))
         self._mean = _WEIGHT * mean + (1 - _WEIGHT) * self._mean if self._is_measured else mean
         self._is_measured = True
+        self._played_seconds += batch.seconds
         return [
             Finished(task, self._kept(task, report, files, batch.host))
             for task, report, files in zip(sent.tasks, batch.reports, batch.files, strict=True)

@@ -91,8 +91,8 @@ class ProgressListener(Protocol):
     def decided(self, why: str) -> None:
         """The league ends early; ``why`` is a sentence."""
 
-    def tick(self, running: Sequence[MatchTask]) -> None:
-        """Called about twice a second, and after every match."""
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
+        """Called about twice a second, and after every match, with the matches that are played: None while nobody can play them."""
 
 
 class Engine:
@@ -189,7 +189,7 @@ class Engine:
             again = self._take(finished)
             if again is not None and queue is not None:
                 queue.push(again)
-        self._watch.tick(list(self._running.values()))
+        self._watch.tick(list(self._running.values()) if self._pool.has_workers else None)
         return bool(ended)
 
     def _is_off(self, task: MatchTask) -> bool:

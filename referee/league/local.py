@@ -40,6 +40,10 @@ class Pool(Protocol):
     slots: int
 
     @property
+    def has_workers(self) -> bool:
+        """False while it has nobody to play: its matches wait."""
+
+    @property
     def room(self) -> int:
         """How many more matches it takes now."""
 
@@ -55,6 +59,9 @@ class Pool(Protocol):
 
 class LocalPool:
     """Workers on this machine. A worker that dies makes its match void and is replaced."""
+
+    #: One that dies is replaced at once.
+    has_workers = True
 
     def __init__(self, terms: Terms, teams: Mapping[str, Team], folder: Path, slots: int) -> None:
         self.slots = self.room = slots

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from referee.league.config import StartList
+from referee.league.pace import Pace
 from referee.league.report import FINISHED, RUNNING, STOPPED, DuelLine, MatchLine, Progress, ReportData, TeamRow
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from referee.games.game import Json
     from referee.league.league import OpenLeague, Place
     from referee.league.values import MatchRecord, MatchTask
+
+#: The speed is computed from the ends of at most so many matches.
+_TIMES = 1000
 
 
 def report_data(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
@@ -45,7 +49,7 @@ def report_data(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
             FINISHED if is_over else RUNNING if is_running else STOPPED,
             counts.done,
             counts.done + counts.planned,
-            *_speed(opened, is_over=is_over),
+            *_speed(opened, is_running=is_running and not is_over),
         ),
         standings=[_row(place) for place in opened.standings(state.results)],
         duels=list(_duels(opened, points)),
@@ -77,15 +81,16 @@ def _settings(opened: OpenLeague, base: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def _speed(opened: OpenLeague, *, is_over: bool) -> tuple[float | None, float | None]:
-    """Matches a minute of the last hundred, and the seconds that are left at that speed."""
-    if is_over:
+def _speed(opened: OpenLeague, *, is_running: bool) -> tuple[float | None, float | None]:
+    """Matches a minute, and the seconds that are left at that speed."""
+    times = opened.store.last_times(_TIMES)[::-1] if is_running else []
+    if len(times) < 2:
         return None, None
-    times = opened.store.last_times(100)
-    if len(times) < 2 or times[0] <= times[-1]:
-        return None, None
-    rate = (len(times) - 1) / (times[0] - times[-1])
-    return rate * 60, opened.store.counts().planned / rate
+    pace = Pace(times[0])
+    for end in times[1:]:
+        pace.note(end)
+    rate = pace.rate(time.time())
+    return (None, None) if rate is None else (rate * 60, opened.store.counts().planned / rate)
 
 
 def _row(place: Place) -> TeamRow:

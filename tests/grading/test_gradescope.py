@@ -216,6 +216,7 @@ class FakePool:
     """A pool with two slots; matches end when they are told to."""
 
     slots = 2
+    has_workers = True
 
     def __init__(self) -> None:
         self.room = 2

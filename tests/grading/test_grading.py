@@ -81,7 +81,7 @@ class Notes:
     def decided(self, why: str) -> None:
         self.texts.append(why)
 
-    def tick(self, running: Sequence[MatchTask]) -> None:
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Nothing is shown."""
 
 
@@ -277,6 +277,7 @@ class Failing:
         self._pool = pool
         self._student = student
         self.slots = pool.slots
+        self.has_workers = pool.has_workers
 
     @property
     def room(self) -> int:

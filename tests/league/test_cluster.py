@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from clusters import Cluster, certificates, cluster
 from leagues import IDLE, Notes, open_new, write_league
 from sandboxes import missing, need
 
+from referee.cli.league_progress import Progress
 from referee.errors import UsageError
 from referee.league import config
 from referee.league.cluster import ClusterPool
@@ -21,7 +23,7 @@ from referee.league.local import LocalPool
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from referee.league.cluster_worker import Host
@@ -112,6 +114,42 @@ def test_a_worker_that_joins_later_gets_the_files_and_plays_on_alone(league: Ope
 
         notes = play(league, connect(league, nodes.address, batch_seconds=0.1), Actor(5, replace))
     assert len(notes.finished_keys) == 30
+
+
+class Watched(Progress):
+    """The progress as a person sees it. After five matches the cluster loses its workers; once that was told, there is a new one."""
+
+    def __init__(self, opened: OpenLeague, nodes: Cluster) -> None:
+        super().__init__(opened.store, is_quiet=True)
+        self._nodes = nodes
+        self._done = 0
+        self.waiting: list[str] = []
+
+    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+        super().finished(task, record)
+        self._done += 1
+        if self._done == 5:
+            self._nodes.workers[0].kill()
+
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
+        super().tick(running)
+        if running is None:
+            self.waiting.append(self.line())
+            if len(self.waiting) == 2:
+                self._nodes.add_worker().wait()
+
+
+def test_without_workers_no_time_is_told_and_a_new_one_plays_on(league: OpenLeague, tmp_path: Path) -> None:
+    with cluster(tmp_path / "cluster", 1) as nodes:
+        pool = connect(league, nodes.address, batch_seconds=0.1)
+        watched = Watched(league, nodes)
+        try:
+            Engine(league.store, pool, league.schedule, watched).run()
+        finally:
+            pool.close()
+    assert len(watched.waiting) >= 2
+    assert {line.partition(", ")[2] for line in watched.waiting} == {"waiting for workers"}
+    assert re.fullmatch(r"30 of 30 matches, [\d,.]+ a minute", watched.line())
 
 
 def test_a_worker_of_another_version_is_refused(league: OpenLeague, tmp_path: Path) -> None:

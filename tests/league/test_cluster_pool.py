@@ -154,6 +154,28 @@ def test_at_most_two_batches_a_slot_are_under_way(tmp_path: Path, client: Client
     opened.close()
 
 
+def test_the_first_batches_are_short_so_that_results_come_soon(tmp_path: Path, client: Client) -> None:
+    opened = open_new(tmp_path, teams=30)
+    pool = connect(opened)
+    queue = tasks_of(opened)
+    longest: list[tuple[float, float]] = []
+    played = 0.0
+    while queue or client.pending:
+        while queue and pool.room:
+            pool.submit(queue.pop())
+        pool.wait(0.0)
+        future = client.pending[0]
+        longest.append((played / pool.slots, 0.25 * len(future.tasks)))
+        future.end(seconds=0.25)
+        played += 0.25 * len(future.tasks)
+        pool.wait(1.0)
+    assert longest[0] == (0.0, 0.25)
+    # No batch takes longer than a second, or a fifth of the time that was played before it.
+    assert all(seconds <= max(1.0, 0.2 * before) for before, seconds in longest)
+    assert max(seconds for _, seconds in longest) > 5.0
+    opened.close()
+
+
 def test_a_lost_batch_is_given_out_again_and_condemns_no_innocent_match(league: OpenLeague, client: Client) -> None:
     pool = connect(league)
     tasks = tasks_of(league)
@@ -262,11 +284,11 @@ def test_the_slots_follow_the_workers_and_people_learn_that_there_are_none(
     monkeypatch.setattr("referee.league.cluster.COUNT_SECONDS", 0.0)
     client.workers = {"a": 4, "b": 4}
     pool.wait(0.0)
-    assert pool.slots == 8
+    assert (pool.slots, pool.has_workers) == (8, True)
     client.workers = {}
     pool.wait(0.0)
     pool.wait(0.0)
-    assert pool.slots == 8
+    assert (pool.slots, pool.has_workers) == (8, False)
     assert notes == ["The Dask scheduler at tcp://pretended has no workers any more; the league waits for new ones."]
 
 

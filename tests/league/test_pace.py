@@ -1,0 +1,92 @@
+"""The speed of a league and the time that is left, as its progress tells them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from leagues import open_new, record
+
+from referee.cli.league_progress import Progress
+from referee.league.pace import Pace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from referee.league.league import OpenLeague
+
+
+def paced(ends: Sequence[float], begun: float = 0.0) -> Pace:
+    pace = Pace(begun)
+    for end in ends:
+        pace.note(end)
+    return pace
+
+
+def test_the_speed_is_that_of_the_last_minute() -> None:
+    slow, fast = range(0, 600, 10), [600 + number / 10 for number in range(1, 601)]
+    assert paced([*slow, *fast]).rate(660.0) == pytest.approx(10.0, rel=0.01)
+    # The other way round nothing of the fast time is left, either.
+    assert paced([*[each - 600 for each in fast], *range(70, 600, 5)]).rate(599.0) == pytest.approx(0.2, rel=0.1)
+
+
+def test_the_speed_of_slow_matches_is_that_of_the_last_ten() -> None:
+    assert paced([*range(1, 100), *range(400, 4000, 240)]).rate(3800.0) == pytest.approx(1 / 240, rel=0.1)
+    assert paced([30.0]).rate(40.0) == pytest.approx(1 / 40)
+
+
+def test_nothing_is_known_before_the_first_end_and_after_a_long_silence() -> None:
+    assert paced([]).rate(5.0) is None
+    pace = paced(range(1, 50))
+    assert pace.rate(59.0) is not None
+    assert pace.rate(170.0) is None
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def league(tmp_path: Path) -> Iterator[OpenLeague]:
+    """A league of 30 matches, none of which is played."""
+    opened = open_new(tmp_path, teams=6)
+    duels = opened.schedule.duels(())
+    opened.store.put(duels, [task for duel in duels for task in opened.schedule.tasks(duel)])
+    yield opened
+    opened.close()
+
+
+def test_the_progress_waits_for_results_and_tells_no_time_without_workers(league: OpenLeague) -> None:
+    clock = Clock()
+    shown = Progress(league.store, is_quiet=True, clock=clock)
+    tasks = league.store.pending()
+
+    def play(count: int, seconds: float) -> str:
+        for _ in range(count):
+            clock.now += seconds
+            task = tasks.pop(0)
+            league.store.finish(record(task))
+            shown.finished(task, record(task))
+            shown.tick(tasks[:3])
+        return shown.line()
+
+    shown.tick(tasks[:3])
+    assert shown.line() == "0 of 30 matches, waiting for results"
+    # What the start of the workers costs is most of the first seconds, so the time left isn't told yet.
+    assert play(1, 3.0) == "1 of 30 matches, 20 a minute"
+    assert play(4, 3.0) == "5 of 30 matches, 20 a minute, 1 min 15 s left"
+    shown.tick(None)
+    clock.now += 600.0
+    shown.tick(None)
+    assert shown.line() == "5 of 30 matches, waiting for workers"
+    # The pause doesn't count.
+    shown.tick(tasks[:3])
+    assert shown.line() == "5 of 30 matches, waiting for results"
+    assert play(10, 1.0) == "15 of 30 matches, 60 a minute, 15 s left"
+    assert play(15, 1.0) == "30 of 30 matches, 60 a minute"
