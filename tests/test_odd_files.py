@@ -96,16 +96,27 @@ def test_a_damaged_page_is_a_sentence(replay: Path, tmp_path: Path, referee: Cli
             assert done.stderr.count("\n") == 1
 
 
-def test_a_huge_sparse_page_takes_little_memory(tmp_path: Path) -> None:
+def test_a_huge_page_takes_little_memory(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     with page.open("wb") as file:
         file.write(b"<!doctype html>")
-        file.truncate(1_500_000_000)
+        for _ in range(700):
+            file.write(b" " * (1 << 20))
     command = [sys.executable, "-m", "referee", "export", "--html", str(page), "--out", str(tmp_path / "x.html")]
     most = 600 << 20
     done = subprocess.run(command, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
     assert done.returncode in (1, 2)
     assert "is not a replay" in done.stderr
+    page.unlink()
+
+
+@pytest.mark.parametrize("command", ["verify", "show"])
+def test_a_replay_with_a_hole_without_end_is_a_sentence(command: str, replay: Path, referee: Cli) -> None:
+    """Gzip allows zeros at the end."""
+    os.truncate(replay, 8 << 40)
+    done = referee(command, replay, timeout=60)
+    assert done.returncode == 2
+    assert "MiB of holes, so the referee did not write it" in done.stdout + done.stderr
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from referee.league.league import open_league
 from referee.league.store import Store
 from referee.replay.paths import SUFFIX
 from referee.replay.reader import read_head, read_lines
-from referee.support.files import open_regular
+from referee.support.files import open_whole
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -154,6 +154,9 @@ def problem_of(folder: Path, name: str, expected: str) -> str | None:
     parts = place.split("/")
     if not place or "\0" in place or any(part in ("", ".", "..") for part in parts):
         return f"{shown}: the path leads out of the folder, so it was not looked at."
+    if name_of(folder / place, folder) != name:
+        # Otherwise one large file could be hashed under a million names.
+        return f"{shown}: no certificate writes a path in this way, so it was not looked at."
     path = folder
     try:
         for part in parts[:-1]:
@@ -163,10 +166,10 @@ def problem_of(folder: Path, name: str, expected: str) -> str | None:
         path /= parts[-1]
         if stat.S_ISLNK(path.lstat().st_mode) and not expected.startswith(_LINK):
             return f"{shown}: there is a link in its place."
-        found = hash_of(path)
+        found = _hash(path)
     except (FileNotFoundError, NotADirectoryError):
         return f"{shown}: it is missing."
-    except (OSError, ValueError, UsageError) as error:
+    except (OSError, ValueError) as error:
         return f"{shown}: it can't be read ({escape(getattr(error, 'strerror', None) or str(error), 100).rstrip('.')})."
     return None if found == expected else f"{shown}: it has changed."
 
@@ -174,16 +177,20 @@ def problem_of(folder: Path, name: str, expected: str) -> str | None:
 def hash_of(path: Path) -> str:
     """Return the SHA-256 of a file, or of a link's target after the word "link". UsageError if it can't be read."""
     try:
-        if path.is_symlink():
-            return _LINK + hashlib.sha256(os.fsencode(path.readlink())).hexdigest()
-        digest = hashlib.sha256()
-        with open_regular(path) as file:
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
+        return _hash(path)
     except FileNotFoundError:
         raise
     except OSError as error:
         raise UsageError(f"{_quoted(path)} can't be read: {error.strerror or error}.") from None
+
+
+def _hash(path: Path) -> str:
+    if path.is_symlink():
+        return _LINK + hashlib.sha256(os.fsencode(path.readlink())).hexdigest()
+    digest = hashlib.sha256()
+    with open_whole(path) as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
     return digest.hexdigest()
 
 

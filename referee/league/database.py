@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import sqlite3
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -19,6 +21,8 @@ from referee.errors import UsageError
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlalchemy.engine import Engine
 
 #: The version of the tables. A newer version's database is refused.
@@ -96,6 +100,10 @@ _PLAIN = re.compile(r"CREATE (TABLE|(UNIQUE )?INDEX) (?!.*\b(AS|SELECT|CHECK)\b)
 #: The most operations of SQLite's virtual machine for one statement: a few seconds, and enough to read millions of matches. The tree of a
 #: damaged or hostile file can lead in a circle.
 _MOST_OPERATIONS = 200_000_000
+#: The most seconds of one reading. Operations don't bound the time: in a hostile file, one operation can count without an end.
+_MOST_SECONDS = 60.0
+#: More tables and indexes than any version has.
+_MOST_ENTRIES = 1_000
 #: The longest text in a row, and the longest row, in bytes.
 _MOST_BYTES = 64 << 20
 #: Seconds that SQLite waits for another process.
@@ -141,12 +149,35 @@ def _distrust(connection: Any, path: Path) -> None:
     connection.set_progress_handler(lambda: 1, _MOST_OPERATIONS)
     if sys.version_info >= (3, 11):
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
-    for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master"):
+    with deadline(connection):
+        entries = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchmany(_MOST_ENTRIES)
+    for kind, name, sql in entries:
         if kind not in ("table", "index") or (sql is not None and not _PLAIN.fullmatch(sql)):
             raise UsageError(
                 f"The store {escape(str(path), 200)} holds the {escape(str(kind), 20)} '{escape(str(name), 60)}', which no referee made, so it was "
                 "not read. Restore it from a copy."
             )
+
+
+@contextlib.contextmanager
+def deadline(connection: Any) -> Iterator[None]:
+    """Interrupt SQLite if it reads for too long. ``connection`` is its own or SQLAlchemy's; other databases have their own limits."""
+    own = connection if isinstance(connection, sqlite3.Connection) else connection.connection.dbapi_connection
+    if not isinstance(own, sqlite3.Connection):
+        yield
+        return
+
+    def stop() -> None:
+        with contextlib.suppress(sqlite3.Error):
+            own.interrupt()
+
+    timer = threading.Timer(_MOST_SECONDS, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _set_up(connection: Any, _: object) -> None:
@@ -161,6 +192,8 @@ def reason(error: Exception, where: str) -> str:
     """Return why a database refuses, as the end of a sentence without its full stop. ``where`` is its file or its address."""
     cause = getattr(error, "orig", None) or error
     text = str(cause).strip()
+    if text == "interrupted":
+        return "reading it takes too long, so it is damaged, or no referee made it; restore it from a copy"
     if isinstance(error, OperationalError) and ("disk is full" in text or ("disk I/O error" in text and _is_full(where))):
         return "the disk is full; make room on it"
     return escape(text.splitlines()[0] if text else type(cause).__name__, 200).rstrip(".")

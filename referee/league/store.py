@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: The most characters that are kept of a sentence with characters that must be escaped.
 _LONGEST = 2000
+#: How many matches are read at once.
+_ROWS = 1000
 
 #: What reading a row with wrong contents raises.
 _WRONG = (ValueError, TypeError, KeyError, AttributeError)
@@ -105,7 +107,8 @@ class Store:
         return store
 
     def _check(self, *, create: bool) -> None:
-        tables = set(inspect(self._engine).get_table_names())
+        with self._engine.connect() as connection, database.deadline(connection):
+            tables = set(inspect(connection).get_table_names())
         if not tables & set(database.meta.tables):
             if not create or tables:
                 raise UsageError(f"{_quoted(self.where)} is the database of something else: it has no league's tables.")
@@ -146,6 +149,13 @@ class Store:
 
     @contextlib.contextmanager
     def _read(self) -> Iterator[Connection]:
+        """A connection for reading, with a deadline. Who does more than to read takes ``_stream``."""
+        with self._stream() as connection, database.deadline(connection):
+            yield connection
+
+    @contextlib.contextmanager
+    def _stream(self) -> Iterator[Connection]:
+        """A connection for reading. Each reading needs ``database.deadline``."""
         try:
             with self._engine.connect() as connection:
                 yield connection
@@ -288,10 +298,17 @@ class Store:
         if begun:
             others = database.matches.alias()
             query = query.where(database.matches.c.duel.in_(select(others.c.duel).where(others.c.status.in_((DONE, STOPPED)))))
-        with self._read() as connection:
-            for row in connection.execution_options(yield_per=1000).execute(query):
-                record = None if row.result is None else _record(row.key, row.result, row.seconds, row.host)
-                yield StoredMatch(_task(row), row.status, record)
+        with self._stream() as connection:
+            with database.deadline(connection):
+                found = connection.execution_options(stream_results=True, max_row_buffer=_ROWS).execute(query)
+            while True:
+                with database.deadline(connection):
+                    rows = found.fetchmany(_ROWS)
+                if not rows:
+                    return
+                for row in rows:
+                    record = None if row.result is None else _record(row.key, row.result, row.seconds, row.host)
+                    yield StoredMatch(_task(row), row.status, record)
 
     def forget_unreadable(self) -> int:
         """Plan the matches again whose results can't be read; return how many there are."""

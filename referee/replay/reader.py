@@ -21,7 +21,7 @@ from referee.errors import ReplayCut, ReplayError
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
 from referee.replay.paths import why_unreadable
 from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT, dumps
-from referee.support.files import open_regular
+from referee.support.files import open_whole
 from referee.wire import strict_json
 from referee.wire.escape import escape
 
@@ -101,7 +101,7 @@ def read_lines(path: Path, name: Path | None = None) -> Iterator[bytes]:
     """
     called = escape(str(name or path))
     try:
-        raw = open_regular(path)
+        raw = open_whole(path)
     except (OSError, ValueError) as error:
         raise ReplayError(f"{called} can't be read: {why_unreadable(error, path)}") from None
     with raw, gzip.open(raw, "rb") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Names of this process's descriptors, such as a shell's <(...). Opening one does not block.
 _OWN = ("/dev/fd", "/proc/self/fd")
+#: The most bytes of a file that were never written, before it is refused.
+_MOST_HOLES = 64 << 20
 #: The most names of a folder that are compared with a mistyped one.
 _MOST_NAMES = 1000
 
@@ -36,6 +39,40 @@ def open_regular(path: Path) -> BinaryIO:
     except BaseException:
         os.close(fd)
         raise
+
+
+def open_whole(path: Path) -> BinaryIO:
+    """Open an ordinary file as ``open_regular`` does, to read it to its end.
+
+    OSError also for a file with large holes: it takes no room on the disk, but reading it may take years.
+    """
+    file = open_regular(path)
+    try:
+        if (missing := _holes(file.fileno())) > _MOST_HOLES:
+            raise OSError(0, f"it has {missing >> 20:,} MiB of holes, so the referee did not write it", str(path))
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _holes(fd: int) -> int:
+    """Return how many bytes of a file are in holes: places that were never written and read as zeros."""
+    facts = os.fstat(fd)
+    if not stat.S_ISREG(facts.st_mode) or facts.st_size - 512 * facts.st_blocks <= _MOST_HOLES:
+        return 0
+    # Some file systems count blocks in another way, so ask for the holes themselves.
+    data = end = 0
+    try:
+        while True:
+            begin = os.lseek(fd, end, os.SEEK_DATA)
+            end = os.lseek(fd, begin, os.SEEK_HOLE)
+            data += end - begin
+    except OSError as error:
+        # There is no data after the last piece; other errors come from file systems that don't tell.
+        missing = facts.st_size - data if error.errno == errno.ENXIO else 0
+    os.lseek(fd, 0, os.SEEK_SET)
+    return missing
 
 
 def similar(path: Path) -> Path | None:

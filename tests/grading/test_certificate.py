@@ -397,6 +397,25 @@ def test_a_huge_file_and_no_file(tmp_path: Path) -> None:
             certificate.check(tmp_path / name)
 
 
+def test_a_file_with_a_hole_without_end_is_not_hashed(league: Path) -> None:
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
+    os.truncate(league / "out" / "league.sqlite", 8 << 40)
+    (problem,) = certificate.check(path, None, league / "out").problems
+    assert problem.startswith("league.sqlite: it can't be read (")
+    assert "MiB of holes" in problem
+    with pytest.raises(UsageError, match="MiB of holes"):
+        evidence.hash_of(league / "out" / "league.sqlite")
+
+
+def test_one_file_is_hashed_under_one_name_only(league: Path) -> None:
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
+    body = json.loads(path.read_text())
+    body["files"] = {**body["files"], "league%2Esqlite": body["files"]["league.sqlite"]}
+    path.write_text(signed(body))
+    (problem,) = certificate.check(path, None, league / "out").problems
+    assert problem == "league%2Esqlite: no certificate writes a path in this way, so it was not looked at."
+
+
 def test_an_edited_certificate_is_found(league: Path) -> None:
     path, *_ = certificate.certify(league / "out", league / "key.pem")
     text = path.read_text()
