@@ -38,6 +38,7 @@ _FOLDER = Path("matches/leagues")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder.", show_default=False)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+TeamName = Annotated[str | None, typer.Option("--name", metavar="NAME", help="The team's name.  (default: its file's)", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Play the matches of all changed teams again.")]
 
 
@@ -93,7 +94,7 @@ def resume(
     as_json: JsonFlag = False,
 ) -> None:
     """Continue a league: play the matches that have no result yet."""
-    from referee.league.league import start_anew
+    from referee.league.changes import start_anew
 
     with _claimed(folder) as opened:
         changed = _changed(opened, force=force)
@@ -110,22 +111,77 @@ def add(
     team: Annotated[
         str, typer.Argument(metavar="TEAM", help="A program that plays every seat, or a folder with one for each seat.", show_default=False)
     ],
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="The team's name.  (default: its file's)", show_default=False)
-    ] = None,
+    name: TeamName = None,
     workers: Workers,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Add a team to a league, and play its matches against all others."""
     need_league("league")
-    from referee.league.league import add_team, joining
+    from referee.league.changes import add_team, joining
 
     with _claimed(folder) as opened:
         _changed(opened, force=False)
         joined = joining(opened, team, name)
         with contextlib.closing(_pool(opened, {joined.name: joined}, workers)) as pool:
             _play(add_team(opened, joined), pool, quiet=quiet, as_json=as_json)
+
+
+@league.command("replace")
+@command
+@with_workers
+def replace(
+    *,
+    folder: Folder,
+    team: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEAM", help="The name of a team; or, as for add, the new program of the team of that name.", show_default=False
+        ),
+    ],
+    program: Annotated[
+        str | None, typer.Argument(metavar="PROGRAM", help="The new program.  (default: the team's own files)", show_default=False)
+    ] = None,
+    name: TeamName = None,
+    workers: Workers,
+    quiet: Quiet = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Give a team another program, and play its matches again. A team that has withdrawn is back."""
+    from referee.league.changes import replace_team, replacement
+
+    if name is not None and program is not None:
+        raise UsageError("With --name, TEAM is the new program; leave PROGRAM out.")
+    with _claimed(folder) as opened:
+        if name is None and program is None and team not in opened.schedule.teams:
+            name = Path(team).stem
+        called, spec = (team, program) if name is None else (name, team)
+        new = replacement(opened, called, spec)
+        _changed(opened, force=False, but=called)
+        with contextlib.closing(_pool(opened, {called: new}, workers)) as pool:
+            _play(replace_team(opened, new), pool, quiet=quiet, as_json=as_json)
+
+
+@league.command("withdraw")
+@command
+def withdraw(
+    *,
+    folder: Folder,
+    team: Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.", show_default=False)],
+    as_json: JsonFlag = False,
+) -> None:
+    """Take a team out of a league. Its files are not needed any more; nothing is played."""
+    from referee.league.changes import withdraw_team
+
+    with _claimed(folder) as opened:
+        left = withdraw_team(opened, team)
+        found = counts(left)
+        if as_json:
+            put_json({"withdrawn": left.withdrawn, **found})
+            return
+        put(left.store.forfeits()[team])
+        if found["matches"]["planned"]:
+            put(f"Next:  {_again(left)}")
 
 
 @league.command("standings")
@@ -304,11 +360,15 @@ def _open(folder: Path) -> OpenLeague:
 def _claimed(folder: Path) -> Iterator[OpenLeague]:
     """Open a league that no other process plays meanwhile."""
     need_league("league")
+    from referee.league.changes import set_aside
     from referee.league.league import OpenLeague
 
     with contextlib.closing(_open(folder)) as opened, opened.store.claim():
         # Another process may have changed it before the claim.
-        yield OpenLeague(opened.folder, opened.store)
+        found = OpenLeague(opened.folder, opened.store)
+        # A change that was interrupted may have left replays that don't count any more.
+        set_aside(found)
+        yield found
 
 
 def _again(opened: OpenLeague) -> str:
@@ -316,24 +376,35 @@ def _again(opened: OpenLeague) -> str:
     return f"{program()} league resume {shlex.quote(str(opened.folder))}"
 
 
-def _changed(opened: OpenLeague, *, force: bool) -> dict[str, Team]:
-    """The teams whose files have changed, as they are now. Without ``force`` the league can't go on with them."""
-    from referee.league.league import changed_teams, first
+def _changed(opened: OpenLeague, *, force: bool, but: str | None = None) -> dict[str, Team]:
+    """The teams whose files have changed, as they are now. Without ``force`` the league can't go on with them.
 
-    found = changed_teams(opened)
+    The team named ``but`` is left out. The UsageError says what can be done about a team that can't play any more.
+    """
+    from referee.league.changes import changed_teams
+    from referee.league.league import first
+
+    found = {name: one for name, one in changed_teams(opened).items() if name != but}
+    for name, one in found.items():
+        if one.team is None:
+            words = f"{shlex.quote(str(opened.folder))} {shlex.quote(name)}"
+            raise UsageError(
+                f"{one.what[0].rstrip('.')}. Restore its files, give it another program ({program()} league replace {words} PROGRAM), "
+                f"or take it out of the league ({program()} league withdraw {words})."
+            )
     if found and not force:
-        told = "; ".join(f"{escape(name, 60)}: {first(what)}" for name, (what, _) in list(found.items())[:5])
+        told = "; ".join(f"{escape(name, 60)}: {first(one.what)}" for name, one in list(found.items())[:5])
         raise UsageError(
             f"The files of {counted(len(found), 'team')} have changed since the league began ({told}). "
             f"Restore them, or play {'its' if len(found) == 1 else 'their'} matches anew: {_again(opened)} --force"
         )
-    return {name: team for name, (_, team) in found.items()}
+    return {name: one.team for name, one in found.items() if one.team is not None}
 
 
 def _pool(opened: OpenLeague, new: Mapping[str, Team], workers: Workers) -> Pool:
     """The workers for a league with some new teams. They come before the store is changed: without them nothing is to change."""
     schedule = opened.schedule
-    return open_pool(schedule.terms, {**schedule.teams, **new}, opened.replays, opened.store, workers.or_slots(opened.league.slots))
+    return open_pool(schedule.terms, {**schedule.active, **new}, opened.replays, opened.store, workers.or_slots(opened.league.slots))
 
 
 def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None:
@@ -345,15 +416,15 @@ def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None
 
     try:
         say(
-            f"{escape(opened.league.name, 100)}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
+            f"{escape(opened.league.name, 100)}: {len(opened.schedule.active):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
         )
         with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=quiet) as watch:
             Engine(opened.store, pool, opened.schedule, watch).run()
         pool.close()
         _warn_of_hosts(opened)
-        forfeits = opened.store.forfeits()
+        forfeits = [team for team in opened.store.forfeits() if team not in opened.withdrawn]
         if forfeits:
-            say(f"{counted(len(forfeits), 'team')} could not start: {first(list(forfeits))}")
+            say(f"{counted(len(forfeits), 'team')} could not start: {first(forfeits)}")
         put_standings(opened, as_json=as_json)
         if not as_json:
             put(f"\nNext:  {program()} league report {shlex.quote(str(opened.folder))}")

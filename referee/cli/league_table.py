@@ -31,9 +31,7 @@ def put_standings(opened: OpenLeague, *, as_json: bool) -> None:
     decided = opened.store.fact("decided")
     if decided:
         put(decided["why"])
-    for note in sorted(
-        set(opened.store.duel_notes().values()) - ({decided["why"]} if decided else set()) - set(opened.store.forfeits().values())
-    ):
+    for note in opened.notes():
         put(f"note: {note}")
 
 
@@ -78,6 +76,7 @@ def _place_json(place: Place) -> dict[str, Any]:
         "worst_rank": rating.worst_rank,
         "decided": place.is_decided,
         "forfeit": place.forfeit,
+        "withdrawn": place.is_withdrawn,
     }
 
 
@@ -111,7 +110,7 @@ def table(places: Iterable[Place], width: int | None = None) -> list[str]:
             "95 %": "" if math.isinf(rating.low) else f"{rating.low:+.0f} to {rating.high:+.0f}",
             "ranks": f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}",
         }
-        name = escape(row.team, 40) + (" (can't start)" if place.forfeit else "")
+        name = escape(row.team, 40) + ("" if place.forfeit is None else " (withdrawn)" if place.is_withdrawn else " (can't start)")
         made.add_row(f"{row.place}{'=' if row.shared else ''}", Text(name), *(cells[heading] for heading in shown))
     stream = io.StringIO()
     Console(file=stream, width=width).print(made)

@@ -11,14 +11,22 @@ from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.errors import UsageError
 
+#: The word for all roles of a game together, and the default name of their folder.
+_TEAM = "team"
+
 
 @app.command(rich_help_panel=AUTHORS)
 @command
 def new(
     role: Annotated[
-        str | None, typer.Argument(metavar="ROLE", help="The seat that the bot plays, such as hunter.", autocompletion=completion.role)
+        str | None,
+        typer.Argument(
+            metavar="ROLE",
+            help="The seat that the bot plays, such as hunter; team for a folder with a bot for each seat.",
+            autocompletion=completion.role,
+        ),
     ] = None,
-    file: Annotated[str | None, typer.Argument(metavar="FILE", help="The file to write; with --folder, the folder.")] = None,
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help="The file to write; with --folder and for a team, the folder.")] = None,
     game: Annotated[
         str | None, typer.Option("--game", metavar="NAME", help="The game, if several games have the seat.", autocompletion=completion.game)
     ] = None,
@@ -40,8 +48,9 @@ def new(
     """Write a bot that already plays, for you to change. Nothing is overwritten.
 
     Try:  referee new hunter my_bot.py
+          referee new team my_team
     """
-    from referee.starters.compose import check_words, choose, first_match
+    from referee.starters.compose import check_words, choose, choose_team, first_match
     from referee.starters.write import language_of, write_file, write_folder
 
     if seat is not None and role is not None:
@@ -52,18 +61,21 @@ def new(
     wanted = seat if role is None else role
     if wanted is None:
         raise UsageError(f"Name the seat that the bot plays; try:  {program()} new --help")
-    chosen = choose(wanted, game)
+    roles = choose_team(game) if wanted == _TEAM else [choose(wanted, game)]
+    folder |= wanted == _TEAM
     language = language_of("" if folder or file is None else file, lang)
-    written = (write_folder if folder else write_file)(chosen, language, file or "")
+    written = (
+        write_folder(roles, language, file or (_TEAM if wanted == _TEAM else "")) if folder else write_file(roles[0], language, file or "")
+    )
     missing = language.missing()
-    play = f"{program()} play {first_match(chosen, written.player)}"
-    check = f"{program()} check {check_words(chosen, written.player)}"
+    play = " && ".join(f"{program()} play {first_match(chosen, written.player)}" for chosen in roles)
+    check = " && ".join(f"{program()} check {check_words(chosen, written.player)}" for chosen in roles)
     if as_json:
         put_json(
             {
                 "files": [str(path) for path in written.files],
                 "folder": None if written.folder is None else str(written.folder),
-                "game": chosen.game,
+                "game": roles[0].game,
                 "seat": wanted,
                 "language": language.name,
                 "build": written.build,

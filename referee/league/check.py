@@ -187,7 +187,7 @@ class _Check:
         """Notes about forfeits that no replay shows. A forfeit of a team that has started is a problem."""
         notes = []
         for team, why in self._forfeits.items():
-            if self._failed[team]:
+            if self._failed[team] or team in self._opened.withdrawn:
                 continue
             told = f"The store says that {escape(team, 60)} can't start ({escape(why, 200).rstrip('.')})"
             if self._started[team]:

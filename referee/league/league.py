@@ -6,7 +6,6 @@ import math
 import uuid
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
@@ -17,14 +16,13 @@ from referee.league.engine import LeagueState, read_state
 from referee.league.results import comparisons, duel_result
 from referee.league.starts import match_seed
 from referee.league.store import Store
-from referee.league.teams import changed, check_name, check_plays, identities
-from referee.league.teams import team as read_team
 from referee.league.values import MatchTask
 from referee.league.worker import Terms
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
+    from pathlib import Path
 
     from referee.games.game import Game, Json, Seat
     from referee.league.ratings import Rating
@@ -38,14 +36,20 @@ _ERROR = 0.05
 
 
 class Schedule:
-    """What a league plays: implements ``engine.Plan``."""
+    """What a league plays: implements ``engine.Plan``.
+
+    Duels of a team that has ``withdrawn`` count for nobody where every pair is known from the start, and the team has no place in the
+    standings. Where pairs depend on results, and at tables, the duels that it has played count, and it loses all others.
+    """
 
     has_forfeits = True
 
-    def __init__(self, league: config.League, teams: Sequence[Team], added: Sequence[str] = ()) -> None:
+    def __init__(self, league: config.League, teams: Sequence[Team], added: Sequence[str] = (), withdrawn: Sequence[str] = ()) -> None:
         self.league = league
         self.game: Game[Any, Any] = games.get(league.game)
         self.teams = {team.name: team for team in teams}
+        #: The teams that still play.
+        self.active = {name: team for name, team in self.teams.items() if name not in withdrawn}
         form = league.format
         first = tuple(team.name for team in teams if team.name not in added)
         self.plan = schedule.Plan(
@@ -58,6 +62,9 @@ class Schedule:
             duels_each=len(self.starts[0]) * len(league.variants) * league.repeat,
             secret=league.secret,
         )
+        #: The teams whose duels count for nobody.
+        self._annulled = frozenset(withdrawn if form.kind in schedule.GROWING else ())
+        self._withdrawn = frozenset(withdrawn)
         self._settings: dict[tuple[int, int], tuple[dict[str, Json], Any]] = {}
         self._looks = 0
 
@@ -117,12 +124,23 @@ class Schedule:
         is_stopped: bool,
     ) -> DuelResult | None:
         """The result of a duel; None while one of its matches is missing."""
+        if not self._annulled.isdisjoint(duel.teams):
+            return standings.stopped(duel)
+        if self.plan.format in schedule.ROUND_BY_ROUND or not self._withdrawn.isdisjoint(duel.teams):
+            # The pairs of later rounds depend on a duel that was played to its end; and so does the place of a team that has left.
+            is_whole = bool(matches) and all(record is not None for _, record in matches)
+            forfeits = () if is_whole else forfeits
         return duel_result(self.game, self.settings(duel), duel, matches, forfeits, is_stopped=is_stopped)
 
     @property
     def checkpoint(self) -> int:
         """When the league asks for the first time whether its first places are decided, in duels; 0: never. Two starts are the least."""
         return 2 * max(len(self.teams), schedule.duel_count(self.plan) // self.plan.duels_each) if self.league.format.top else 0
+
+    @property
+    def ranked(self) -> tuple[str, ...]:
+        """The teams that have a place in the standings."""
+        return tuple(team for team in self.plan.everybody if team not in self._annulled)
 
     def stage(self, duel: Duel) -> int:
         """0: bots are shown nothing that is hidden from their authors."""
@@ -145,7 +163,7 @@ class Schedule:
         error = _ERROR * 6 / (math.pi * self._looks) ** 2
         found = [comparison for result in results for comparison in comparisons(result)]
         places = decided_places(
-            intervals(found, self.teams, confidence=1 - error, resamples=max(1000, round(4 / error)), seed=self.league.seed % 2**32)
+            intervals(found, self.ranked, confidence=1 - error, resamples=max(1000, round(4 / error)), seed=self.league.seed % 2**32)
         )
         top = self.league.format.top
         if not set(range(1, top + 1)) <= set(places):
@@ -154,12 +172,16 @@ class Schedule:
 
 
 class Place(NamedTuple):
-    """A team's line in the standings, with its rating. ``is_decided``: its rank is certain at 95 %."""
+    """A team's line in the standings, with its rating. ``is_decided``: its rank is certain at 95 %.
+
+    ``forfeit`` says why the team plays no more matches: it can't start, or it has withdrawn (``is_withdrawn``).
+    """
 
     row: Row
     rating: Rating
     is_decided: bool
     forfeit: str | None
+    is_withdrawn: bool = False
 
 
 class OpenLeague:
@@ -175,7 +197,8 @@ class OpenLeague:
             )
         self.league = config.from_json(facts)
         self.added: list[str] = store.fact("added") or []
-        self.schedule = Schedule(self.league, store.teams(), self.added)
+        self.withdrawn: list[str] = store.fact("withdrawn") or []
+        self.schedule = Schedule(self.league, store.teams(), self.added, self.withdrawn)
 
     def close(self) -> None:
         """Close the store."""
@@ -195,22 +218,33 @@ class OpenLeague:
         from referee.league.ratings import decided_places, intervals
 
         found = [comparison for result in results for comparison in comparisons(result)]
-        rated = intervals(found, self.schedule.teams, seed=self.league.seed % 2**32, resamples=resamples)
+        rated = intervals(found, self.schedule.ranked, seed=self.league.seed % 2**32, resamples=resamples)
         ratings = {rating.team: rating for rating in rated}
         decided = set(decided_places(rated)) if found else set()
         forfeits = self.store.forfeits()
         return [
-            Place(row, ratings[row.team], ratings[row.team].best_rank == ratings[row.team].worst_rank in decided, forfeits.get(row.team))
+            Place(row, rating, rating.best_rank == rating.worst_rank in decided, forfeits.get(row.team), row.team in self.withdrawn)
             for row in self.rows(results)
+            for rating in [ratings[row.team]]
         ]
+
+    def notes(self) -> list[str]:
+        """Return sentences about the whole league: which teams have withdrawn, and why duels were not played.
+
+        The reasons of teams that can't start are left out, and why the league has ended early.
+        """
+        forfeits, decided = self.store.forfeits(), self.store.fact("decided")
+        known = {why for team, why in forfeits.items() if team not in self.withdrawn} | ({decided["why"]} if decided else set())
+        left = [forfeits[team] for team in self.withdrawn if team in forfeits]
+        return [*dict.fromkeys([*left, *sorted(note for note in self.store.duel_notes().values() if note not in known)])]
 
     def rows(self, results: Sequence[DuelResult]) -> tuple[Row, ...]:
         """The standings without ratings."""
-        plan = self.schedule.plan
+        plan, ranked = self.schedule.plan, self.schedule.ranked
         fixtures = self.schedule.fixtures(results) if plan.format in schedule.ROUND_BY_ROUND else ()
         return standings.table(
-            results,
-            plan.everybody,
+            [result for result in results if set(result.duel.teams) <= set(ranked)],
+            ranked,
             byes=schedule.byes(fixtures),
             duels_each=plan.duels_each,
             stages=schedule.survived(plan, results) if plan.format == config.ELIMINATION else None,
@@ -287,58 +321,6 @@ def open_league(folder: Path) -> OpenLeague:
     except BaseException:
         store.close()
         raise
-
-
-def changed_teams(opened: OpenLeague) -> dict[str, tuple[tuple[str, ...], Team]]:
-    """The teams whose files have changed since the league began: by name, what changed, and the team as it is now."""
-    found = {}
-    game = opened.schedule.game
-    settings = game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings))
-    for team in opened.store.teams():
-        now = read_team(team.name, team.players, game, settings, Path(team.home or opened.league.home or "."))
-        if now.hash != team.hash:
-            found[team.name] = (changed(now, team), now)
-    return found
-
-
-def start_anew(opened: OpenLeague, teams: Mapping[str, Team]) -> OpenLeague:
-    """Take the new files of some teams, and plan their matches again."""
-    store = opened.store
-    old = [stored.task for stored in store.matches() if set(stored.task.seats.values()) & set(teams)]
-    planned = Schedule(opened.league, [teams.get(name, team) for name, team in opened.schedule.teams.items()], opened.added)
-    duels = {duel.number: duel for duel in store.duels()}
-    numbers = sorted({task.duel for task in old})
-    tasks = [task for number in numbers for task in planned.tasks(duels[number])]
-    store.replan([task.key for task in old], numbers, tasks, list(teams.values()))
-    return OpenLeague(opened.folder, store)
-
-
-def joining(opened: OpenLeague, spec: str, name: str | None) -> Team:
-    """Return the team that is to join a league, without storing it. UsageError if the league's format or its names don't allow it."""
-    plan = opened.schedule.plan
-    if plan.format not in schedule.GROWING and opened.store.duels():
-        raise UsageError(
-            f"A league by {plan.format} has begun, so no team can join it; formats that grow: {' and '.join(schedule.GROWING)}."
-        )
-    chosen = Path(spec).stem if name is None else name
-    check_name(chosen, "The name of the new team" if name is None else "--name")
-    known = {key: team for team in plan.everybody for key in identities(team)}
-    if other := next((known[key] for key in identities(chosen) if key in known), None):
-        other, new = escape(other, 60), escape(chosen, 60)
-        alike = "" if other == new else f", and {new} looks like it"
-        raise UsageError(f"There is a team {other} already{alike}; give the new one another name with --name.")
-    game = opened.schedule.game
-    checked = [game.codec.settings(opened.league.rules, dict(variant.settings)) for variant in opened.league.variants]
-    team = read_team(chosen, spec, game, checked[0], Path.cwd())
-    for settings in checked[1:]:
-        check_plays(team, game, settings)
-    return team
-
-
-def add_team(opened: OpenLeague, team: Team) -> OpenLeague:
-    """Add a team that ``joining`` has returned."""
-    opened.store.add_teams([team], {"added": [*opened.added, team.name]})
-    return OpenLeague(opened.folder, opened.store)
 
 
 def first(names: Sequence[str], most: int = 5) -> str:

@@ -30,10 +30,9 @@ def report_data(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
     points = {result.duel.number: result.points for result in state.results}
     forfeits, decided = store.forfeits(), store.fact("decided")
     is_over = counts.planned == 0
-    notes = dict.fromkeys(f"{team} can't start and forfeits: {why}" for team, why in forfeits.items())
-    if decided:
-        notes[decided["why"]] = None
-    notes |= dict.fromkeys(note for note in store.duel_notes().values() if note not in forfeits.values())
+    notes = [f"{team} can't start and forfeits: {why}" for team, why in forfeits.items() if team not in opened.withdrawn]
+    notes += [decided["why"]] if decided else []
+    notes += opened.notes()
     base = league.variants[0].settings
     variants = [{key: value for key, value in each.settings.items() if base.get(key) != value} for each in league.variants]
     if len(variants) > 1:

@@ -100,8 +100,8 @@ def duel_count(plan: Plan) -> int:
     if plan.format == "round-robin":
         fixtures = (size + joined) * (size + joined - 1) // 2
     elif plan.format == "gauntlet":
-        champions = len(_champions(plan))
-        fixtures = champions * (size + joined - champions) + champions * (champions - 1) // 2
+        first = len(champions(plan))
+        fixtures = first * (size + joined - first) + first * (first - 1) // 2
     elif plan.format == "swiss":
         fixtures = (plan.rounds or 0) * (size // 2)
     elif plan.format == "elimination":
@@ -148,7 +148,7 @@ def known_fixtures(plan: Plan, results: Collection[DuelResult] = ()) -> tuple[Fi
         return _tables(plan)
     found = list(_gauntlet(plan) if plan.format == "gauntlet" else _round_robin(plan.teams))
     for number, team in enumerate(plan.added):
-        opponents = _champions(plan) if plan.format == "gauntlet" else plan.teams + plan.added[:number]
+        opponents = champions(plan) if plan.format == "gauntlet" else plan.teams + plan.added[:number]
         first = found[-1].round + 1
         found += [Fixture(first + later, (opponent, team)) for later, opponent in enumerate(opponents)]
     return tuple(found)
@@ -244,20 +244,20 @@ def _round_robin(teams: Sequence[str]) -> Iterator[Fixture]:
         circle.insert(1, circle.pop())
 
 
-def _champions(plan: Plan) -> tuple[str, ...]:
-    """The champions in the order of teams."""
+def champions(plan: Plan) -> tuple[str, ...]:
+    """Return the champions of a gauntlet in the order of teams."""
     return tuple(team for team in plan.teams if team in plan.champions) or plan.teams[:1]
 
 
 def _gauntlet(plan: Plan) -> Iterator[Fixture]:
     """The champions among themselves, then each against each challenger: the rows of a Latin rectangle are the rounds."""
-    champions = _champions(plan)
-    challengers = [team for team in plan.teams if team not in champions]
-    yield from _round_robin(champions)
-    before = len(champions) - 1 + len(champions) % 2 if len(champions) > 1 else 0
-    count = max(len(champions), len(challengers))
+    seeded = champions(plan)
+    challengers = [team for team in plan.teams if team not in seeded]
+    yield from _round_robin(seeded)
+    before = len(seeded) - 1 + len(seeded) % 2 if len(seeded) > 1 else 0
+    count = max(len(seeded), len(challengers))
     for number in range(count):
-        for place, champion in enumerate(champions):
+        for place, champion in enumerate(seeded):
             other = (number + place) % count
             if other < len(challengers):
                 yield Fixture(before + number, (champion, challengers[other]))

@@ -215,6 +215,18 @@ class Store:
         with self._write() as connection:
             connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=_kept(reason)))
 
+    def withdraw(self, team: str, note: str, facts: Mapping[str, Any]) -> None:
+        """A team leaves: its matches that have no result are not played, and the note says why. A decided league is open again."""
+        with self._write() as connection:
+            _reopen(connection)
+            for name, value in facts.items():
+                _put_fact(connection, name, value)
+            connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=_kept(note)))
+            rows = connection.execute(select(database.duels.c.number, database.duels.c.teams)).all()
+            mine = [row.number for row in rows if team in _names(row.teams)]
+            planned = select(database.matches.c.duel).where(database.matches.c.status == PLANNED)
+            _stop(connection, set(mine) & set(connection.execute(planned).scalars()), note)
+
     def put(self, duels: Sequence[Duel], tasks: Sequence[MatchTask]) -> None:
         """Store duels and their matches. Those that are there already stay as they are."""
         rows = [
@@ -238,20 +250,34 @@ class Store:
         """Store a team's new files. The caller discards its old matches, because the new ones have other keys."""
         self.replan((), (), (), [team])
 
-    def replan(self, old: Sequence[str], duels: Sequence[int], tasks: Sequence[MatchTask], teams: Sequence[Team] = ()) -> None:
-        """Replace the matches of some duels, and store the new files of some teams, all in one transaction.
+    def replan(
+        self,
+        old: Sequence[str],
+        duels: Sequence[int],
+        tasks: Sequence[MatchTask],
+        teams: Sequence[Team] = (),
+        *,
+        dropped: Sequence[int] = (),
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Replace the matches of some duels, and store the new files of some teams and changed facts, all in one transaction.
 
-        Void attempts, and forfeits of these teams, are forgotten. A decided league is open again.
+        ``old`` are the keys of all matches that are forgotten; the ``dropped`` duels are forgotten too. So are void attempts, and forfeits
+        of these teams. A decided league is open again.
         """
         with self._write() as connection:
             _reopen(connection)
+            for name, value in (facts or {}).items():
+                _put_fact(connection, name, value)
             for team in teams:
                 connection.execute(update(database.teams).where(database.teams.c.name == team.name).values(**_team_row(team), forfeit=None))
             for key in old:
-                for table in (database.matches, database.voids):
+                for table in (database.matches, database.voids, database.disagreements):
                     connection.execute(table.delete().where(table.c.key == key))
             for number in duels:
                 connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=None))
+            for number in dropped:
+                connection.execute(database.duels.delete().where(database.duels.c.number == number))
             for task in tasks:
                 connection.execute(insert(database.matches).values(**_planned(task)))
 
@@ -272,13 +298,7 @@ class Store:
     def stop(self, duels: Iterable[int], note: str) -> None:
         """Don't play the remaining matches of some duels, and say why."""
         with self._write() as connection:
-            for number in duels:
-                connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=_kept(note)))
-                connection.execute(
-                    update(database.matches)
-                    .where(database.matches.c.duel == number, database.matches.c.status == PLANNED)
-                    .values(status=STOPPED)
-                )
+            _stop(connection, duels, note)
 
     def pending(self) -> list[MatchTask]:
         """The matches that are still to be played, in schedule order."""
@@ -467,6 +487,13 @@ def _settings(text: str) -> Mapping[str, Any]:
     """The settings of many matches are the same: they share one value, which nobody changes."""
     found: dict[str, Any] = json.loads(text)
     return found
+
+
+def _stop(connection: Connection, duels: Iterable[int], note: str) -> None:
+    for number in duels:
+        connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=_kept(note)))
+        mine = (database.matches.c.duel == number, database.matches.c.status == PLANNED)
+        connection.execute(update(database.matches).where(*mine).values(status=STOPPED))
 
 
 def _reopen(connection: Connection) -> None:

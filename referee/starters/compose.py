@@ -68,6 +68,16 @@ def choose(seat: str, game: str | None) -> Chosen:
     raise UsageError(f"There is no starter{of_game} for the seat {seat!r:.40}; {there} starters for {', '.join(known)}.")
 
 
+def choose_team(game: str | None) -> list[Chosen]:
+    """Return the starters that play every seat together: one for each role of a game, by default the first game. UsageError as ``choose``."""
+    try:
+        room = games.get(games.names()[0] if game is None else game)
+    except SettingsError as error:
+        raise UsageError(str(error)) from None
+    found = [choose(seat, room.info.name) for seat in room.seats(room.codec.settings(None, {}))]
+    return list({chosen.template: chosen for chosen in reversed(found)}.values())[::-1]
+
+
 def _with_starters() -> list[str]:
     return [name for name in games.all_names() if games.starters_of(name) is not None]
 

@@ -18,6 +18,8 @@ from referee.starters.languages import NAMES, named, of_suffix
 from referee.wire.escape import quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from referee.starters.compose import Chosen
     from referee.starters.languages import Language
 
@@ -79,34 +81,32 @@ def _commands(language: Language, path: Path, name: str) -> tuple[str, str, str]
     return build, run, str(path) if language.is_executable else run
 
 
-def write_folder(chosen: Chosen, language: Language, folder: str) -> Written:
-    """Write a folder with a bot, its ``bot.toml``, a README and a test. UsageError if there is such a folder with something in it."""
-    top = Path(folder or chosen.role)
+def write_folder(roles: Sequence[Chosen], language: Language, folder: str) -> Written:
+    """Write a folder with a bot for each of these roles, their ``bot.toml``, a README and tests. UsageError if there is such a folder with something in it."""
+    top = Path(folder or roles[0].role)
     _check_name(top)
     by_suffix = of_suffix(top.suffix)
     if by_suffix is not None:
         raise UsageError(
-            f"{quoted(top.name)} is the name of a file in {by_suffix.title}, but --folder writes a folder; "
+            f"{quoted(top.name)} is the name of a file in {by_suffix.title}, but {'--folder writes a folder' if len(roles) == 1 else 'a team is a folder'}; "
             f"try --lang {by_suffix.name} and the folder {quoted(top.stem)}."
         )
     _check_parent(top)
-    file = language.stem + language.suffix
-    text, name = compose(chosen, language, file, str(top), top.name)
-    build, run = language.commands(file, name)
-    test = compose_test(chosen, language, language.stem, name)
-    texts = {
-        file: text,
-        "bot.toml": _bot_toml(language, build, run),
-        f"test_{file}" if test else "test.sh": test or _test_script(chosen),
-        **({"pytest.ini": _PYTEST_INI} if test else {}),
-    }
-    runs_test = f"python -m pytest {shlex.quote(str(top))}" if test else f"sh {shlex.quote(str(top / 'test.sh'))}"
-    texts["README.md"] = _readme(chosen, language, top, file, runs_test)
+    parts = [_part(chosen, language, top, is_alone=len(roles) == 1) for chosen in roles]
+    has_tests = all(part.test.endswith(language.suffix) for part in parts)
+    texts = {part.file: part.text for part in parts}
+    texts["bot.toml"] = _bot_toml(language, parts)
+    texts |= {part.test: part.test_text for part in parts}
+    texts |= {"pytest.ini": _PYTEST_INI} if has_tests else {}
+    scripts = " && ".join(f"sh {shlex.quote(str(top / part.test))}" for part in parts)
+    runs_test = f"python -m pytest {shlex.quote(str(top))}" if has_tests else scripts
+    texts["README.md"] = _readme(language, top, parts, runs_test)
     is_new = _make_folder(top)
     written: list[Path] = []
     try:
         for each, content in texts.items():
-            _put(top / each, content, is_executable=each == "test.sh" or (each == file and language.is_executable))
+            is_bot = any(each == part.file for part in parts)
+            _put(top / each, content, is_executable=each.endswith(".sh") or (is_bot and language.is_executable))
             written.append(top / each)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -115,7 +115,33 @@ def write_folder(chosen: Chosen, language: Language, folder: str) -> Written:
             if is_new:
                 top.rmdir()
         raise
-    return Written(written, top, build, run, str(top), runs_test.replace("python", _python(), 1) if test else runs_test)
+    build, run = (parts[0].build, parts[0].run) if len(parts) == 1 else ("", "")
+    return Written(written, top, build, run, str(top), runs_test.replace("python", _python(), 1) if has_tests else runs_test)
+
+
+class _Part(NamedTuple):
+    """A bot of a folder, with its test; ``table`` is the one of its commands in ``bot.toml``, empty for those of every seat."""
+
+    chosen: Chosen
+    file: str
+    text: str
+    build: str
+    run: str
+    test: str
+    test_text: str
+    table: str
+
+
+def _part(chosen: Chosen, language: Language, top: Path, *, is_alone: bool) -> _Part:
+    """Return a bot of a folder. One that is not alone is named after its role, as its seat's program must be."""
+    role = chosen.role.capitalize() if language.stem[0].isupper() else chosen.role
+    stem = language.stem if is_alone else role
+    file = stem + language.suffix
+    text, name = compose(chosen, language, file, str(top), top.name if is_alone else stem)
+    build, run = language.commands(file, name)
+    test = compose_test(chosen, language, stem, name)
+    named = f"test_{file}" if test else "test.sh" if is_alone else f"test_{chosen.role}.sh"
+    return _Part(chosen, file, text, build, run, named, test or _test_script(chosen), "" if is_alone else chosen.seat)
 
 
 def _make_folder(top: Path) -> bool:
@@ -168,12 +194,13 @@ def _put(path: Path, text: str, *, is_executable: bool) -> None:
         raise
 
 
-def _bot_toml(language: Language, build: str, run: str) -> str:
+def _bot_toml(language: Language, parts: Sequence[_Part]) -> str:
     lines = ["# How the referee builds and runs this bot (docs/languages.md)."]
     if not language.run or language.is_executable:
-        lines.append("# Nothing to build: the referee runs the file itself.")
-    else:
-        lines += [f"build = {json.dumps(build)}"] * bool(build) + [f"run = {json.dumps(run)}"]
+        return "\n".join([*lines, "# Nothing to build: the referee runs the file itself."]) + "\n"
+    for part in parts:
+        lines += ["", f"[{part.table}]"] if part.table else []
+        lines += [f"build = {json.dumps(part.build)}"] * bool(part.build) + [f"run = {json.dumps(part.run)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -195,16 +222,32 @@ esac
 """
 
 
-def _readme(chosen: Chosen, language: Language, top: Path, file: str, test: str) -> str:
+def _readme(language: Language, top: Path, parts: Sequence[_Part], test: str) -> str:
     needs = " and ".join(f"`{tool.program}` (Debian: {tool.package})" for tool in language.tools)
     needed = f" It needs {needs}." if needs else ""
     builds = " The referee builds the bot itself, as `bot.toml` says." if language.build else ""
+    game = parts[0].chosen.game
+    if len(parts) == 1:
+        (part,) = parts
+        what = f"A bot in {language.title} for the game {game}: a {part.chosen.role} that {part.chosen.starter.idea}.{needed}"
+        files = f'- `{part.file}` is the bot. Start to read at "Your bot"; the other parts seldom need a change.'
+        more = ""
+    else:
+        roles = " and ".join(f"a {part.chosen.role} that {part.chosen.starter.idea}" for part in parts)
+        what = f"A team in {language.title} for the game {game}: {roles}.{needed}"
+        files = "\n".join(
+            f'- `{part.file}` is the {part.chosen.role}. Start to read at "Your bot"; the other parts seldom need a change.'
+            for part in parts
+        )
+        own = shlex.quote(str(top))
+        more = f'\n- A duel of two teams: `referee duel {own} OTHER`. A league takes the folder, too: `program = "{top.name}"`.'
+    plays = ", ".join(f"`referee play {first_match(part.chosen, str(top))}`" for part in parts)
     return f"""# {top.name}
 
-A bot in {language.title} for the game {chosen.game}: a {chosen.role} that {chosen.starter.idea}.{needed}
+{what}
 
-- `{file}` is the bot. Start to read at "Your bot"; the other parts seldom need a change.
-- Play: `referee play {first_match(chosen, str(top))}`.{builds}
+{files}
+- Play: {plays}.{builds}{more}
 - Test: `{test}`
 - The bot prints to stderr for its log, which is beside the replay in `matches/replays`.
 """

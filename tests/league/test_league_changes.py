@@ -10,8 +10,8 @@ import pytest
 from leagues import IDLE, Notes, PretendPool, open_new, record, write_league
 
 from referee.errors import UsageError
+from referee.league.changes import add_team, changed_teams, joining, start_anew
 from referee.league.engine import Engine
-from referee.league.league import OpenLeague, add_team, changed_teams, joining, start_anew
 from referee.league.results import comparisons
 from referee.league.store import Store
 from referee.league.values import Duel, DuelResult, MatchTask
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
     from pathlib import Path
+
+    from referee.league.league import OpenLeague
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -74,7 +76,7 @@ def test_a_team_that_joins_opens_a_decided_league_again(tmp_path: Path) -> None:
 def test_changed_files_open_a_decided_league_again_for_all(tmp_path: Path) -> None:
     opened = decided_league(tmp_path)
     (tmp_path / "in" / "bot1.py").write_text(IDLE + "# changed\n")
-    opened = start_anew(opened, {name: team for name, (_, team) in changed_teams(opened).items()})
+    opened = start_anew(opened, {name: found.team for name, found in changed_teams(opened).items() if found.team is not None})
     assert (opened.store.fact("decided"), opened.store.duel_notes(), opened.store.counts().stopped) == (None, {}, 0)
     run(opened)
     played = [count for _, count in rows(opened).values()]

@@ -110,7 +110,7 @@ def test_without_a_name_the_bot_is_called_after_its_role(role: str, name: str, r
 
 def test_the_starters_in_python_and_their_tests_pass_a_strict_type_checker(tmp_path: Path) -> None:
     for _, role in ROLES:
-        write.write_folder(choose(role, None), LANGUAGES[0], str(tmp_path / role))
+        write.write_folder([choose(role, None)], LANGUAGES[0], str(tmp_path / role))
         # Each file gets a name of its own, so that one process checks them all.
         (tmp_path / role / "bot.py").rename(tmp_path / f"{role}_bot.py")
         test = (tmp_path / role / "test_bot.py").read_text()
@@ -205,8 +205,36 @@ def test_a_folder_that_can_not_be_written_whole_is_not_left_behind(tmp_path: Pat
     (tmp_path / "empty").mkdir()
     for name in ("new", "empty"):
         with pytest.raises(UsageError, match=r"README\.md' can't be written: No space left"):
-            write.write_folder(choose("hunter", None), LANGUAGES[0], str(tmp_path / name))
+            write.write_folder([choose("hunter", None)], LANGUAGES[0], str(tmp_path / name))
     assert list(tmp_path.rglob("*")) == [tmp_path / "empty"]
+
+
+@pytest.mark.parametrize(("game", "roles"), [("evasion", ("hunter", "prey")), ("maze", ("thief", "policeman"))])
+def test_a_team_is_a_folder_with_a_bot_for_each_seat(game: str, roles: tuple[str, str], referee: Cli, tmp_path: Path) -> None:
+    done = referee("new", "team", "alpha", "--game", game, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["seat"], found["player"], found["folder"]) == ("team", "alpha", "alpha")
+    assert {f"{role}.py" for role in roles} <= {path.name for path in (tmp_path / "alpha").iterdir()}
+    duel = referee("duel", "--game", game, "alpha", "alpha", "--isolation", "none", "--quiet")
+    assert duel.returncode == 0, duel.stderr
+    again = referee("new", "team", "alpha", "--game", game)
+    assert (again.returncode, "is not an empty folder" in again.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in ("python", "c") else pytest.mark.slow) for name in NAMES])
+def test_a_new_team_of_every_language_plays_and_passes_its_tests(name: str, referee: Cli, tmp_path: Path) -> None:
+    need_language(name)
+    record = json.loads(referee("new", "team", "alpha", "--lang", name, "--json").stdout)
+    toml = (tmp_path / "alpha" / "bot.toml").read_text()
+    assert ("[hunter]" in toml, "[prey]" in toml) == ("run = " in toml, "run = " in toml)
+    test = subprocess.run(record["test"], shell=True, cwd=tmp_path, capture_output=True, text=True, env=SHELL)
+    assert test.returncode == 0, test.stdout + test.stderr
+
+
+def test_a_game_whose_seats_are_alike_has_one_bot_in_a_team(referee: Cli, tmp_path: Path) -> None:
+    assert json.loads(referee("new", "team", "--game", "rectangle", "--json").stdout)["player"] == "team"
+    assert (tmp_path / "team" / "bot.py").is_file()
 
 
 def test_names_become_classes(referee: Cli, tmp_path: Path) -> None:

@@ -1,0 +1,176 @@
+"""Changes of a league that has begun: teams join, withdraw or get another program, and files of teams change."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.errors import UsageError
+from referee.league import schedule
+from referee.league.league import OpenLeague, Schedule, first
+from referee.league.teams import changed, check_name, check_plays, identities
+from referee.league.teams import team as read_team
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.league.values import Duel, Team
+
+#: The folder for replays and logs of matches that don't count any more. Hidden, so that nothing takes them for replays of the league.
+REPLACED = ".replaced"
+#: A match's replay and logs begin with its key.
+_OF_A_MATCH = re.compile(r"([0-9a-f]{32})\.")
+
+
+class ChangedTeam(NamedTuple):
+    """A team whose files have changed: a phrase for each change, and the team as it is now; None if it can't play any more."""
+
+    what: tuple[str, ...]
+    team: Team | None
+
+
+def changed_teams(opened: OpenLeague) -> dict[str, ChangedTeam]:
+    """Return the teams whose files have changed since the league began, by name. Those that have withdrawn are left out."""
+    found = {}
+    settings = _settings(opened)[0]
+    for team in opened.schedule.active.values():
+        try:
+            now = read_team(team.name, team.players, opened.schedule.game, settings, Path(team.home or opened.league.home or "."))
+        except UsageError as error:
+            found[team.name] = ChangedTeam((str(error),), None)
+            continue
+        if now.hash != team.hash:
+            found[team.name] = ChangedTeam(changed(now, team), now)
+    return found
+
+
+def start_anew(opened: OpenLeague, teams: Mapping[str, Team]) -> OpenLeague:
+    """Store new programs of some teams, and plan their matches again. A team that had withdrawn is back.
+
+    Where the pairs of a round depend on earlier results, all rounds after the first one of these teams are forgotten. The replays of
+    matches that don't count any more are moved out of the way.
+    """
+    store, plan = opened.store, opened.schedule.plan
+    duels = {duel.number: duel for duel in store.duels()}
+    again = [duel for duel in duels.values() if set(duel.teams) & set(teams)]
+    dropped: list[Duel] = []
+    if plan.format in schedule.ROUND_BY_ROUND and again:
+        round_ = min(duel.round for duel in again)
+        dropped = [duel for duel in duels.values() if duel.round > round_]
+        again = [duel for duel in again if duel.round == round_]
+    withdrawn = [name for name in opened.withdrawn if name not in teams]
+    entrants = [teams.get(name, team) for name, team in opened.schedule.teams.items()]
+    planned = Schedule(opened.league, entrants, opened.added, withdrawn)
+    numbers = {duel.number for duel in (*again, *dropped)}
+    old = [stored.task.key for stored in store.matches() if stored.task.duel in numbers]
+    tasks = [task for duel in again for task in planned.tasks(duel)]
+    store.replan(
+        old,
+        [duel.number for duel in again],
+        tasks,
+        list(teams.values()),
+        dropped=[duel.number for duel in dropped],
+        facts={"withdrawn": withdrawn},
+    )
+    set_aside(opened)
+    return OpenLeague(opened.folder, store)
+
+
+def set_aside(opened: OpenLeague) -> None:
+    """Move replays and logs of matches that the league doesn't have any more into the hidden folder ``REPLACED``."""
+    place = opened.folder / REPLACED
+    known: set[str] | None = None
+    for path in opened.replays.glob("??/*"):
+        key = _OF_A_MATCH.match(path.name)
+        if key is None:
+            continue
+        if known is None:
+            known = {stored.task.key for stored in opened.store.matches()}
+        if key[1] not in known:
+            place.mkdir(exist_ok=True)
+            path.replace(place / path.name)
+
+
+def joining(opened: OpenLeague, spec: str, name: str | None) -> Team:
+    """Return the team that is to join a league, without storing it. UsageError if the league's format or its names don't allow it."""
+    plan = opened.schedule.plan
+    if plan.format not in schedule.GROWING and opened.store.duels():
+        raise UsageError(
+            f"A league by {plan.format} has begun, so no team can join it; formats that grow: {' and '.join(schedule.GROWING)}."
+        )
+    chosen = Path(spec).stem if name is None else name
+    check_name(chosen, "The name of the new team" if name is None else "--name")
+    known = {key: team for team in plan.everybody for key in identities(team)}
+    if other := next((known[key] for key in identities(chosen) if key in known), None):
+        other, new = escape(other, 60), escape(chosen, 60)
+        alike = "" if other == new else f", and {new} looks like it"
+        raise UsageError(f"There is a team {other} already{alike}; give the new one another name with --name.")
+    return _checked(opened, chosen, spec, Path.cwd())
+
+
+def add_team(opened: OpenLeague, team: Team) -> OpenLeague:
+    """Add a team that ``joining`` has returned."""
+    opened.store.add_teams([team], {"added": [*opened.added, team.name]})
+    return OpenLeague(opened.folder, opened.store)
+
+
+def replacement(opened: OpenLeague, name: str, spec: str | None) -> Team:
+    """Return a team with another program, or with its own files as they are now, without storing it. UsageError if it can't play."""
+    team = _named(opened, name)
+    if spec is not None:
+        return _checked(opened, name, spec, Path.cwd())
+    return _checked(opened, name, team.players, Path(team.home or opened.league.home or "."))
+
+
+def replace_team(opened: OpenLeague, team: Team) -> OpenLeague:
+    """Store a team that ``replacement`` has returned. Its matches are planned again unless it has the same files."""
+    if team.hash == _named(opened, team.name).hash and team.name not in opened.withdrawn:
+        opened.store.set_files(team)
+        return OpenLeague(opened.folder, opened.store)
+    return start_anew(opened, {team.name: team})
+
+
+def withdraw_team(opened: OpenLeague, name: str) -> OpenLeague:
+    """Take a team out of a league: it plays no further match (``Schedule`` says what counts). UsageError if it can't withdraw."""
+    _named(opened, name)
+    plan, shown = opened.schedule.plan, escape(name, 60)
+    if name in opened.withdrawn:
+        raise UsageError(f"The team {shown} has withdrawn already.")
+    if len(opened.schedule.active) <= 2:
+        raise UsageError(
+            f"The team {shown} can't withdraw: a league needs two teams. Give it another program: referee league replace DIR TEAM"
+        )
+    left = [champion for champion in schedule.champions(plan) if champion not in (*opened.withdrawn, name)]
+    if plan.format == "gauntlet" and not left:
+        raise UsageError(
+            f"The team {shown} can't withdraw: it is the last champion. Give it another program: referee league replace DIR TEAM"
+        )
+    counts = "its duels count for nobody" if plan.format in schedule.GROWING else "it loses the duels that it hasn't played"
+    opened.store.withdraw(name, f"{name} has withdrawn: {counts}.", {"withdrawn": [*opened.withdrawn, name]})
+    return OpenLeague(opened.folder, opened.store)
+
+
+def _named(opened: OpenLeague, name: str) -> Team:
+    """Return the team of that name; UsageError if there is none."""
+    found = opened.schedule.teams.get(name)
+    if found is None:
+        same = [team for team in opened.schedule.teams if set(identities(team)) & set(identities(name))]
+        hint = f"did you mean {escape(same[0], 60)}?" if same else f"there are {first(list(opened.schedule.teams), 10)}."
+        raise UsageError(f"The league has no team {escape(name, 60)}; {hint}")
+    return found
+
+
+def _settings(opened: OpenLeague) -> list[Any]:
+    """Return the checked settings of each variant of a league."""
+    return [opened.schedule.game.codec.settings(opened.league.rules, dict(variant.settings)) for variant in opened.league.variants]
+
+
+def _checked(opened: OpenLeague, name: str, spec: str | Mapping[str, str], home: Path) -> Team:
+    """Return a team that can play in all variants; UsageError if it can't."""
+    game, settings = opened.schedule.game, _settings(opened)
+    team = read_team(name, spec, game, settings[0], home)
+    for each in settings[1:]:
+        check_plays(team, game, each)
+    return team
