@@ -61,7 +61,7 @@ def played(folder: Path) -> Grades:
     teams |= {f"{name} (opponent)": _team(f"{name} (opponent)", name) for name in ("still", "straight", "random")}
     with contextlib.closing(Worker(Terms("evasion", "classic", isolation="none"), teams, private / "replays")) as worker:
         for name in PLAYERS:
-            submission = Submission(name, f"{name}.zip", private / "submissions" / name, identities=(f"{name}@example.edu",))
+            submission = Submission(name, f"{name}.zip", private / "submissions" / name, identities=(f"{name}@example.edu",), run=1)
             marks = tuple(RubricMark(test, tuple(_trial(worker, test, start, name) for start in range(test.starts))) for test in TESTS)
             faults = [trial.text for mark in marks for trial in mark.trials if trial.is_fault]
             status = values.FAULTY if faults else values.OK
@@ -69,7 +69,7 @@ def played(folder: Path) -> Grades:
     missing = Submission(HOSTILE, "", status=values.MISSING, reason="Nothing was submitted.", full_name=HOSTILE)
     refused = Submission("dave", HOSTILE, private / "submissions" / "dave", status=values.REFUSED, reason=f"No program: {HOSTILE}")
     students += [StudentMarks(each, each.status, each.reason, ()) for each in (missing, refused)]
-    return Grades(RUBRIC, tuple(students), folder, private, {"alice": "aa"}, "none")
+    return Grades(RUBRIC, tuple(students), folder, private, {"alice": "aa"}, "none", ("2026-11-01T12:00:00Z",))
 
 
 def copied(grades: Grades, folder: Path) -> Grades:

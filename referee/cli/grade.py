@@ -8,15 +8,15 @@ import shutil
 import sys
 import tempfile
 import textwrap
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say
 from referee.cli.front import GRADERS
 from referee.cli.grade_gradescope import Autograder, DeadlineSeconds, Format, InitGradescope, RunsPerDay, grade_one, make_zip
+from referee.cli.grade_table import matches, print_marks, students, told
 from referee.cli.pages import need_league
 from referee.cli.workers import Workers, open_pool, with_workers
 from referee.errors import RefereeError, UsageError
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.grading.grading import OpenGrading
-    from referee.grading.values import Grades, Rubric
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.grading.values import Grades, Rubric, Submission
 
 OTHER = "Instead of grading"
 #: The rubric, if none is named.
@@ -75,6 +74,13 @@ def grade(
     rerun: Annotated[
         str | None, typer.Option("--rerun", metavar="STUDENT", help="Play all matches of one student again.", show_default=False)
     ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="STUDENT", help="Look at the submission of one student, and mark it anew.", show_default=False),
+    ] = None,
+    missing_is_zero: Annotated[
+        bool, typer.Option("--missing-is-zero", help="Students without a submission in SUBMISSIONS lose the marks that they have.")
+    ] = False,
     after_due: Annotated[
         bool, typer.Option("--after-due", help='The due date has passed: show students the tests with when = "after_due".')
     ] = False,
@@ -119,12 +125,19 @@ def grade(
 
     After an interruption, run the same command again: it keeps all marks and continues.
     """
-    begins = {"--rubric": rubric, "--roster": roster, "--isolation": isolation}
-    marks = {"--roster": roster, "--after-due": after_due, "--gradebook": gradebook, "--column": column}
+    begins = {"--rubric": rubric, "--roster": roster, "--isolation": isolation, "--missing-is-zero": missing_is_zero}
+    marks = {
+        "--roster": roster,
+        "--missing-is-zero": missing_is_zero,
+        "--after-due": after_due,
+        "--gradebook": gradebook,
+        "--column": column,
+    }
     modes = {
         "--check-rubric": check,
         "--init": init,
         "--rerun": rerun is not None,
+        "--only": only is not None,
         "--reveal": reveal is not None,
         "--init-gradescope": init_gradescope is not None,
         "--format": form is not None,
@@ -163,9 +176,12 @@ def grade(
         _check_rubric(_load(submissions or rubric, isolation), play, as_json=as_json)
         return
     _check_given(submissions, out, begins, gradebook, column)
+    if only is not None:
+        _check_none("--only looks at one student, so there is no", {"--missing-is-zero": missing_is_zero})
     found = None if submissions is None else _load(rubric, isolation)
     folder = out if out is not None else _default_folder(found)
-    grades = grade_class(folder, found, submissions, roster, rerun, play, after_due=after_due)
+    wanted = Wanted(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero)
+    grades = grade_class(folder, found, wanted, play, after_due=after_due)
     _finish(grades, after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
 
 
@@ -188,7 +204,7 @@ def _check_one(modes: Mapping[str, bool], submissions: Path | None) -> None:
     given = [name for name, is_asked in modes.items() if is_asked]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} are different tasks; run them one after the other.")
-    if given and given[0] not in ("--rerun", "--check-rubric", "--format") and submissions is not None:
+    if given and given[0] not in ("--rerun", "--only", "--check-rubric", "--format") and submissions is not None:
         raise UsageError(f"{given[0]} takes no SUBMISSIONS, but {escape(str(submissions), 100)} was given.")
 
 
@@ -268,35 +284,38 @@ class _Play:
             pool.close()
 
 
-def grade_class(
-    folder: Path, rubric: Rubric | None, submissions: Path | None, roster: Path | None, rerun: str | None, play: _Play, *, after_due: bool
-) -> Grades:
+class Wanted(NamedTuple):
+    """What a run looks at and plays again: submissions with a roster, or none; one student only, or one whose matches are played again."""
+
+    submissions: Path | None = None
+    roster: Path | None = None
+    only: str | None = None
+    rerun: str | None = None
+    missing_is_zero: bool = False
+
+
+def grade_class(folder: Path, rubric: Rubric | None, wanted: Wanted, play: _Play, *, after_due: bool) -> Grades:
     """Grade a folder of submissions, or continue a grading. Results are stored and written even if play is stopped."""
     from referee.grading import family, grading, outputs
-    from referee.grading.submissions import collect
     from referee.league.engine import LeagueStopped
 
     is_new = not grading.is_begun(folder)
     with grading.open_grading(folder, rubric) as opened:
-        if submissions is not None:
-            copies = grading.new_copies(folder)
+        if wanted.submissions is not None:
             try:
-                found = collect(submissions, copies, opened.seats, roster)
+                _take(opened, wanted.submissions, wanted)
             except UsageError:
                 if is_new:
                     # Otherwise a corrected command could not have another rubric.
                     grading.forget(folder)
                 raise
-            for text in opened.take(found):
-                say(text)
-            grading.drop_copies(folder, copies)
         else:
             opened.retry()
         opened.check_files()
-        if rerun is not None:
-            opened.rerun(rerun)
+        if wanted.rerun is not None:
+            opened.rerun(wanted.rerun)
         say(
-            f"{escape(opened.rubric.name, 100)}: {_students(len(opened.submissions))}, {_matches(opened.store.counts().planned)} to play, in {folder}"
+            f"{escape(opened.rubric.name, 100)}: {students(len(opened.submissions))}, {matches(opened.store.counts().planned)} to play, in {folder}"
         )
         say(f"hash of the starts, to be published with the assignment: {family.committed(opened.rubric)}")
         try:
@@ -313,6 +332,28 @@ def grade_class(
         return opened.grades()
 
 
+def _take(opened: OpenGrading, source: Path, wanted: Wanted) -> None:
+    """Look at the submissions, and say what has changed. UsageError if they can't be read, or if the only wanted student has none."""
+    from referee.grading.submissions import collect
+
+    with opened.incoming() as folder:
+        found = collect(source, folder, opened.seats, wanted.roster, can_be_empty=bool(opened.submissions))
+        if wanted.only is not None:
+            found = (_only(found, wanted.only, source),)
+        for text in opened.take(found, missing_is_zero=wanted.missing_is_zero, is_only=wanted.only is not None):
+            say(text)
+    if len(opened.runs) > 1:
+        say(f"{told(opened.submissions, len(opened.runs))}.")
+
+
+def _only(found: Sequence[Submission], student: str, source: Path) -> Submission:
+    mine = [submission for submission in found if submission.student == student and submission.name]
+    if mine:
+        return mine[0]
+    known = ", ".join(escape(submission.student, 60) for submission in found if submission.name) or "nobody"
+    raise UsageError(f"{escape(str(source), 200)} has no submission of {escape(repr(student), 80)}; it has those of {escape(known, 600)}.")
+
+
 def _again(folder: Path) -> str:
     """Return the command that continues a grading."""
     return f"{program()} grade --out {shlex.quote(str(folder))}"
@@ -326,7 +367,7 @@ def _finish(grades: Grades, *, after_due: bool, gradebook: Path | None, column: 
     if as_json:
         _put_json(grades)
     else:
-        _print(grades)
+        print_marks(grades)
         put(
             f"\nNext:  {escape(str(grades.folder / 'report.html'), 200)} is the report; {escape(str(grades.folder / 'students'), 200)} has a folder for each student."
         )
@@ -337,7 +378,7 @@ def _finish(grades: Grades, *, after_due: bool, gradebook: Path | None, column: 
         return
     count = sum(not student.is_complete for student in grades.students)
     text = (
-        f"The marks of {_students(count)} are not complete: matches could not be played, through no fault of the "
+        f"The marks of {students(count)} are not complete: matches could not be played, through no fault of the "
         f"{'submission' if count == 1 else 'submissions'}. Play them again: {_again(grades.folder)}"
     )
     if as_json:
@@ -364,68 +405,8 @@ def _fill(gradebook: Path, grades: Grades, column: str | None, *, after_due: boo
     if filled.unmatched:
         say(f"Not in the gradebook: {', '.join(escape(name, 60) for name in filled.unmatched)}.")
     say(
-        f"{_students(len(filled.written))} in {escape(filled.kind)}'s column '{escape(filled.column, 80)}'. Written: {escape(str(written), 200)}"
+        f"{students(len(filled.written))} in {escape(filled.kind)}'s column '{escape(filled.column, 80)}'. Written: {escape(str(written), 200)}"
     )
-
-
-#: Fewer columns than these have no room for a reason beside the rest of the row: it goes below.
-_LEAST_REASON = 30
-
-
-def _print(grades: Grades) -> None:
-    """The marks as a table, and how many were faulty and why."""
-    from referee.grading.marks import shown_points
-
-    room = columns(120)
-    maximum = shown_points(grades.rubric.maximum)
-    head = f"points of {maximum}"
-    wide = max([7, *(len(escape(student.submission.student, 200)) for student in grades.students)])
-    wide = min(wide, 30, max(7, room - len(head) - 11))
-    put(f"{'student':<{wide}}  {head}  status")
-    for student in grades.students:
-        name = _cut(escape(student.submission.student, 200), wide)
-        points = shown_points(student.points) if student.is_complete else "?"
-        line = f"{name:<{wide}}  {points:>{len(head)}}  {student.status:<7}"
-        reason = escape(student.reason, 300)
-        left = room - len(line) - 2
-        if left >= _LEAST_REASON:
-            put(f"{line}  {_cut(reason, left)}".rstrip())
-        else:
-            put(line.rstrip())
-            if reason:
-                put(f"  {_cut(reason, max(room, 20) - 2)}")
-    found = Counter(student.status for student in grades.students)
-    put(f"\n{_students(len(grades.students))}: {', '.join(f'{count:,} {status}' for status, count in sorted(found.items()))}")
-    kinds = Counter(
-        kind
-        for student in grades.students
-        for kind in {
-            kind
-            for test in student.tests
-            for trial in test.trials
-            if trial.is_fault
-            for kind in _fault_kinds(student.submission.student, trial.matches)
-        }
-    )
-    if kinds:
-        put(f"Faults: {', '.join(f'{kind} ({_students(count)})' for kind, count in kinds.most_common())}")
-
-
-def _cut(text: str, longest: int) -> str:
-    """Return a text cut to a number of characters."""
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def _students(count: int) -> str:
-    return f"{count:,} student{'' if count == 1 else 's'}"
-
-
-def _matches(count: int) -> str:
-    return f"{count:,} match{'' if count == 1 else 'es'}"
-
-
-def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> set[str]:
-    return {kind for task, record in matches for seat, kind in record.fault_kinds.items() if task.seats[seat] == student}
 
 
 def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
@@ -450,7 +431,7 @@ def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
         for test in rubric.tests:
             line = f"{escape(test.name, 100)}: {', '.join(_example_marks(grades, test.number))}"
             put(textwrap.fill(line, max(columns(120), 30), subsequent_indent="  ", break_on_hyphens=False))
-        _print(grades)
+        print_marks(grades)
         if not rubric.is_seed_drawn:
             say(f"hash of the starts, to be published with the assignment: {committed(rubric)}")
     finally:

@@ -71,7 +71,8 @@ def run(
         say(f"The level of isolation is {level}.")
         with open_grading(home / GRADING, rubric._replace(isolation=level)) as opened:
             opened.store.set_fact("isolation", level)
-            opened.take([single(source or home / SUBMISSION, opened.private / "submissions", opened.seats)])
+            with opened.incoming() as folder:
+                opened.take([single(source or home / SUBMISSION, folder, opened.seats)])
             return Graded(home / RESULTS, _played(opened, live, deadline, say))
     except RefereeError as error:
         with contextlib.suppress(OSError):

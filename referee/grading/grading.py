@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import time
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from referee.grading import marks
 from referee.grading.marks import opponent_name
 from referee.grading.plan import GradingPlan
 from referee.grading.rubric import opponent_seats, submission_seats
-from referee.grading.values import OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
+from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
 from referee.isolation.limits import Limits
 from referee.league.database import FILE
 from referee.league.engine import Engine
@@ -30,7 +31,7 @@ from referee.support.files import write_whole
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from referee.games.game import Json, Seat
     from referee.grading.values import Trial
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 #: What only the grader may see: the store, all replays, the copies of what was submitted, and the rubric with its seed.
 PRIVATE = "private"
 REPLAYS, SUBMISSIONS, RUBRIC = "replays", "submissions", "rubric.toml"
+#: The folder, below that of all submissions, in which those of a run are unpacked.
+_INCOMING = "incoming"
 _VOIDED = "an opponent failed, which is not the submission's fault: {}"
 
 
@@ -60,6 +63,8 @@ class OpenGrading:
         """Read the graded submissions from the store."""
         old, new = self.store.fact("place"), _place(self.folder)
         self.submissions = tuple(_moved_submission(_submission(data), old, new) for data in self.store.fact("submissions") or ())
+        # Earlier versions counted no runs.
+        self.runs = tuple(self.store.fact("runs") or ([""] if self.submissions else []))
         teams = {team.name: team._replace(home=_moved(team.home, old, new)) for team in self.store.teams()}
         opponents = {opponent_name(test.against) for test in self.rubric.tests}
         self.teams = teams
@@ -84,42 +89,75 @@ class OpenGrading:
         """The seats that a submission has to play."""
         return submission_seats(self.rubric)
 
-    def take(self, submissions: Sequence[Submission]) -> list[str]:
-        """Take the submissions to grade from now on. Return a sentence for each student whose files have changed since they were marked.
+    def take(self, submissions: Sequence[Submission], *, missing_is_zero: bool = False, is_only: bool = False) -> list[str]:
+        """Take the submissions of a run. Return a sentence for each student whose files have changed since they were marked.
 
-        Matches of changed submissions are planned anew, those of new ones are added, those of students who are gone aren't played.
+        Matches of changed submissions are planned anew, those of new ones are added. Students who aren't among these, or who submitted
+        nothing, keep what they have, unless ``missing_is_zero``. ``is_only``: they are marked anew even if they are the same.
         Matches that were given up after void attempts are planned again.
         """
         stored = {name: self.teams[name] for name in self.plan.students}
-        taken, found = [], {}
+        old = {submission.student: submission for submission in self.submissions}
+        run = len(self.runs) + 1
+        rows: dict[str, Submission] = {}
+        found: dict[str, Team] = {}
         for submission in submissions:
             checked, team = self._checked(submission)
-            taken.append(checked)
+            rows[submission.student] = _row(checked, old.get(submission.student), run, missing_is_zero=missing_is_zero)
             if team is not None:
                 found[submission.student] = team
-        said = [
-            f"The submission of {escape(name, 60)} has changed since it was marked ({changed(team, stored[name])[0]}); it is marked anew."
-            for name, team in found.items()
-            if name in stored and team.hash != stored[name].hash
-        ]
-        renewed = [name for name, team in found.items() if name in stored and team.hash != stored[name].hash]
-        forfeits = self.store.forfeits()
+        is_roster = any(submission.place is not None for submission in submissions)
+        for name, before in old.items():
+            if name not in rows:
+                kept = _missing(before) if missing_is_zero else before
+                rows[name] = kept._replace(place=None) if is_roster and not is_only else kept
+        renewed = {name: team for name, team in found.items() if name in stored and (is_only or team.hash != stored[name].hash)}
         for name, team in found.items():
-            if name in stored and team != stored[name]:
-                self.store.set_files(team)
-                if name in forfeits and name not in renewed:
-                    self.store.forfeit(name, forfeits[name])
-        new = [team for name, team in found.items() if name not in stored]
-        facts = {"submissions": [_submission_json(submission) for submission in taken], "place": _place(self.folder)}
-        self.store.add_teams(new, facts)
-        self._read()
-        self._put([team.name for team in new])
+            if name in renewed or name not in stored or name not in old or old[name].status != OK:
+                rows[name] = rows[name]._replace(run=run)
+            elif team != stored[name]:
+                self._refile(team)
         self._renew(renewed)
-        gone = [duel.number for name in self.plan.students if name not in found for duel in self.plan.duels_of(name)]
-        if gone:
-            self.store.stop(gone, "The submission is no longer there.")
+        facts = {
+            "submissions": [_submission_json(row) for row in sorted(rows.values(), key=_order)],
+            "place": _place(self.folder),
+            "runs": [*self.runs, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())],
+        }
+        self.store.add_teams([team for name, team in found.items() if name not in stored], facts)
+        self._read()
+        self._put(found)
+        self._stop_others({name for name, row in rows.items() if row.status == OK})
         self.retry()
-        return said
+        return [
+            f"The submission of {escape(name, 60)} has changed since it was marked ({changed(team, stored[name])[0]}); it is marked anew."
+            for name, team in renewed.items()
+            if team.hash != stored[name].hash
+        ]
+
+    @contextlib.contextmanager
+    def incoming(self) -> Iterator[Path]:
+        """Make a folder for copies of what was submitted. ``take`` moves them to their places; the others are removed at the end."""
+        made = self.private / SUBMISSIONS / _INCOMING
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir(mode=0o700, parents=True)
+        try:
+            yield made
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+    def _refile(self, team: Team) -> None:
+        """Store where the same files lie now. A team that can't start still can't."""
+        forfeit = self.store.forfeits().get(team.name)
+        self.store.set_files(team)
+        if forfeit is not None:
+            self.store.forfeit(team.name, forfeit)
+
+    def _stop_others(self, current: Container[str]) -> None:
+        """Play no match of students whose submission isn't graded any more. Those that were played stay: the submission may come back."""
+        gone = {duel.number for name in self.plan.students if name not in current for duel in self.plan.duels_of(name)}
+        numbers = gone & {task.duel for task in self.store.pending()}
+        if numbers:
+            self.store.stop(sorted(numbers), "The submission is no longer there.")
 
     def _checked(self, submission: Submission) -> tuple[Submission, Team | None]:
         """A submission with its team, or refused with the reason."""
@@ -129,25 +167,46 @@ class OpenGrading:
         settings = game.codec.settings(self.rubric.rules, dict(self.rubric.tests[0].settings))
         try:
             team = read_team(submission.student, submission.players, game, settings, submission.folder, tuple(submission.players))
-            return submission, _with_short_paths(team, submission.folder)
+            settled = self._settled(submission, team)
+            if settled.folder != submission.folder:
+                team = team._replace(
+                    players={seat: _moved(path, str(submission.folder), str(settled.folder)) for seat, path in team.players.items()}
+                )
+            return settled, _with_short_paths(team, settled.folder)
         except UsageError as error:
             return submission._replace(status=REFUSED, reason=str(error)), None
 
-    def _put(self, students: Sequence[str]) -> None:
-        duels = [duel for name in students for duel in self.plan.duels_of(name)]
+    def _settled(self, submission: Submission, team: Team) -> Submission:
+        """Move an incoming copy to the folder of its hash. Nothing is removed there, so that old certificates still find what they name."""
+        top = self.private / SUBMISSIONS
+        folder = submission.folder
+        if folder is None or folder.parent != top.absolute() / _INCOMING:
+            return submission
+        target = top.absolute() / team.hash / folder.name
+        if target.exists():
+            shutil.rmtree(folder)
+        else:
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            folder.rename(target)
+        players = {seat: _moved(player, str(folder), str(target)) for seat, player in submission.players.items()}
+        return submission._replace(folder=target, players=players)
+
+    def _put(self, students: Iterable[str]) -> None:
+        """Plan the matches of students who have none yet."""
+        known = {duel.teams[0] for duel in self.store.duels()}
+        duels = [duel for name in students if name not in known for duel in self.plan.duels_of(name)]
         self.store.put(duels, [task for duel in duels for task in self.plan.tasks(duel)])
 
-    def _renew(self, students: Container[str]) -> None:
-        """Plan all matches of some students anew."""
-        old = [stored.task for stored in self.store.matches() if any(name in students for name in stored.task.seats.values())]
-        numbers = sorted({task.duel for task in old})
-        self._replan(old, numbers)
-
-    def _replan(self, old: Sequence[MatchTask], numbers: Sequence[int]) -> None:
-        if numbers:
-            duels = {duel.number: duel for duel in self.plan.duels(())}
-            tasks = [task for number in numbers for task in self.plan.tasks(duels[number])]
-            self.store.replan([task.key for task in old], numbers, tasks)
+    def _renew(self, teams: Mapping[str, Team]) -> None:
+        """Plan all matches of some students anew, with these files."""
+        if not teams:
+            return
+        plan = GradingPlan(self.rubric, self.plan.students, {**self.teams, **teams})
+        old = [stored.task for stored in self.store.matches() if any(name in teams for name in stored.task.seats.values())]
+        duels = [duel for name in teams for duel in plan.duels_of(name)]
+        self.store.put(duels, [])
+        numbers = sorted({task.duel for task in old} | {duel.number for duel in duels})
+        self.store.replan([task.key for task in old], numbers, [task for duel in duels for task in plan.tasks(duel)], list(teams.values()))
 
     def retry(self) -> None:
         """Plan the matches again that were given up, unless the student's program could not start or the student is gone."""
@@ -162,15 +221,17 @@ class OpenGrading:
             if duel.number in notes and duel.teams[0] in current and duel.teams[0] not in forfeits
         }
         old = [stored.task for stored in self.store.matches() if stored.task.duel in wanted]
-        self._replan(old, sorted({task.duel for task in old}))
+        numbers = {task.duel for task in old}
+        if old:
+            tasks = [task for duel in self.plan.duels(()) if duel.number in numbers for task in self.plan.tasks(duel)]
+            self.store.replan([task.key for task in old], sorted(numbers), tasks)
 
     def rerun(self, student: str) -> None:
         """Plan all matches of a student anew. UsageError if nothing of this student is graded."""
         if student not in self.plan.students:
             known = ", ".join(escape(name, 60) for name in self.plan.students[:10])
             raise UsageError(f"No submission of {escape(repr(student), 80)} was graded; the first students are {known}.")
-        self.store.set_files(self.teams[student])
-        self._renew([student])
+        self._renew({student: self.teams[student]})
 
     def check_files(self) -> None:
         """Raise UsageError if the files of an opponent, or the copy of a submission, have changed since the first match."""
@@ -207,7 +268,7 @@ class OpenGrading:
         results = marks.Results(found, self.store.forfeits(), notes)
         students = tuple(marks.student_marks(plan.game, self.rubric, submission, results) for submission in self.submissions)
         hashes = {name: team.hash for name, team in self.teams.items()}
-        return Grades(self.rubric, students, self.folder, self.replays.parent, hashes, self.store.fact("isolation") or "")
+        return Grades(self.rubric, students, self.folder, self.replays.parent, hashes, self.store.fact("isolation") or "", self.runs)
 
 
 class FairPool:
@@ -310,21 +371,24 @@ def forget(folder: Path) -> None:
         folder.rmdir()
 
 
-def new_copies(folder: Path) -> Path:
-    """A new folder for copies of what was submitted; ``drop_copies`` removes the others."""
-    parent = folder / PRIVATE / SUBMISSIONS
-    parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    number = 1 + max((int(entry.name) for entry in parent.iterdir() if entry.name.isdecimal()), default=0)
-    made = parent / str(number)
-    made.mkdir(mode=0o700)
-    return made
+def _row(found: Submission, before: Submission | None, run: int, *, missing_is_zero: bool) -> Submission:
+    """Return what is graded of a student: what was found, or what there was before if nothing was found."""
+    if before is None or before.status == MISSING:
+        return found if found.status == MISSING else found._replace(run=run)
+    if found.status == MISSING:
+        return found if missing_is_zero else before._replace(full_name=found.full_name or before.full_name, place=found.place)
+    is_same = (found.status, found.name, found.reason) == (before.status, before.name, before.reason)
+    return found._replace(run=before.run if is_same or found.status == before.status == OK else run)
 
 
-def drop_copies(folder: Path, keep: Path) -> None:
-    """Remove all copies of what was submitted but those in one folder."""
-    for entry in (folder / PRIVATE / SUBMISSIONS).iterdir():
-        if entry.name != keep.name:
-            shutil.rmtree(entry, ignore_errors=True)
+def _missing(before: Submission) -> Submission:
+    return before._replace(name="", folder=None, players={}, status=MISSING, reason="Nothing was submitted.", run=0)
+
+
+def _order(submission: Submission) -> tuple[bool, int, str, str]:
+    """Return the place of a student in the marks: that on the roster, else by name."""
+    place = submission.place
+    return place is None, place or 0, submission.student.casefold(), submission.student
 
 
 def _with_short_paths(team: Team, folder: Path | None) -> Team:
@@ -370,7 +434,9 @@ def _submission_json(submission: Submission) -> dict[str, Json]:
 
 def _submission(data: Mapping[str, Any]) -> Submission:
     folder = None if data["folder"] is None else Path(data["folder"])
-    return Submission(**{**data, "folder": folder, "identities": tuple(data["identities"])})
+    # Earlier versions counted no runs.
+    run = 0 if data["status"] == MISSING else 1
+    return Submission(**{"run": run, **data, "folder": folder, "identities": tuple(data["identities"])})
 
 
 def _quoted(path: object) -> str:

@@ -52,7 +52,8 @@ def html(grades: Grades, folders: Mapping[str, str], shown: Container[str] = ())
     text = (_PAGE / "index.html").read_text(encoding="utf-8")
     text = page.inlined(text, _style(), page.bundle(f"{FOLDER}/main.js", asset))
     text = text.replace("<!--bulk-->", f'<script type="text/plain" id="bulk">{base64.b64encode(packed).decode()}</script>')
-    return page.configured(text, summary(grades, {test.number: {"needs": needs(test)} for test in grades.rubric.tests}))
+    about = summary(grades, {test.number: {"needs": needs(test)} for test in grades.rubric.tests})
+    return page.configured(text, {**about, "runs": list(grades.runs)})
 
 
 @cache
@@ -76,6 +77,7 @@ def _student(grades: Grades, student: StudentMarks, folder: str, shown: Containe
         "submission": submission.name,
         "folder": folder,
         "status": student.status,
+        "run": submission.run,
         "reason": student.reason,
         "points": finite(student.points),
         "complete": student.is_complete,

@@ -46,20 +46,22 @@ _OPPONENT = "-opponent"
 _MOST_NAMED = 5
 
 
-def collect(source: Path, folder: Path, seats: Sequence[Seat], roster_file: Path | None = None) -> tuple[Submission, ...]:
+def collect(
+    source: Path, folder: Path, seats: Sequence[Seat], roster_file: Path | None = None, *, can_be_empty: bool = False
+) -> tuple[Submission, ...]:
     """Copy or unpack all submissions of a class into ``folder``, one folder each, and return them.
 
     ``source`` is a folder, a bulk download, or an archive of one; a single file is a class of one student. With a roster the order is the
     roster's, and students without a submission are missing; submissions that belong to nobody on the roster come last and say so in their reason.
     ``seats`` are the seats for which a submission needs a program. UsageError if ``source`` or the roster can't be read, or if there
-    is neither a submission nor a student on the roster. Earlier contents of the same places in ``folder`` are replaced.
+    is neither a submission nor a student on the roster, unless it ``can_be_empty``. Earlier contents of the same places in ``folder`` are replaced.
     """
     rows = roster.load(roster_file) if roster_file is not None else None
     own = [folder, *([roster_file] if roster_file is not None else [])]
     left_out = [path.absolute().relative_to(source.absolute()).parts[0] for path in own if source.absolute() in path.absolute().parents]
     with _stage(folder) as stage:
         found = _found(source, stage, seats, left_out)
-        if not found and not rows:
+        if not found and not rows and not can_be_empty:
             raise UsageError(
                 f"'{escape(str(source), 200)}' has no submission in it; name the folder or archive that holds all submissions."
             )
@@ -240,7 +242,8 @@ def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Seque
     known = (*(found.identities if found is not None else ()), *(row.identities if row is not None else ()))
     result = Submission(
         student,
-        escape(found.name) if found is not None else "",
+        place=row.line if row is not None else None,
+        name=escape(found.name) if found is not None else "",
         full_name=escape((row.full_name if row is not None else "") or (found.full_name if found is not None else "")),
         identities=tuple(dict.fromkeys(escape(text) for text in known)),
     )

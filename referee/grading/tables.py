@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: The version of grades.json. It grows when a key changes its meaning or goes away.
 FORMAT = 1
 NAME = "name"
-COLUMNS = ("student", NAME, "submission", "points", "maximum", "status", "reason")
+COLUMNS = ("student", NAME, "submission", "points", "maximum", "status", "reason", "from")
 
 
 def marks_of(student: StudentMarks, tests: tuple[RubricTest, ...]) -> Iterator[RubricMark]:
@@ -64,6 +64,7 @@ def grades_csv(grades: Grades) -> bytes:
                 maximum,
                 student.status,
                 cell(student.reason),
+                student.submission.run or "",
                 *(number(mark.points) if mark.is_complete else "" for mark in marks_of(student, grades.rubric.tests)),
             ]
         )
@@ -102,6 +103,7 @@ def grades_json(grades: Grades, folders: Mapping[str, str]) -> bytes:
     value = {
         "format": FORMAT,
         "referee": __version__,
+        "runs": list(grades.runs),
         **summary(grades, {test.number: {"need": {need.kind: need.value for need in test.needs}} for test in grades.rubric.tests}),
     }
     # One student a line: as readable as it is fast to write.
@@ -119,6 +121,7 @@ def _student(student: StudentMarks, grades: Grades, folders: Mapping[str, str]) 
         "hash": grades.hashes.get(submission.student, ""),
         "folder": folders[submission.student],
         "status": student.status,
+        "from": submission.run,
         "reason": student.reason,
         "points": _points(student.points),
         "complete": student.is_complete,

@@ -87,7 +87,8 @@ class Submission(NamedTuple):
     ``student`` identifies the student in all tables, ``full_name`` is the person's name where one is known. ``name`` is that of the file or
     folder that was submitted ("" if nothing was). ``folder`` is the grading's own copy, None if there is none; ``players`` has the player
     of each seat, as on the command line. A submission that can't be graded has a ``reason``, one sentence, and a missing one has the status
-    "missing".
+    "missing". ``run`` is the number of the run of the grading that took it, 0 if nothing was submitted. ``place`` is the student's line on the
+    roster, None for students that aren't on one.
     """
 
     student: str
@@ -98,6 +99,8 @@ class Submission(NamedTuple):
     reason: str = ""
     full_name: str = ""
     identities: tuple[str, ...] = ()
+    run: int = 0
+    place: int | None = None
 
 
 class Trial(NamedTuple):
@@ -171,7 +174,8 @@ class Grades(NamedTuple):
     """The marks of everybody, in the order of the roster or else of the names.
 
     ``hashes`` has the hash of the files of each student and each opponent by name. ``isolation`` is the level that the matches were played
-    at, in words, ``replays`` the folder in which ``MatchRecord.replay`` begins.
+    at, in words, ``replays`` the folder in which ``MatchRecord.replay`` begins. ``runs`` has the time of each run that looked at submissions, in
+    UTC, "" where it is unknown.
     """
 
     rubric: Rubric
@@ -180,6 +184,7 @@ class Grades(NamedTuple):
     replays: Path
     hashes: Mapping[str, str] = {}
     isolation: str = ""
+    runs: tuple[str, ...] = ()
 
     @property
     def is_complete(self) -> bool:

@@ -42,10 +42,22 @@ def undecided(grades: Grades) -> Grades:
 
 def test_csv_has_one_row_a_student(grades: Grades) -> None:
     head, alice, bob, missing, refused = rows(grades)
-    assert head == ["student", "name", "submission", "points", "maximum", "status", "reason", "finishes", "survives", "beats a walker"]
-    assert alice == ["alice", "", "alice.zip", "20", "20", "ok", "", "6", "10", "4"]
+    assert head == [
+        "student",
+        "name",
+        "submission",
+        "points",
+        "maximum",
+        "status",
+        "reason",
+        "from",
+        "finishes",
+        "survives",
+        "beats a walker",
+    ]
+    assert alice == ["alice", "", "alice.zip", "20", "20", "ok", "", "1", "6", "10", "4"]
     assert bob[:6] == ["bob", "", "bob.zip", "0", "20", "faulty"]
-    assert bob[7:] == ["0", "0", "0"]
+    assert bob[8:] == ["0", "0", "0"]
     assert missing[2:6] == ["", "0", "20", "missing"]
     assert refused[3:6] == ["0", "20", "refused"]
 
@@ -60,7 +72,7 @@ def test_csv_has_no_formula_and_no_control_character(grades: Grades) -> None:
 
 def test_points_that_are_not_complete_are_empty_cells(grades: Grades) -> None:
     alice = rows(undecided(grades))[1]
-    assert (alice[3], alice[7], alice[8]) == ("", "", "10")
+    assert (alice[3], alice[8], alice[9]) == ("", "", "10")
 
 
 def named(grades: Grades, full_name: str) -> Grades:

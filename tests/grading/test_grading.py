@@ -164,6 +164,20 @@ def test_a_submission_without_a_program_for_a_seat_earns_the_points_of_the_other
     assert [test.trials[0].text for test in ada.tests] == ["", *["The submission has no program for the prey."] * 2]
 
 
+def test_a_new_submission_may_play_other_seats_than_the_old_one(tmp_path: Path) -> None:
+    rubric = written(tmp_path)
+    for players, expected in (
+        ({"hunter": "boxer"}, [12.0, 0.0, 0.0]),
+        ({"hunter": "boxer", "prey": "runner"}, [12.0, 4.0, 4.0]),
+        ({"prey": "runner"}, [0.0, 4.0, 0.0]),
+    ):
+        with open_grading(tmp_path / "out", rubric) as opened:
+            opened.take([Submission("ada", "ada", Path.cwd(), players)])
+            grades, _ = played(opened)
+        assert points(grades)["ada"] == expected
+        assert grades.is_complete
+
+
 def test_every_public_match_has_ended_before_the_first_hidden_one_begins(tmp_path: Path) -> None:
     failed: list[str] = []
 
@@ -210,8 +224,9 @@ def test_the_same_files_are_not_played_again_and_changed_ones_are(tmp_path: Path
     with open_grading(tmp_path / "out", rubric) as opened:
         assert "The submission of ada has changed" in opened.take([example("ada", "straight"), example("finn", "straight", "still")])[0]
         last, notes = played(opened)
-    assert [student.submission.student for student in last.students] == ["ada", "finn"]
-    assert last.students[1] == again.students[2]
+    # Carl, who isn't among them, keeps what he has.
+    assert [student.submission.student for student in last.students] == ["ada", "carl", "finn"]
+    assert last.students[1:] == again.students[1:]
     assert len(notes.keys) == 2
 
 
@@ -243,7 +258,7 @@ def test_a_grading_that_stops_before_its_first_match_takes_a_corrected_rubric(ha
     (submissions / "ada.py").write_text(CRASHES)
     stopped: Any = Stopped()
     with pytest.raises(LeagueStopped):
-        grade.grade_class(tmp_path / "out", written(tmp_path, text), submissions, None, None, stopped, after_due=False)
+        grade.grade_class(tmp_path / "out", written(tmp_path, text), grade.Wanted(submissions), stopped, after_due=False)
     # A seed that was drawn is kept: its hash has been printed, and may be published.
     assert is_begun(tmp_path / "out") == (not has_seed)
 

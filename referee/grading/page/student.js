@@ -21,6 +21,7 @@ export function studentPage(summary, students, index) {
     ["submission", one.submission ? clean(one.submission) : "none"],
     ["points", el("strong", {}, `${one.complete ? points(one.points) : `${points(one.points)} so far`} of ${points(summary.maximum)}`)],
     ["status", el("span", {}, statusChip(one.status), " ", clean(one.reason))],
+    ...(one.run ? [["from", [`run ${one.run} of ${summary.runs.length}`, clean(summary.runs[one.run - 1] ?? "").replace("T", " ").replace("Z", " UTC")].filter(Boolean).join(", ")]] : []),
     ["to hand out", el("a", { href: `students/${encodeURIComponent(one.folder)}/report.md` }, `students/${clean(one.folder)}`)],
   ]);
   return el("section", { class: "student", id, "aria-labelledby": `${id}-title` },

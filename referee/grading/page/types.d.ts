@@ -19,6 +19,8 @@ export interface Summary {
   maximum: number;
   isolation: string;
   complete: boolean;
+  /** The time of each run, in UTC; "" where it is unknown. */
+  runs: string[];
   tests: Test[];
 }
 
@@ -58,6 +60,8 @@ export interface Student {
   submission: string;
   folder: string;
   status: string;
+  /** The number of the run that took the submission, from 1; 0 if there is none. */
+  run: number;
   reason: string;
   points: number;
   complete: boolean;

@@ -1,0 +1,212 @@
+"""Several runs of a grading: marks that were given stay, and every superseded submission can still be found."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from leagues import IDLE
+
+from referee.league.store import Store
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commands import Commands
+
+    Referee = Callable[..., subprocess.CompletedProcess[str]]
+
+RUBRIC = """
+name = "Homework"
+game = "evasion"
+seed = "0123456789abcdef0123456789abcdef"
+isolation = "none"
+[settings]
+width = 60
+height = 60
+max_steps = 40
+[[tests]]
+name = "hunts"
+seat = "hunter"
+against = "still"
+starts = 2
+points = 20
+need = { finishes = true }
+"""
+CRASHES = "raise SystemExit(3)\n"
+STUDENTS = ("ada", "bob", "carl")
+
+
+@pytest.fixture(scope="module")
+def graded(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of a grading of three students, each with 20 points."""
+    home = tmp_path_factory.mktemp("runs")
+    (home / "rubric.toml").write_text(RUBRIC)
+    (home / "roster.csv").write_text("student,name\nbob,Bob Martin\nada,Ada Lovelace\ncarl,Carl Gauss\n")
+    hand_in(home / "class", **dict.fromkeys(STUDENTS, IDLE))
+    done = commands.run("grade", "class", "--out", "out", "--slots", "2", cwd=home)
+    assert done.returncode == 0, done.stderr
+    return home
+
+
+@pytest.fixture
+def home(graded: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    shutil.copytree(graded, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def hand_in(folder: Path, **bots: str) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, text in bots.items():
+        (folder / f"{name}.py").write_text(text)
+
+
+def marks(home: Path) -> dict[str, tuple[str, str, str]]:
+    """Points, status and run of each student, in the order of the table."""
+    with (home / "out" / "grades.csv").open(newline="", encoding="utf-8-sig") as file:
+        return {row["student"]: (row["points"], row["status"], row["from"]) for row in csv.DictReader(file)}
+
+
+def submitted(home: Path) -> dict[str, set[str]]:
+    """The texts of all kept submissions of each student."""
+    found: dict[str, set[str]] = {}
+    for path in (home / "out" / "private" / "submissions").rglob("*.py"):
+        found.setdefault(path.stem, set()).add(path.read_text())
+    return found
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+KEPT = ("20", "ok", "1")
+
+
+def test_one_resubmission_leaves_everybody_else_alone(home: Path, referee: Referee) -> None:
+    hand_in(home / "late", ada=CRASHES)
+    before = {name: files(home / "out" / "students" / name) for name in STUDENTS}
+    done = referee("grade", "late", "--out", "out", "--slots", "1")
+    assert done.returncode == 0, done.stderr
+    assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}
+    assert "Run 2: 1 new, 2 kept" in done.stdout
+    assert "Run 2: 1 new, 2 kept" in done.stderr
+    assert "2 matches to play" in done.stderr
+    after = {name: files(home / "out" / "students" / name) for name in STUDENTS}
+    assert [name for name in STUDENTS if after[name] != before[name]] == ["ada"]
+    found = json.loads((home / "out" / "grades.json").read_text())
+    assert len(found["runs"]) == 2
+    assert {student["student"]: student["from"] for student in found["students"]} == {"ada": 2, "bob": 1, "carl": 1}
+
+
+def test_a_superseded_submission_stays_in_the_folder_of_its_hash(home: Path, referee: Referee) -> None:
+    old = {student["student"]: student["hash"] for student in json.loads((home / "out" / "grades.json").read_text())["students"]}
+    kept = home / "out" / "private" / "submissions"
+    before = files(kept)
+    assert set(before) == {f"{old[name]}/{name}/{name}.py" for name in STUDENTS}
+    hand_in(home / "late", ada=CRASHES)
+    referee("grade", "late", "--out", "out", "--slots", "1")
+    referee("grade", "class", "--out", "out", "--slots", "1")
+    assert marks(home) == {"ada": ("20", "ok", "3"), "bob": KEPT, "carl": KEPT}
+    assert submitted(home)["ada"] == {IDLE, CRASHES}
+    assert before.items() <= files(kept).items()
+    with Store.open(home / "out" / "private") as store:
+        replays = {stored.record.replay for stored in store.matches(done=True) if stored.record is not None}
+    assert all((home / "out" / "private" / replay).is_file() for replay in replays)
+
+
+def test_a_certificate_still_finds_every_submission_that_it_names(home: Path, referee: Referee) -> None:
+    assert referee("keys", "new", "--out", "key.pem").returncode == 0
+    assert referee("certify", "out", "--key", "key.pem").returncode == 0
+    shutil.copy(home / "out" / "certificate.json", home / "old.json")
+    hand_in(home / "late", ada=CRASHES)
+    referee("grade", "late", "--out", "out", "--slots", "1")
+    done = referee("check-certificate", "old.json", "out", "--json")
+    problems = json.loads(done.stdout)["problems"]
+    assert not [text for text in problems if "private/submissions/" in text and "not in the certificate" not in text]
+    for name in ("bob", "carl"):
+        own = referee("check-certificate", "old.json", f"out/students/{name}", "--part", f"students/{name}")
+        assert own.returncode == 0, own.stdout
+
+
+@pytest.mark.parametrize("options", [(), ("--roster", "roster.csv")], ids=["alone", "roster"])
+def test_an_empty_folder_takes_no_mark_away(options: tuple[str, ...], home: Path, referee: Referee) -> None:
+    (home / "empty").mkdir()
+    done = referee("grade", "empty", "--out", "out", *options)
+    assert done.returncode == 0, done.stderr
+    assert marks(home) == dict.fromkeys(STUDENTS, KEPT)
+    assert "Run 2: 0 new, 3 kept" in done.stdout
+    assert "0 matches to play" in done.stderr
+    assert list(marks(home)) == (["bob", "ada", "carl"] if options else list(STUDENTS))
+    assert (b"Ada Lovelace" in (home / "out" / "grades.csv").read_bytes()) == bool(options)
+
+
+def test_absence_costs_marks_only_on_request_and_they_come_back(home: Path, referee: Referee) -> None:
+    hand_in(home / "late", ada=CRASHES)
+    done = referee("grade", "late", "--out", "out", "--missing-is-zero", "--slots", "1")
+    assert done.returncode == 0, done.stderr
+    gone = ("0", "missing", "")
+    assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": gone, "carl": gone}
+    assert submitted(home)["bob"] == {IDLE}
+    done = referee("grade", "class", "--out", "out", "--slots", "1")
+    assert "2 matches to play" in done.stderr, "bob's and carl's results are still there"
+    assert marks(home) == dict.fromkeys(STUDENTS, ("20", "ok", "3"))
+
+
+def test_only_one_student_is_looked_at_and_marked_anew(home: Path, referee: Referee) -> None:
+    hand_in(home / "class", ada=CRASHES, bob=CRASHES)
+    done = referee("grade", "class", "--out", "out", "--only", "ada", "--slots", "1")
+    assert done.returncode == 0, done.stderr
+    assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}
+    assert "Run 2: 1 new, 2 kept" in done.stdout
+    # The same files are marked anew, too.
+    for words, run in ((("class", "--out", "out"), "3"), (("--out", "out"), "3")):
+        done = referee("grade", *words, "--only", "ada", "--slots", "1")
+        assert "2 matches to play" in done.stderr
+        assert marks(home) == {"ada": ("0", "faulty", run), "bob": KEPT, "carl": KEPT}
+    before = files(home / "out")
+    for wrong in (["--only", "eve"], ["--only", "ada", "--missing-is-zero"], ["--only", "ada", "--rerun", "ada"]):
+        done = referee("grade", "class", "--out", "out", *wrong)
+        assert done.returncode == 2, done.stderr
+    assert files(home / "out") == before
+
+
+def test_a_student_who_is_off_the_roster_keeps_the_marks(home: Path, referee: Referee) -> None:
+    (home / "roster.csv").write_text("student\ncarl\nnew\n")
+    (home / "empty").mkdir()
+    assert referee("grade", "empty", "--out", "out", "--roster", "roster.csv").returncode == 0
+    assert marks(home) == {"carl": KEPT, "new": ("0", "missing", ""), "ada": KEPT, "bob": KEPT}
+    assert list(marks(home)) == ["carl", "new", "ada", "bob"]
+
+
+def test_a_store_of_an_earlier_version_keeps_its_marks(home: Path, referee: Referee) -> None:
+    """It counted no runs, and its copies lie in a numbered folder."""
+    top = home / "out" / "private" / "submissions"
+    with Store.open(home / "out" / "private") as store:
+        rows: list[dict[str, Any]] = store.fact("submissions")
+        for row in rows:
+            own = top / "1" / row["student"]
+            own.parent.mkdir(exist_ok=True)
+            shutil.copytree(row["folder"].replace(row["folder"].partition("/out/")[0], str(home)), own)
+            row["players"] = dict.fromkeys(row["players"], f"{own}/{row['student']}.py")
+            row["folder"] = str(own)
+            del row["run"], row["place"]
+        for team in store.teams():
+            if "(" not in team.name:
+                store.replan((), (), (), [team._replace(home=str(top / "1"))])
+        store.set_fact("submissions", rows)
+        store.set_fact("place", f"{top}/")
+        store.set_fact("runs", None)
+    hand_in(home / "late", ada=CRASHES)
+    done = referee("grade", "late", "--out", "out", "--slots", "1")
+    assert done.returncode == 0, done.stderr
+    assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}
+    assert (top / "1" / "ada" / "ada.py").read_text() == IDLE
+    done = referee("grade", "class", "--out", "out", "--slots", "1")
+    assert "2 matches to play" in done.stderr
+    assert marks(home) == {"ada": ("20", "ok", "3"), "bob": KEPT, "carl": KEPT}
