@@ -242,6 +242,10 @@ class Site:
         found = [seat for known, seat in self.tokens.items() if hmac.compare_digest(known.encode(), token.encode())]
         return bool(found), found[0] if found else None
 
+    def seat_at(self, path: str) -> Seat | None:
+        """Return the seat whose token is in the path of a request; None for spectators and strangers."""
+        return self.seat_of(path.split("/", 2)[1] if path.startswith("/") else "")[1]
+
     def may_know(self, seat: Seat | None) -> bool:
         """True if the visitor at a seat may see everything; a player only after the match."""
         return seat is None

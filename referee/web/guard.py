@@ -29,6 +29,8 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
+#: The most bytes of an answer that are passed on at once, so that a reader who is slow holds few of them in memory.
+_PART_BYTES = 64 << 10
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -65,6 +67,10 @@ class Guard:
         async def guarded(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
+            # Each part waits until the reader has room for it.
+            while message["type"] == "http.response.body" and len(message.get("body", b"")) > _PART_BYTES:
+                await send({"type": message["type"], "body": message["body"][:_PART_BYTES], "more_body": True})
+                message["body"] = message["body"][_PART_BYTES:]
             await send(message)
 
         await self._app(scope, receive, guarded)

@@ -18,9 +18,9 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from referee import games
 from referee.errors import ReplayCut
 from referee.games.capabilities import HumanPlay
-from referee.support.descriptors import raise_limit
 from referee.web import page
 from referee.web.app import Site, read_json
+from referee.web.connections import IS_FULL
 from referee.web.human_session import COUNTDOWN, Answer, Farewell, HumanSession
 from referee.web.replay_session import ReplayIndex
 from referee.web.running import Running, Tail
@@ -43,7 +43,6 @@ DELIVERY_BYTES = 64 << 10
 _JUDGING_SECONDS = 4.0
 #: A reader that is further behind than this, in bytes of the stream, skips ahead.
 FAR_BEHIND = 512 << 10
-_MOST_SOCKETS = 1_000
 #: Codes with which a socket is closed: 4000 another window took the seat, 4001 no more room, 4002 the address shows the next match.
 TAKEN, FULL, NEXT = 4000, 4001, 4002
 #: How long a preview waits for a newer request, in seconds.
@@ -103,8 +102,6 @@ class MatchSite(Site):
         self._how_ended = ""
         self._is_tired = False
         self._sockets: set[WebSocket] = set()
-        # Keep descriptors free for players and for other files of the pages.
-        self._most_spectators = min(_MOST_SOCKETS, raise_limit() // 2)
         self._delivered: set[WebSocket] = set()
         self._seated: dict[Seat, WebSocket] = {}
         #: Messages to send, by socket and kind. Only the newest of each kind is kept, so that it can't grow.
@@ -242,8 +239,7 @@ class MatchSite(Site):
             # The page shows an earlier match of this address.
             await socket.close(NEXT, "The next match begins.")
             return
-        # Players always get a connection, however many spectators there are.
-        if seat is None and len(self._sockets) - len(self._seated) >= self._most_spectators:
+        if socket.scope["state"].get(IS_FULL):
             await socket.close(FULL, "There are too many spectators.")
             return
         self._sockets.add(socket)

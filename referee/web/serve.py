@@ -16,15 +16,14 @@ import socket
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from referee.errors import UsageError
-from referee.support.descriptors import raise_limit
 from referee.web import page
 from referee.web.app import ReplaySession, Site
+from referee.web.connections import Config
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -34,15 +33,12 @@ if TYPE_CHECKING:
 #: The first port to try, and the number of ports after it.
 PORT = 8300
 _PORTS = 100
-#: The longest message that a page may send, in bytes.
-_MOST_MESSAGE = 10_000
 #: Messages from the match over its pipe.
 GROWN, ENDED, STAY, AGAIN = b".", b"E", b"S", b"A"
 #: How long readers are served after the end without --stay, in seconds.
 _FAREWELL = 5.0
-#: How long a connection may take to send its request, in seconds, and how many connections without a request are kept.
-_REQUEST_SECONDS = 10.0
-_MOST_SILENT = 200
+#: The kernel's queue of connections that aren't accepted yet.
+_BACKLOG = 1024
 
 
 def bind(host: str, port: int | None) -> socket.socket:
@@ -60,7 +56,7 @@ def bind(host: str, port: int | None) -> socket.socket:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             listener.bind((address[0], number, *address[2:]))
-            listener.listen(1024)
+            listener.listen(_BACKLOG)
         except OSError as error:
             listener.close()
             last_error = error
@@ -98,59 +94,12 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
+        for listener in sockets or ():
+            # asyncio has shortened it to the number that it accepts at once.
+            listener.listen(_BACKLOG)
         # The browser takes longer to start than the page's files to be joined.
         threading.Thread(target=page.prepare, daemon=True).start()
         self._on_start()
-
-
-class _Connection(H11Protocol):
-    """A connection that must send its request within a time limit.
-
-    The number of connections without a request is limited. A new one replaces the oldest, so a real request always gets through.
-    """
-
-    #: Connections without a request, the oldest first.
-    silent: ClassVar[dict[_Connection, None]] = {}
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self.silent[self] = None
-        self._deadline = self.loop.call_later(_REQUEST_SECONDS, self.give_up)
-        if len(self.silent) > _MOST_SILENT:
-            next(iter(self.silent)).give_up()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self.scope is not None:
-            self._be_heard()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._be_heard()
-        super().connection_lost(exc)
-
-    def _be_heard(self) -> None:
-        self.silent.pop(self, None)
-        self._deadline.cancel()
-
-    def give_up(self) -> None:
-        self._be_heard()
-        self.transport.abort()
-
-
-def _config(app: ASGIApp) -> uvicorn.Config:
-    # Each spectator is a descriptor.
-    raise_limit()
-    return uvicorn.Config(
-        app,
-        http=_Connection,
-        log_level="critical",
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        ws="websockets-sansio",
-        ws_max_size=_MOST_MESSAGE,
-        timeout_graceful_shutdown=1,
-    )
 
 
 def serve_replay(
@@ -188,7 +137,7 @@ def serve_app(
 
     async def run() -> None:
         app, close = await start()
-        server = _Server(_config(app), on_start)
+        server = _Server(Config(app), on_start)
         if threading.current_thread() is threading.main_thread():
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGINT, _leave, server)
@@ -235,7 +184,7 @@ def _serve_match(given: dict[str, Any]) -> None:
             on_rematch=lambda kind: _announce(given["proposals"], kind.encode()),
         )
         app = site.app(given["names"], takes_addresses=given["takes_addresses"])
-        server = _Server(_config(app), lambda: _announce(given["announce"]))
+        server = _Server(Config(app, site.seat_at), lambda: _announce(given["announce"]))
         news = _MatchNews(given["news"], site, server)
         site.follow()
         try:

@@ -30,6 +30,7 @@ class Reader:
         self.path_params = {"token": token}
         self.query_params = {"from": str(offset), **query}
         self.client_state = WebSocketState.CONNECTED
+        self.scope: dict[str, Any] = {"state": {}}
         self.takes = asyncio.Event()
         self.takes.set()
         self.data: list[bytes] = []
