@@ -9,6 +9,7 @@
      |         +-- ReplayCut   2  it ends early; what was read so far is good
      |         +-- ReplayWrong 1  it was read, and its moves don't give what it records
      +-- StartError            3  a bot's program could not be started
+     +-- Interrupted         130  Ctrl-C, after a part of the work
      +-- MatchVoid             4  the referee itself failed: nobody loses
           +-- ReplayUnwritten  4  its replay could not be continued, for example because the disk is full
           +-- CopyUnwritten    4  the disk has no room for the copy of a bot's files
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 
@@ -30,6 +32,8 @@ class RefereeError(Exception):
     """Base class of the referee's own exceptions. The text is one sentence for the user."""
 
     exit_code = 4
+    #: JSON data about the work that was done before, which ``--json`` prints beside the sentence.
+    facts: Mapping[str, Any] | None = None
 
 
 class UsageError(RefereeError):
@@ -68,6 +72,15 @@ class ReplayCut(ReplayError):
     """A replay ends before its result: the referee was killed or the file was shortened."""
 
 
+class Interrupted(RefereeError):
+    """Ctrl-C, or a signal that asks for the end, has ended a command whose ``facts`` are worth telling."""
+
+    def __init__(self, facts: Mapping[str, Any], exit_code: int = 130) -> None:
+        super().__init__("Interrupted.")
+        self.facts = facts
+        self.exit_code = exit_code
+
+
 class MatchVoid(RefereeError):
     """The referee failed or could not keep its schedule. The match is void: it counts for no player."""
 
@@ -75,9 +88,9 @@ class MatchVoid(RefereeError):
 
 
 class ReplayUnwritten(MatchVoid):
-    """Writing a replay failed during the match. ``facts`` are JSON data about the played steps and the replay's path."""
+    """Writing a replay failed during the match. ``facts`` are about the played steps and the replay's path."""
 
-    def __init__(self, text: str, facts: dict[str, Any]) -> None:
+    def __init__(self, text: str, facts: Mapping[str, Any]) -> None:
         super().__init__(text)
         self.facts = facts
 

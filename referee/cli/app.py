@@ -26,7 +26,7 @@ from referee.games.game import SettingsError
 from referee.version import described
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -138,7 +138,7 @@ def command(function: F) -> F:
     return wrapped  # type: ignore[return-value]
 
 
-def _fail(text: str, code: int, *, as_json: bool, facts: dict[str, Any] | None = None) -> NoReturn:
+def _fail(text: str, code: int, *, as_json: bool, facts: Mapping[str, Any] | None = None) -> NoReturn:
     if as_json:
         with contextlib.suppress(OSError):
             put_json({"error": text, "exit_code": code, **(facts or {})})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import statistics
 import time
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from referee.cli.app import program, put, put_json
 from referee.cli.status_line import StatusLine
+from referee.errors import Interrupted, RefereeError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from referee.cli.request import Request
     from referee.league.many import ManyGame
@@ -31,19 +33,47 @@ def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: i
     match = wanted.match
     if match.seed is None:
         match = match._replace(seed=new_seed())
-    tell = _Progress(is_quiet=is_quiet or wanted.quiet)
-    played = list(many(match, players, games, slots, tell))
-    tell.end()
-    report(match.seed, players, played, as_json=as_json or wanted.as_json)
+    tell = _Progress(games, is_quiet=is_quiet or wanted.quiet)
+    with told_anyway(match.seed, players, tell.ended, games, as_json=as_json or wanted.as_json):
+        try:
+            for _ in many(match, players, games, slots, tell):
+                pass
+        finally:
+            tell.end()
+    report(match.seed, players, tell.ended, as_json=as_json or wanted.as_json)
 
 
-def report(seed: int | None, players: Mapping[str, str], played: Sequence[ManyGame], *, as_json: bool) -> None:
-    """Print the summary of many games."""
-    summary = summarize(played)
+@contextlib.contextmanager
+def told_anyway(seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], games: int, *, as_json: bool) -> Iterator[None]:
+    """Tell of the games that have ended if an error, Ctrl-C or a signal ends the others."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, RefereeError) as error:
+        if not ended:
+            raise
+        if not as_json:
+            report(seed, players, ended, as_json=False, of=games)
+            raise
+        facts = {"planned": games, **_facts(seed, ended)}
+        if isinstance(error, RefereeError):
+            error.facts = {**(error.facts or {}), **facts}
+            raise
+        raise Interrupted(facts, error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 130) from None
+
+
+def _facts(seed: int | None, ended: Sequence[ManyGame]) -> dict[str, Any]:
+    """The summary as JSON data, with the games in the order of the schedule."""
+    return {"seed": seed, **summarize(ended), "results": [game.to_json() for game in sorted(ended)]}
+
+
+def report(seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], *, as_json: bool, of: int | None = None) -> None:
+    """Print the summary of many games. ``of`` is the number that was asked for, if others have not ended."""
     if as_json:
-        put_json({"seed": seed, **summary, "results": [game.to_json() for game in played]})
+        put_json(_facts(seed, ended))
         return
-    put(f"{len(played):,} games of {' and '.join(players.values())}")
+    played, summary = sorted(ended), summarize(ended)
+    count = f"{len(played):,} games" if of is None else f"{len(played):,} of {of:,} games"
+    put(f"{count} of {' and '.join(players.values())}")
     for seat, share in summary["won"].items():
         low, high = share["interval"]
         put(f"  won      {seat} {share['games']:,} ({share['share']:.1%}; {low:.1%} to {high:.1%})")
@@ -138,13 +168,17 @@ def wilson(count: int, total: int) -> list[float]:
 class _Progress:
     """How many games have ended, and how long the others take, on a line of progress."""
 
-    def __init__(self, *, is_quiet: bool) -> None:
+    def __init__(self, games: int, *, is_quiet: bool) -> None:
         self._line = StatusLine(is_quiet=is_quiet)
+        self._games = games
         self._begun = time.monotonic()
+        self.ended: list[ManyGame] = []
 
-    def __call__(self, done: int, total: int) -> None:
-        left = (time.monotonic() - self._begun) / done * (total - done)
-        self._line.show(f"{done:,} of {total:,} games, {left:,.0f} s left")
+    def __call__(self, game: ManyGame) -> None:
+        self.ended.append(game)
+        done = len(self.ended)
+        left = (time.monotonic() - self._begun) / done * (self._games - done)
+        self._line.show(f"{done:,} of {self._games:,} games, {left:,.0f} s left")
 
     def end(self) -> None:
         """Clear the line."""

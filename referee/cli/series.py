@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from referee.cli.app import say
-from referee.cli.many import report
+from referee.cli.many import report, told_anyway
 from referee.cli.pages import need_web
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from referee.cli.pages import Show
     from referee.cli.request import Request
-    from referee.web.live import Place
+    from referee.league.many import ManyGame
+    from referee.web.live import Pages, Place
 
 #: Steps a second without --pace: nobody can follow a game at full speed.
 _PACE = 30.0
@@ -47,34 +48,33 @@ def play_series(wanted: Request, lineup: Mapping[str, str], games: int, show: Sh
     schedule = drawn_games(match, games)
     folder = new_folder(match, list(lineup.values()))
     show = show._replace(bots_pace=show.bots_pace or _PACE)
-    won = dict.fromkeys(lineup, 0)
-    found = []
+    found: list[ManyGame] = []
+    pages: Pages | None = None
     place: Place | None = None
-    for number, (start, seed) in enumerate(schedule):
-        one = one_of_many(match, Path(folder), number, games, start, seed)
-        is_last = number + 1 == games
-        shown = show._replace(series=Series(number + 1, games, won), stays=show.stays or not is_last)
-        if not is_quiet:
-            say(f"Game {number + 1:,} of {games:,}")
-        played, pages = run_match(wanted._replace(match=one), lineup, quiet=is_quiet, show=shown, place=place)
+    try:
+        with told_anyway(match.seed, lineup, found, games, as_json=as_json):
+            for number, (start, seed) in enumerate(schedule):
+                one = one_of_many(match, Path(folder), number, games, start, seed)
+                is_last = number + 1 == games
+                won = {seat: sum(game.winner == seat for game in found) for seat in lineup}
+                shown = show._replace(series=Series(number + 1, games, won), stays=show.stays or not is_last)
+                if not is_quiet:
+                    say(f"Game {number + 1:,} of {games:,}")
+                played, pages = run_match(wanted._replace(match=one), lineup, quiet=is_quiet, show=shown, place=place)
+                assert pages is not None
+                place = None
+                found.append(game_of(number, start, seed, Result(played)))
+                if not is_quiet:
+                    say(escape(found[-1].text, 300))
+                if not played.result.started:
+                    raise typer.Exit(3)
+                if not is_last:
+                    select.select([], [], [], _RESULT_SECONDS)
+                    place = pages.make_room()
+        report(match.seed, lineup, found, as_json=as_json)
+        sys.stdout.flush()
         assert pages is not None
-        place = None
-        try:
-            result = Result(played)
-            found.append(game_of(number, start, seed, result))
-            if result.winner is not None:
-                won = {**won, result.winner: won[result.winner] + 1}
-            if not is_quiet:
-                say(escape(result.text, 300))
-            if not played.result.started:
-                raise typer.Exit(3)
-            if is_last:
-                report(match.seed, lineup, found, as_json=as_json)
-                sys.stdout.flush()
-                linger(pages, show)
-            else:
-                select.select([], [], [], _RESULT_SECONDS)
-                place = pages.make_room()
-        finally:
-            if place is None:
-                pages.close()
+        linger(pages, show)
+    finally:
+        if pages is not None and place is None:
+            pages.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shutil
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,13 +84,23 @@ def play_many(
     request, lineup = matches.request(players, game, rules, seed, time, isolation, matches.path_text(out), settings, draws_starts=True)
     if any(inspect.isclass(player) for player in players):
         return _in_this_process(request, lineup, checked_games(games), progress)
-    return many(request, {seat: str(player) for seat, player in lineup.items()}, games, slots, progress)
+    finished = count(1)
+
+    def tell(_: ManyGame) -> None:
+        if progress is not None:
+            progress(next(finished), games)
+
+    return many(request, {seat: str(player) for seat, player in lineup.items()}, games, slots, tell)
 
 
 def many(
-    request: MatchRequest, players: Mapping[Seat, str], games: int, slots: int | None = None, progress: Progress | None = None
+    request: MatchRequest,
+    players: Mapping[Seat, str],
+    games: int,
+    slots: int | None = None,
+    on_game: Callable[[ManyGame], None] = lambda _: None,
 ) -> Iterator[ManyGame]:
-    """Play many games as ``play_many`` does, from a request."""
+    """Play many games as ``play_many`` does, from a request. ``on_game`` is called with each game at once, in the order in which they end."""
     checked_games(games)
     home = str(Path.cwd())
     teams: dict[Seat, Team] = {}
@@ -99,7 +110,7 @@ def many(
             raise PlayerError("A person plays one game at a time: referee play human runner")
         teams[seat] = Team(seat, {seat: player}, "", home, _files(seat, spec, request.isolation))
     at_once = min(checked_slots(slots, request.limits), games)
-    return _many(request, teams, drawn_games(request, games), at_once, progress)
+    return _many(request, teams, drawn_games(request, games), at_once, on_game)
 
 
 def _files(seat: Seat, spec: Spec, isolation: str) -> dict[Seat, dict[str, str]]:
@@ -140,7 +151,11 @@ def new_folder(request: MatchRequest, players: Sequence[str]) -> Path:
 
 
 def _many(
-    request: MatchRequest, teams: Mapping[Seat, Team], schedule: Sequence[tuple[Start, int]], slots: int, progress: Progress | None
+    request: MatchRequest,
+    teams: Mapping[Seat, Team],
+    schedule: Sequence[tuple[Start, int]],
+    slots: int,
+    on_game: Callable[[ManyGame], None],
 ) -> Iterator[ManyGame]:
     game = request.game
     seats = {seat: f"{seat}" for seat in teams}
@@ -154,24 +169,23 @@ def _many(
         tasks.append(MatchTask(key, number, 0, seats, settings, seed))
     pool = LocalPool(terms, teams, folder / "matches", slots)
     try:
-        yield from _in_order(pool, tasks, [start for start, _ in schedule], folder, progress)
+        yield from _in_order(pool, tasks, [start for start, _ in schedule], folder, on_game)
     finally:
         pool.close()
         shutil.rmtree(folder / "matches", ignore_errors=True)
 
 
 def _in_order(
-    pool: LocalPool, tasks: Sequence[MatchTask], starts: Sequence[Start], folder: Path, progress: Progress | None
+    pool: LocalPool, tasks: Sequence[MatchTask], starts: Sequence[Start], folder: Path, on_game: Callable[[ManyGame], None]
 ) -> Iterator[ManyGame]:
     done: dict[int, ManyGame] = {}
     order = iter(tasks)
     first = next(order)
     # Games that are far ahead of a slow one wait for it, so that memory doesn't grow.
     stream = play_stream(pool, tasks, lambda task: task.duel < first.duel + 100 * pool.slots)
-    for finished, (task, record) in enumerate(stream, 1):
+    for task, record in stream:
         done[task.duel] = _game(task, record, starts[task.duel], folder, len(tasks))
-        if progress is not None:
-            progress(finished, len(tasks))
+        on_game(done[task.duel])
         while first.duel in done:
             yield done.pop(first.duel)
             first = next(order, first)

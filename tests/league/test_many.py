@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import signal
 import statistics
 import sys
 from collections import Counter
@@ -129,6 +131,45 @@ def test_the_command_sums_up_what_json_lists(columns: str, referee: Referee, com
     assert found["steps"]["spread"] == pytest.approx(statistics.stdev(steps))
     wins = sum(game["winner"] == "prey" for game in found["results"])
     assert found["won"]["prey"] == {"games": wins, "share": wins / 5, "interval": wilson(wins, 5)}
+
+
+def interrupted(commands: Commands, tmp_path: Path, *more: str, number: int = signal.SIGINT) -> tuple[int, str, str]:
+    """The exit status, stdout and stderr of 50 games that a signal ends once three of them have ended."""
+    bots = ("straight", "random", "--games", "50", "--slots", "2", "--seed", "5", "--out", "out", *FLAGS, "--max-steps", "4000")
+    running = commands.start("play", *bots, *more, cwd=tmp_path)
+    while len(list((tmp_path / "out").glob("*.replay.jsonl.gz"))) < 3:
+        assert running.poll() is None
+        select.select([], [], [], 0.02)
+    running.send_signal(number)
+    told, problems = running.communicate(60)
+    return running.wait(60), told, problems
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)])
+def test_games_that_are_interrupted_are_summed_up(commands: Commands, tmp_path: Path, number: int, status: int) -> None:
+    code, told, problems = interrupted(commands, tmp_path, number=number)
+    assert code == status, problems
+    assert "Traceback" not in problems
+    first, *lines = told.splitlines()
+    kept = sorted(path.name for path in (tmp_path / "out").glob("*.replay.jsonl.gz"))
+    count = int(first.removesuffix(" of 50 games of straight and random"))
+    # The signal may come just before a replay that was kept is counted. Games that ended out of order count, too.
+    assert max(2, len(kept) - 1) <= count <= len(kept) < 50
+    listed = [line.split()[-1] for line in lines if line.startswith("  game ")]
+    assert len(listed) == min(count, 20)
+    assert set(listed) <= set(kept)
+    assert "  replays  out/" in lines
+    assert not (tmp_path / "out" / "matches").exists()
+
+
+def test_interrupted_games_are_one_json_object(commands: Commands, tmp_path: Path) -> None:
+    code, told, problems = interrupted(commands, tmp_path, "--json")
+    assert code == 130, problems
+    found = json.loads(told)
+    kept = sorted(path.name for path in (tmp_path / "out").glob("*.replay.jsonl.gz"))
+    assert (found["error"], found["exit_code"], found["planned"]) == ("Interrupted.", 130, 50)
+    assert found["games"] == len(found["results"]) >= 2
+    assert {game["replay"] for game in found["results"]} <= {f"out/{name}" for name in kept}
 
 
 def a_game(number: int, steps: int, faults: dict[str, str] | None = None) -> api.ManyGame:
