@@ -93,7 +93,7 @@ _SHORT = TimeControl(move=0.2)
 #: One bot for each check, by the name of the check.
 BROKEN: dict[str, Broken] = {
     # The start
-    "starts": _bot(_SETUP, "raise SystemExit('no settings file')", "starts ready"),
+    "starts": _bot(_SETUP, "raise SystemExit('no settings file')", "starts"),
     "ready": _said('"ready", "protocol": 1', '"ready", "protocol": 2', "ready"),
     "names-itself": _said(', "name": "Good"', "", "", "names-itself"),
     "quiet-at-start": _said('"name": "Good"}))', '"name": "Good"}) + "\\nhello")', "quiet-at-start"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.botcheck.check import READY, STARTED, Check
+from referee.botcheck.check import NO_ANSWER, NOT_READY, READY, STARTED, Check
 from referee.botcheck.evidence import ONE_LINE, ONLY_ANSWERS
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, quoted, skipped
+from referee.botcheck.finding import FAILED, THINKING, WARNING, Finding, mend, ok, quoted, skipped
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ GROUP = "answers"
 _LONG = 0.75
 #: The reasons that make a line no JSON, and those that make it another message.
 _NOT_JSON = ("not-json", "not-utf8", "byte-order-mark", "too-deep", "surrogate", "key-twice", "too-large", "constant", "too-long")
-_NO_ANSWER = ("not-an-object", "other-type", "no-key", "wrong-value")
+_OTHER_MESSAGE = ("not-an-object", "other-type", "no-key", "wrong-value")
 
 
 def answers(evidence: Evidence) -> Finding:
@@ -32,6 +32,10 @@ def answers(evidence: Evidence) -> Finding:
                 return Finding(
                     FAILED, "It answered only when its input had ended.", quoted(asked.question), "nothing", "See the check flushes."
                 )
+            if given.place:
+                # Its sentence says what is in its stderr.
+                remedy = mend(given.place) if given.has_ended else THINKING
+                return Finding(FAILED, given.text, quoted(asked.question), "nothing", remedy)
             remedy = "Read line after line until the input ends, and answer each message of the type turn with one line."
             return Finding(FAILED, given.text, quoted(asked.question), _stderr(seen.stderr), remedy)
     return ok(f"It answered {len(seen.questions)} of {len(seen.questions)} questions.")
@@ -43,13 +47,15 @@ def flushes(evidence: Evidence) -> Finding:
     if seen.held_back.strip():
         waiting = seen.questions[0].question if seen.questions else seen.start
         remedy = (
-            "Flush stdout after each line: print(..., flush=True) in Python, fflush(stdout) in C, cout << endl in C++, "
+            "Flush stdout after each line: print(answer, flush=True) in Python, fflush(stdout) in C, cout << endl in C++, "
             "System.out.flush() in Java, and end the line with a newline."
         )
         text = "What it wrote came only after its input had ended: it stayed in a buffer, or its line has no newline."
         return Finding(FAILED, text, quoted(waiting), quoted(seen.held_back), remedy)
     if not seen.is_ready:
-        return skipped("It isn't ready; see the check ready." if seen.ready.line else "It wrote nothing, not even when its input ended.")
+        return skipped(NOT_READY)
+    if not seen.answers:
+        return skipped(NO_ANSWER)
     return ok("Each line comes at once.")
 
 
@@ -84,8 +90,8 @@ def only_answers(evidence: Evidence) -> Finding:
 
 def answer_messages(evidence: Evidence) -> Finding:
     """The lines are messages of the type ``move``."""
-    remedy = 'An answer is {"type":"move","turn":...,"move":{...}}; say is a text, and draw a list of shapes.'
-    return _none_of(evidence, _NO_ANSWER, "Every answer is a move message.", remedy)
+    remedy = 'An answer is {"type":"move","turn":17,"move":{}}, with the turn of its question; say is a text, and draw a list of shapes.'
+    return _none_of(evidence, _OTHER_MESSAGE, "Every answer is a move message.", remedy)
 
 
 def right_turn(evidence: Evidence) -> Finding:

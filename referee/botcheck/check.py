@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 #: What a check needs of the bot: that it starts, that it is ready, or that it answers questions.
 STARTED, READY, ANSWERING = "started", "ready", "answering"
+#: Why a check is skipped: the bot doesn't meet its needs, or has been late for too long.
+NOT_READY = "The bot isn't ready."
+NO_ANSWER = "The bot doesn't answer its first question."
+LATE = "The bot was late before, and isn't waited for again."
 
 
 class Check(NamedTuple):

@@ -24,14 +24,15 @@ GROUP = "end"
 _GRACE = 1.0
 #: The most files of a folder that are compared.
 _MOST_FILES = 5_000
+_NOT_PLAYED = "It did not answer all questions before the end."
 _READ_ON = "Leave the loop that reads lines when the input ends, and let the program end; end threads and other processes with it."
 
 
 def at_end(evidence: Evidence) -> Finding:
     """After ``end`` and the end of its input it exits."""
     seen = evidence.transcript
-    if seen.held_back or (seen.left_after is None and seen.status is None and not seen.answers):
-        return skipped("It did not get so far.")
+    if not seen.is_played:
+        return skipped(_NOT_PLAYED)
     if seen.left_after is None:
         return Finding(
             FAILED, f"It still ran {EXIT_PATIENCE:g} s after the end of the match.", "end, then the end of its input", "nothing", _READ_ON
@@ -45,9 +46,9 @@ def at_end(evidence: Evidence) -> Finding:
 def exit_status(evidence: Evidence) -> Finding:
     """It exits with status 0."""
     seen = evidence.transcript
-    if seen.status is None or seen.held_back:
-        return skipped("It did not get so far.")
-    if seen.status != 0 and (not seen.questions or not seen.questions[-1].given.has_ended):
+    if seen.status is None or not seen.is_played:
+        return skipped(_NOT_PLAYED)
+    if seen.status != 0:
         how = f"status {seen.status}" if seen.status > 0 else f"signal {-seen.status}"
         came = f"{how}; stderr: {quoted(seen.stderr[-1])}" if seen.stderr else how
         return Finding(
@@ -59,7 +60,8 @@ def exit_status(evidence: Evidence) -> Finding:
 def at_end_of_input(evidence: Evidence) -> Finding:
     """Its input ends in the middle of a match, without ``end``: the referee is gone."""
     with evidence.session() as session:
-        _ask_some(evidence, session)
+        if not _ask_some(evidence, session):
+            return skipped(_NOT_PLAYED)
         if session.dismiss(None, EXIT_PATIENCE) is None:
             text = f"It still ran {EXIT_PATIENCE:g} s after its input had ended without the message end."
             return Finding(FAILED, text, "the end of its input", "nothing", _READ_ON)
@@ -69,7 +71,8 @@ def at_end_of_input(evidence: Evidence) -> Finding:
 def at_sigterm(evidence: Evidence) -> Finding:
     """SIGTERM ends it."""
     with evidence.session() as session:
-        _ask_some(evidence, session)
+        if not _ask_some(evidence, session):
+            return skipped(_NOT_PLAYED)
         if not session.terminate(EXIT_PATIENCE):
             text = f"It still ran {EXIT_PATIENCE:g} s after SIGTERM."
             remedy = "Don't ignore SIGTERM; a handler of it has to end the program."
@@ -104,9 +107,8 @@ def _ended_with(evidence: Evidence, result: Mapping[str, Json], questions: int) 
     """End a match with a result. Return the finding if the bot fails at that; other checks report what it does at each end."""
     usual = evidence.transcript
     with evidence.session() as session:
-        _ask_some(evidence, session, questions)
-        if session.has_ended:
-            return None
+        if not _ask_some(evidence, session, questions) or session.has_ended:
+            return skipped(_NOT_PLAYED)
         left = session.dismiss(result, EXIT_PATIENCE)
         status = session.process.status
         session.io.watch.drain()
@@ -121,7 +123,9 @@ def _ended_with(evidence: Evidence, result: Mapping[str, Json], questions: int) 
 
 def no_processes(evidence: Evidence) -> Finding:
     """Processes that it has started end with it."""
-    left = evidence.transcript.children
+    seen, left = evidence.transcript, evidence.transcript.children
+    if not seen.is_played:
+        return skipped(_NOT_PLAYED)
     if left:
         text = f"It left {len(left)} process{'es' * (len(left) != 1)} running after its end; the referee ends them."
         return Finding(
@@ -172,25 +176,26 @@ def _files(folder: Path) -> dict[Path, tuple[int, int]] | None:
     return found
 
 
-def _ask_some(evidence: Evidence, session: Session, questions: int = 2) -> None:
-    """Start the bot and ask a few questions; the answers are judged elsewhere."""
+def _ask_some(evidence: Evidence, session: Session, questions: int = 2) -> bool:
+    """Start the bot and ask a few questions. Return whether it answers; the answers are judged elsewhere."""
     if evidence.greeted(session).reason:
-        return
+        return False
     moves: dict[int, Any] = {}
     for turn, state in islice(evidence.positions.walk(session.settings, lambda turn, _: moves.get(turn)), questions):
         given = session.ask(turn, state)
         moves[turn] = given.move
-        if given.has_ended:
-            return
+        if given.has_ended or given.line is None:
+            return False
+    return True
 
 
 CHECKS = (
-    Check("exits-at-end", GROUP, "It exits after the message end, when its input ends.", at_end, READY),
-    Check("exit-status", GROUP, "It exits with status 0 after the message end.", exit_status, READY),
-    Check("exits-without-end", GROUP, "It exits when its input ends in the middle of a match.", at_end_of_input, READY),
-    Check("exits-at-sigterm", GROUP, "It exits at SIGTERM.", at_sigterm, READY),
+    Check("exits-at-end", GROUP, "It exits after the message end, when its input ends.", at_end),
+    Check("exit-status", GROUP, "It exits with status 0 after the message end.", exit_status),
+    Check("exits-without-end", GROUP, "It exits when its input ends in the middle of a match.", at_end_of_input),
+    Check("exits-at-sigterm", GROUP, "It exits at SIGTERM.", at_sigterm),
     Check("any-result", GROUP, "It accepts every result: won, lost, drawn, without scores, with unknown reasons.", any_result),
     Check("no-question", GROUP, "It accepts the end of a match before the first question.", before_first_question, READY),
-    Check("no-processes", GROUP, "It leaves no process behind.", no_processes, READY),
-    Check("no-files", GROUP, "It writes no files in its folder.", no_files, READY),
+    Check("no-processes", GROUP, "It leaves no process behind.", no_processes),
+    Check("no-files", GROUP, "It writes no files in its folder.", no_files),
 )

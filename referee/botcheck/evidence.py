@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from referee.botcheck.finding import FAILED, Finding, quoted
+from referee.botcheck.patience import Patience
 from referee.botcheck.positions import Positions
 from referee.botcheck.session import Given, Session, Subject
 from referee.isolation.supervisor import descendants
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-#: How many questions the first process is asked.
-_QUESTIONS = 8
+#: How many questions the first process is asked, and after how many late answers it isn't asked any more.
+_QUESTIONS, _LATE = 8, 1
 #: How long a bot is watched for output that nobody asked for, in seconds: at first, and after each further answer.
 _QUIET, _MOMENT = 0.25, 0.02
 #: How long output that was held back may take once the bot's input has ended, in seconds.
@@ -48,7 +49,8 @@ class Transcript(NamedTuple):
     """The first process of the bot: from its start to its end.
 
     ``unasked`` came between ``ready`` and the first question, ``held_back`` came only after the bot's input had ended. ``problems`` are
-    the reasons that answers were wrong for, each with an example.
+    the reasons that answers were wrong for, each with an example. ``left_after`` is the time until it ended after the end of the match, in
+    seconds. ``memory`` is its memory at the peak, in bytes.
     """
 
     start: bytes
@@ -63,11 +65,17 @@ class Transcript(NamedTuple):
     left_after: float | None
     status: int | None
     children: tuple[int, ...]
+    memory: int
 
     @property
     def is_ready(self) -> bool:
         """True if it was ready for the match."""
         return not self.ready.reason
+
+    def fails_like(self, other: Transcript) -> bool:
+        """True if both were not ready for the same reason."""
+        own, theirs = self.ready, other.ready
+        return (own.reason, own.line, self.stderr, self.status) == (theirs.reason, theirs.line, other.stderr, other.status)
 
     @property
     def is_noisy(self) -> bool:
@@ -75,6 +83,16 @@ class Transcript(NamedTuple):
         return (
             bool(self.unasked) or any(one.extra for one in self.questions) or not self.problems.keys().isdisjoint((ONE_LINE, ONLY_ANSWERS))
         )
+
+    @property
+    def last(self) -> Given:
+        """What came last: for a question, else for the start message."""
+        return self.questions[-1].given if self.questions else self.ready
+
+    @property
+    def is_played(self) -> bool:
+        """True if it answered all that it was asked, so that its end shows how it ends a match."""
+        return self.is_ready and self.last.line is not None and not self.last.has_ended and not self.held_back
 
     @property
     def answers(self) -> bool:
@@ -85,20 +103,23 @@ class Transcript(NamedTuple):
 class Evidence:
     """The bot at one seat, with everything that was observed about it.
 
-    ``plays`` tells whether the bot can be asked with other settings, such as those of another rule set. ``folder`` is where its files are.
+    ``plays`` tells whether the bot can be asked with other settings, such as those of another rule set. ``share`` is this seat's part of the
+    time for late answers.
     """
 
-    def __init__(self, subject: Subject, plays: Callable[[Any], bool] = lambda _: True) -> None:
+    def __init__(self, subject: Subject, plays: Callable[[Any], bool] = lambda _: True, share: float = 1.0) -> None:
         self.subject = subject
         self.plays = plays
+        self.patience = Patience(subject.time, share)
         self.positions = Positions(subject.game, subject.settings, subject.seat)
         #: The time from the start of each process until it was ready, in seconds.
         self.startups: list[float] = []
         self._gathered: dict[object, Any] = {}
 
     def session(self, settings: Any = None) -> Session:
-        """Start the bot in a process of its own."""
-        session = Session(self.subject, settings)
+        """Start the bot in a process of its own. Spent if it has been late for too long."""
+        self.patience.check()
+        session = Session(self.subject, settings, self.patience)
         # Until the first process is recorded nothing is known.
         session.is_noisy = "transcript" in self.__dict__ and self.transcript.is_noisy
         return session
@@ -155,12 +176,18 @@ class _Recorder:
             self.unasked = session.listen(_QUIET)
             self._ask()
         first = self.questions[0].given if self.questions else ready
-        if first.reason in ("silent", "unfinished") and not first.has_ended:
+        if first.reason in ("silent", "unfinished") and not first.place:
             session.player.pipes.close_one("stdin")
             held_back = first.line or b""
             held_back += session.listen(_HELD_BACK)
         children = descendants(session.process.sandbox.first_pid())
-        left_after = session.dismiss(None if held_back or session.player.pipes.stdin < 0 else RESULT, EXIT_PATIENCE)
+        left_after = None
+        last = self.questions[-1].given if self.questions else ready
+        if last.reason == "silent" and not held_back:
+            # It would only be waited for once more.
+            ready = self._locate(ready)
+        else:
+            left_after = session.dismiss(None if session.player.pipes.stdin < 0 else RESULT, EXIT_PATIENCE)
         session.io.watch.drain()
         stderr = tuple(line.decode("utf-8", "replace") for line in session.log.last_lines())
         return Transcript(
@@ -172,11 +199,20 @@ class _Recorder:
             self.problems,
             held_back,
             stderr,
-            session.log.total,
+            session.stderr_bytes,
             left_after,
             session.process.status,
-            _left_behind(children),
+            _left_behind(children) if left_after is not None else (),
+            session.peak,
         )
+
+    def _locate(self, ready: Given) -> Given:
+        """Look where a bot is that gives no answer. Return what came for the start message, with the place if it is that."""
+        if not self.questions:
+            return self.session.locate(ready)
+        last = self.questions[-1] = self.questions[-1]._replace(given=self.session.locate(self.questions[-1].given))
+        self.problems[last.given.reason] = last
+        return ready
 
     def _ask(self) -> None:
         moves: dict[int, Any] = {}
@@ -187,7 +223,7 @@ class _Recorder:
             given = asked.given
             if given.reason:
                 self.problems.setdefault(given.reason, asked)
-            if given.has_ended or given.line is None or len(self.questions) == _QUESTIONS:
+            if given.has_ended or given.line is None or len(self.questions) == _QUESTIONS or self.session.late > _LATE:
                 return
             moves[turn] = given.move
 

@@ -11,6 +11,8 @@ STATUSES = (OK, WARNING, FAILED, SKIPPED)
 
 #: The most characters of a line that a result shows.
 _SHOWN = 300
+#: What to do about late answers.
+THINKING = "Look at the clock while you think, and answer with the best move so far; left in the question says how much time there is."
 
 
 class Finding(NamedTuple):
@@ -21,6 +23,11 @@ class Finding(NamedTuple):
     sent: str = ""
     came: str = ""
     remedy: str = ""
+
+
+def mend(place: str) -> str:
+    """Return what to do about an error in a line of the bot's own files."""
+    return f"mend {place}, then check again"
 
 
 def ok(text: str) -> Finding:

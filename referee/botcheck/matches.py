@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from referee import games
 from referee.botcheck.check import Check
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
-from referee.botcheck.session import Waiting, own_time, patience, waited
-from referee.botcheck.timing import REMEDY
+from referee.botcheck.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.botcheck.patience import longest_wait
+from referee.botcheck.session import Waiting, own_time, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.match.events import Listener
 from referee.match.loop import Entrant, Match, Options
@@ -19,11 +21,11 @@ from referee.wire import encode
 from referee.wire.decode import is_start, question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from referee.botcheck.evidence import Evidence
     from referee.botcheck.session import Session
-    from referee.games.game import Notice
+    from referee.games.game import Game, Notice, Seat
     from referee.match.events import MatchBegun, PlayersFaulted, StepTaken
     from referee.players.faults import Fault
 
@@ -106,6 +108,7 @@ class _MatchListener(Listener):
 
 def play(evidence: Evidence) -> Played:
     """Play a match against example bots of middle strength; against the simplest players where a game has no examples."""
+    evidence.patience.check()
     subject = evidence.subject
     entrants: dict[str, Entrant] = {}
     others = []
@@ -121,7 +124,7 @@ def play(evidence: Evidence) -> Played:
     match = Match(subject.game, subject.settings, entrants, options, seed=1, listeners=[watch], reserve=subject.reserve)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
     for seat in match.clocks:
-        match.clocks[seat] = Waiting(subject.time, patience(subject.time))
+        match.clocks[seat] = Waiting(subject.time, longest_wait(subject.time))
     watch.waited = lambda: _waited(match, subject.seat)
     is_over, text, void = False, "", ""
     try:
@@ -130,6 +133,8 @@ def play(evidence: Evidence) -> Played:
         pass
     except (MatchVoid, UsageError) as error:
         void = str(error)
+    if watch.late is not None:
+        evidence.patience.spend(watch.late.seconds)
     names = ", ".join(dict.fromkeys(others))
     return Played(names, watch.steps, watch.moves, tuple(watch.refused), watch.fault, is_over, text, void, watch.late)
 
@@ -162,6 +167,15 @@ def _opponent(evidence: Evidence, seat: str) -> Entrant:
     return Entrant("a player of plain moves", {"program": "plain"}, converse=_plain)
 
 
+def play_words(game: Game[Any, Any], settings: Any, bots: Mapping[Seat, str]) -> str:
+    """Return the arguments of ``referee play`` for a match of some bots, as a shell takes them; example bots fill the other seats."""
+    name, rules = game.info.name, settings.rules
+    words = [] if name == games.names()[0] else ["--game", name]
+    words += [] if rules == game.info.rule_sets[0] else ["--rules", rules]
+    words += [bots.get(seat) or opponent_name(name, seat, settings) or "OTHER" for seat in game.seats(settings)]
+    return shlex.join(words)
+
+
 def _plain(line: bytes) -> bytes | None:
     if is_start(line):
         return encode.ready("plain")
@@ -175,18 +189,19 @@ def match(evidence: Evidence) -> Finding:
     if played.void:
         return skipped(f"No match could be played: {quoted(played.void)}")
     if played.fault is not None:
-        seen = evidence.transcript
+        seen, subject = evidence.transcript, evidence.subject
         if played.fault.kind == "malformed" and (seen.problems or seen.is_noisy):
             return skipped("Its answers are malformed, as other checks say.")
         if played.fault.kind == LATE and played.late is None:
             return skipped("Other programs had the processor: no answer came in time. Run fewer programs beside the check.")
-        remedy = f"Play it again: referee play ... against {played.opponents}, and look at the replay's last step."
+        command = f"referee play {play_words(subject.game, subject.settings, {subject.seat: subject.program.label})}"
+        remedy = f"Play it again and look at the last step: {command}"
         return Finding(FAILED, played.fault.text, f"a match against {played.opponents}", quoted(played.fault.line), remedy)
     if played.late is not None:
         turn, seconds = played.late
         limit = f"{evidence.subject.time.move:g} s"
         text = f"Its answer in turn {turn} takes {seconds_shown(seconds)}; the limit is {limit}. One such answer loses a match."
-        return Finding(FAILED, text, f"a match against {played.opponents}", f"an answer after {seconds_shown(seconds)}", REMEDY)
+        return Finding(FAILED, text, f"a match against {played.opponents}", f"an answer after {seconds_shown(seconds)}", THINKING)
     end = played.text if played.is_over else f"After {played.steps:,} steps the check ends it."
     return ok(f"It plays {played.steps:,} steps against {played.opponents} without a fault. {end}")
 

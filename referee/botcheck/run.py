@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.botcheck.check import ANSWERING, READY, Check, Checked
+from referee.botcheck.check import ANSWERING, LATE, NO_ANSWER, NOT_READY, READY, Check, Checked
 from referee.botcheck.evidence import Evidence
 from referee.botcheck.finding import FAILED, STATUSES, WARNING, Finding, quoted, skipped
+from referee.botcheck.patience import Spent
 from referee.botcheck.session import Subject
 from referee.botcheck.table import CHECKS
 from referee.errors import MatchVoid, PlayerError, StartError
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     Progress = Callable[[Seat, Check, int, int], None]
 
 
+#: Why a program is not ready that was waited for in vain.
+_SILENT = ("silent", "unread", "unfinished")
 #: How long a program is waited for to find out which game it plays, in seconds.
 _PATIENCE = 3.0
 #: What to do about a program that can't be started, and about one that can't be built.
@@ -140,11 +143,15 @@ class _Run:
         found: dict[Seat, Evidence] = {}
         error: PlayerError | None = None
         for seat in request.seats:
+            silent = next((other for other, evidence in found.items() if evidence.transcript.ready.reason in _SILENT), "")
+            if silent:
+                self.not_checked[seat] = f"It isn't ready as {silent}; mend that first (--seat {seat} checks it nevertheless)."
+                continue
             try:
                 found[seat] = self._evidence(seat)
                 # The first process shows whether the bot plays this seat.
                 _ = found[seat].transcript
-            except PlayerError as problem:  # noqa: PERF203 - a few seats
+            except PlayerError as problem:
                 error = error or problem
                 self.not_checked[seat] = str(problem)
             except StartError as problem:
@@ -155,9 +162,12 @@ class _Run:
         results: list[Checked] = []
         total = len(found) * len(request.checks)
         for seat, evidence in found.items():
+            has_failed = False
             for check in request.checks:
                 on_progress(seat, check, len(results), total)
-                results.append(Checked(check, seat, finding(check, evidence)))
+                result = skipped(NOT_READY) if has_failed else finding(check, evidence)
+                results.append(Checked(check, seat, result))
+                has_failed = has_failed or (check.name == CHECKS[0].name and result.status == FAILED)
         return Report(tuple(results), self.not_checked, self.level, tuple(self.notes))
 
     def plays(self, *, is_first: bool) -> bool:
@@ -223,11 +233,19 @@ class _Run:
             return True
 
         subject = Subject(request.game, request.settings, seat, program, isolation, request.time, self.reserve)
-        return Evidence(subject, plays)
+        return Evidence(subject, plays, 1 / len(request.seats))
 
     def _leave_out(self, found: dict[Seat, Evidence]) -> None:
-        """Remove the seats that the bot doesn't play: a program exits if it is asked to play such a seat."""
+        """Remove the seats that the bot doesn't play: a program exits if it is asked to play such a seat.
+
+        If it is ready at no seat, remove those at which it fails as at the first one.
+        """
         if not any(evidence.transcript.is_ready for evidence in found.values()):
+            first, *others = found
+            for seat in others:
+                if found[seat].transcript.fails_like(found[first].transcript):
+                    del found[seat]
+                    self.not_checked[seat] = f"It fails as at the seat {first} (--seat {seat} checks it nevertheless)."
             return
         for seat, evidence in list(found.items()):
             if evidence.transcript.ready.has_ended:
@@ -250,11 +268,13 @@ def finding(check: Check, evidence: Evidence) -> Finding:
     """Do a check. One that needs more than the bot does is skipped."""
     seen = evidence.transcript
     if check.needs in (READY, ANSWERING) and not seen.is_ready:
-        return skipped("The bot isn't ready; see the check ready.")
+        return skipped(NOT_READY)
     if check.needs == ANSWERING and not seen.answers:
-        return skipped("The bot doesn't answer its first question; see the check answers.")
+        return skipped(NO_ANSWER)
     try:
         return check.run(evidence)
+    except Spent:
+        return skipped(LATE)
     except StartError as error:
         remedy = "Each check starts the bot again: let it find all of its files each time, and any number of times."
         return Finding(FAILED, f"It can't be started again: {error}", "nothing", "nothing", remedy)

@@ -12,11 +12,14 @@ import termios
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from referee.botcheck.patience import Patience, Spent, longest_wait
 from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
+from referee.isolation.sandbox import MEMORY
 from referee.match import sentences
 from referee.match.clock import Clock, TimeControl
-from referee.players.faults import CRASHED, EXCEEDED, Fault
+from referee.players import crash_report, stack
+from referee.players.faults import CRASHED, EXCEEDED, LATE, Fault
 from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.process import BotProcesses
@@ -34,10 +37,10 @@ if TYPE_CHECKING:
     from referee.players.player import Reply
     from referee.wire.decode import Answer
 
-#: A question waits for a multiple of the limit of a move, plus a number of seconds.
-_TIMES, _MORE = 3.0, 2.0
-#: The same for the start-up.
+#: How much longer than its limit a check waits for the start-up, in seconds.
 _START_MORE = 2.0
+#: The part of the time of a missing answer from which on its processor time shows that the bot was at work.
+_AT_WORK = 0.25
 #: How long output that nobody asked for may take to come, in seconds.
 _NOISE = 0.05
 #: How often the referee looks whether a bot has read what it was sent, in seconds.
@@ -64,6 +67,8 @@ class Given(NamedTuple):
 
     ``line`` is the bot's line, ``seconds`` its time by the wall clock, ``cpu`` its processor time, ``waited`` the seconds for which the
     system kept it or the referee off the processor. ``reason`` is empty for a good answer, else a reason code; ``fault`` says it in a sentence.
+    ``place`` is the line of its own files where it was late or has ended, ``memory`` its memory so far at the peak, in bytes. ``is_late``:
+    it has thought longer than the limit of a move.
     """
 
     line: bytes | None
@@ -75,6 +80,9 @@ class Given(NamedTuple):
     answer: Answer | None = None
     move: Any = None
     name: str = ""
+    place: str = ""
+    memory: int = 0
+    is_late: bool = False
 
     @property
     def own_seconds(self) -> float:
@@ -87,6 +95,11 @@ class Given(NamedTuple):
         return self.fault is not None and self.fault.kind in (CRASHED, EXCEEDED)
 
     @property
+    def exceeds_memory(self) -> bool:
+        """True if the program was ended because it went over its limit of memory."""
+        return self.fault is not None and self.fault.cause == MEMORY
+
+    @property
     def text(self) -> str:
         """The sentence about a fault."""
         return "" if self.fault is None else self.fault.text
@@ -97,16 +110,19 @@ def own_time(seconds: float, cpu: float, waited: float) -> float:
     return min(seconds, max(cpu, seconds - waited))
 
 
-def patience(time: TimeControl) -> float | None:
-    """Return how long a check waits for an answer, in seconds: longer than a match, so that it can say how late an answer is."""
-    return None if time.move is None else _TIMES * time.move + _MORE
-
-
 class Session:
     """One process of the bot. ``close`` ends it, with everything that it has started."""
 
-    def __init__(self, subject: Subject, settings: Any = None) -> None:
+    def __init__(self, subject: Subject, settings: Any = None, patience: Patience | None = None) -> None:
         self.subject = subject
+        self.patience = Patience(subject.time) if patience is None else patience
+        #: How many answers of this process were late, and the memory of all its processes so far at the peaks, in bytes.
+        self.late = self.peak = 0
+        #: What it has written to stderr because it was asked for its stack, in bytes.
+        self._dumped = 0
+        #: When the question was sent that it thinks about; infinite once it was looked where it is.
+        self._asked_at = float("inf")
+        self._whereabouts: stack.Whereabouts | None = None
         self.settings = subject.settings if settings is None else settings
         self.seat = subject.seat
         self.log = Log(None, subject.isolation.limits.stderr_bytes)
@@ -122,7 +138,7 @@ class Session:
             raise
         self.player = self.bots.players[self.seat]
         self.process = self.player.process
-        self.io = PlayerIO(self.bots.players, self.bots, stop_idle=False, max_lateness=float("inf"), on_tick=lambda: None)
+        self.io = PlayerIO(self.bots.players, self.bots, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
         #: The line sent last, for reports.
         self.sent = b""
         self.startup_seconds = 0.0
@@ -171,10 +187,14 @@ class Session:
         refusal = self.player.start_refusal() if reply.failure is not None else None
         if refusal is not None:
             raise StartError(f"{refusal}.", self.seat)
-        given = self._timed(reply, before, cpu)
+        self.note_memory()
+        given = self._timed(reply, before, cpu)._replace(memory=self.peak)
         if reply.failure is not None:
             control = self.control._replace(startup=limit)
-            return given._replace(reason=reply.failure.reason, fault=sentences.not_ready(self.player, reply.failure, None, control))
+            if reply.failure.reason in ("silent", "unread"):
+                self._whereabouts = stack.whereabouts(self.player, may_end=False)
+            fault = sentences.not_ready(self.player, reply.failure, None, control)
+            return self._located(given._replace(reason=reply.failure.reason, fault=fault))
         assert reply.line is not None
         name = decode.ready(reply.line)
         if isinstance(name, str):
@@ -182,20 +202,55 @@ class Session:
         return given._replace(reason=name.reason, fault=sentences.malformed(self.seat, name, reply.line))
 
     def ask(self, turn: int, state: Any, line: bytes | None = None) -> Given:
-        """Send a question and judge the answer as a match does, but with more patience."""
+        """Send a question and judge the answer as a match does, but with more patience. Spent if the bot has been late for too long."""
+        if self.is_given_up:
+            raise Spent
         self.sent = self.question(turn, state) if line is None else line
         self.settle()
-        self.clock.limit = patience(self.control)
+        self.clock.limit = longest_wait(self.control)
+        self._whereabouts, self._asked_at = None, perf_counter()
         before, cpu = waited(self.process.sandbox.first_pid()), self.cpu_seconds()
         reply = self.io.ask(self.seat, self.sent, self.clock.limit)
+        self._asked_at = float("inf")
         self.clock.asked += 1
-        return self.judge(self._timed(reply, before, cpu), reply, turn, state)
+        return self._noted(self.judge(self._timed(reply, before, cpu), reply, turn, state))
+
+    def _look(self) -> None:
+        """In a long wait, look at its memory, and once it is late, at the line that it is running."""
+        self.note_memory()
+        if self.control.move is not None and perf_counter() - self._asked_at > self.control.move:
+            self._asked_at, before = float("inf"), self.log.total
+            self._whereabouts = stack.whereabouts(self.player, may_end=False)
+            self._dumped += self.log.total - before
+
+    def _noted(self, given: Given) -> Given:
+        """Return what came, with the memory, and whether the bot has thought too long."""
+        limit, place = self.control.move, given.place or (self._whereabouts.place if self._whereabouts is not None else "")
+        self.note_memory()
+        given = given._replace(place=place, memory=self.peak)
+        has_thought = bool(given.line or place) or given.cpu > _AT_WORK * given.own_seconds
+        if limit is None or given.has_ended or given.own_seconds <= limit or not has_thought:
+            return given
+        self.late += 1
+        self.patience.spend(given.seconds)
+        return given._replace(is_late=True)
+
+    def locate(self, given: Given) -> Given:
+        """Return a late answer with the line that the bot is running, if that can be known. The bot may end by that."""
+        found = self._whereabouts or stack.whereabouts(self.player)
+        if given.fault is None or given.place or found is None:
+            return given
+        return given._replace(place=found.place, fault=sentences.located(given.fault, found.place, may_wait=found.may_wait))
 
     def judge(self, given: Given, reply: Reply, turn: int, state: Any) -> Given:
         """Return what came for a question, judged."""
         if reply.failure is not None:
-            fault = sentences.unanswered(self.player, reply.failure, Waiting(self.clock.control, self.clock.limit, self.clock.asked - 1))
-            return given._replace(line=reply.failure.line, reason=reply.failure.reason, fault=fault)
+            clock, is_at_work = (
+                Waiting(self.clock.control, self.clock.limit, self.clock.asked - 1),
+                given.cpu > _AT_WORK * given.own_seconds,
+            )
+            fault = sentences.unanswered(self.player, reply.failure, clock, was_at_work=is_at_work)
+            return self._located(given._replace(line=reply.failure.line, reason=reply.failure.reason, fault=fault))
         assert reply.line is not None
         return self.read(given, turn, state)
 
@@ -212,6 +267,15 @@ class Session:
             reason = "bad-move" if isinstance(error, MalformedMove) else "illegal"
             return given._replace(reason=reason, fault=sentences.refused_move(self.seat, error, line, turn))
 
+    def _located(self, given: Given) -> Given:
+        """Return a failure with the line of its own files where the bot was late, or where it has ended."""
+        found, process = self._whereabouts, self.process
+        if found is not None and given.fault is not None and given.fault.kind == LATE:
+            fault = sentences.located(given.fault, found.place, may_wait=found.may_wait)
+            return given._replace(place=found.place, fault=fault)
+        report = crash_report.crash_line(self.player.log.tail(), own := process.own_files(), process.status) if given.has_ended else None
+        return given if report is None or report.place is None else given._replace(place=report.place.text(own))
+
     def _timed(self, reply: Reply, before: float, cpu: float) -> Given:
         lost = max(0.0, waited(self.process.sandbox.first_pid()) - before)
         return Given(reply.line, reply.seconds, max(0.0, self.cpu_seconds() - cpu), lost)
@@ -220,6 +284,16 @@ class Session:
     def has_ended(self) -> bool:
         """True if the program has ended."""
         return self.process.status is not None
+
+    @property
+    def is_given_up(self) -> bool:
+        """True if it isn't asked again, because its answers are late and no time is left for that."""
+        return self.late > 1 and self.patience.is_spent
+
+    @property
+    def stderr_bytes(self) -> int:
+        """How much it has written to stderr on its own account, in bytes."""
+        return self.log.total - self._dumped
 
     def cpu_seconds(self) -> float:
         """Return the processor time of all its processes so far, in seconds."""
@@ -291,9 +365,9 @@ class Session:
             self.io.watch.see_off([self.player], left)
         return self.process.status is not None
 
-    def memory(self) -> int:
-        """Return the memory of all its processes at their peaks, in bytes; 0 if the system doesn't tell."""
-        return sum(_peak(pid) for pid in self.process.sandbox.pids())
+    def note_memory(self) -> None:
+        """Look at the memory of all its processes at their peaks. The peak stays 0 if the system doesn't tell."""
+        self.peak = max(self.peak, sum(_peak(pid) for pid in self.process.sandbox.pids()))
 
 
 class Waiting(Clock):

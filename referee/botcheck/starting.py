@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from referee.botcheck.check import READY, STARTED, Check
-from referee.botcheck.finding import FAILED, OK, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.botcheck.finding import FAILED, OK, WARNING, Finding, mend, ok, quoted, seconds_shown, skipped
 from referee.botcheck.positions import Positions
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
@@ -35,8 +35,11 @@ def starts(evidence: Evidence) -> Finding:
     seen = evidence.transcript
     if seen.ready.has_ended or seen.ready.reason == "deaf":
         remedy = "Run the program by hand and paste the start message into its input: its error appears there."
+        if seen.ready.place:
+            # Its sentence says what is in its stderr.
+            return Finding(FAILED, seen.ready.text, "the start message", "nothing", mend(seen.ready.place))
         return Finding(FAILED, seen.ready.text, quoted(seen.start), _stderr(seen.stderr), remedy)
-    return ok("The program starts and waits for messages.")
+    return ok("The program starts.")
 
 
 def is_ready(evidence: Evidence) -> Finding:
@@ -45,8 +48,10 @@ def is_ready(evidence: Evidence) -> Finding:
     if not seen.ready.reason:
         return ok(f"It was ready after {seconds_shown(seen.startup_seconds)}.")
     if seen.ready.has_ended:
-        return Finding(FAILED, "It ended before it was ready.", quoted(seen.start), _stderr(seen.stderr), "See the check starts.")
-    remedy = 'Answer the start message with one line: {"type":"ready","protocol":1,"name":"..."}, and flush it.'
+        return starts(evidence)
+    remedy = 'Answer the start message with one line: {"type":"ready","protocol":1,"name":"MyBot"}, and flush it.'
+    if seen.ready.place:
+        remedy = "Answer the start message first; the start-up limit ends what comes before that."
     return Finding(FAILED, seen.ready.text, quoted(seen.start), quoted(seen.ready.line), remedy)
 
 
@@ -54,7 +59,7 @@ def names_itself(evidence: Evidence) -> Finding:
     """``ready`` has a name that spectators can read."""
     seen = evidence.transcript
     name = seen.ready.name
-    remedy = f'Give a short name in the ready message: "name":"...", at most {NAME_LENGTH} characters.'
+    remedy = f'Give a short name in the ready message: "name":"MyBot", at most {NAME_LENGTH} characters.'
     if not name.strip():
         return Finding(WARNING, "The ready message has no name.", quoted(seen.start), quoted(seen.ready.line), remedy)
     if len(name) > NAME_LENGTH:
@@ -225,6 +230,9 @@ CHECKS = (
     Check("ready", GROUP, "It answers the start message with a good ready message, in time.", is_ready, STARTED),
     Check("names-itself", GROUP, "The ready message has a name of at most 40 characters.", names_itself, READY),
     Check("quiet-at-start", GROUP, "It writes nothing to stdout between ready and the first question.", quiet_at_start, READY),
+)
+#: What the start message may hold.
+MESSAGES = (
     Check("unknown-start-fields", GROUP, "It ignores unknown fields in the start message.", unknown_fields_in_start),
     Check("no-limits", GROUP, "It plays when all limits of the clock are null.", no_limits),
     Check("cpu-clock", GROUP, "It plays with a clock of processor time and an increment.", cpu_clock),

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.botcheck.check import Check
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
-from referee.isolation.limits import size_text
+from referee.botcheck.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.players.faults import LATE
 
 if TYPE_CHECKING:
@@ -24,12 +23,8 @@ if TYPE_CHECKING:
     from referee.botcheck.session import Given, Session
 
 GROUP = "time and memory"
-#: What to do about late answers.
-REMEDY = "Look at the clock while you think, and answer with the best move so far; left in the question says how much time there is."
-#: The most questions of the row, and the seconds after which it ends.
-_QUESTIONS, _SECONDS = 120, 6.0
-#: The number of questions after which the memory is measured for the first time.
-_WARM = 15
+#: The most questions of the row, the seconds after which it ends, and the late answers after which it ends.
+_QUESTIONS, _SECONDS, _LATE = 120, 6.0, 3
 #: How many questions are asked beside busy programs.
 _UNDER_LOAD = 12
 #: How long a bot is watched while it isn't asked, in seconds, and the processor time that it may use meanwhile: for collecting garbage, say.
@@ -39,35 +34,37 @@ _IDLE_ROUNDS = 4
 #: The assumed number of questions of a match whose length the game doesn't limit.
 _LONG_MATCH = 10_000
 #: The part of a limit from which on a value is close to it.
-_CLOSE = 0.5
-#: Growth of memory that is the measure's own noise, in bytes.
-_NOISE = 4 << 20
+CLOSE = 0.5
 #: The part of the move limit that an answer's own processor time must reach before a late answer beside busy programs is the bot's own.
 _OWN_PART = 0.25
 _BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(100_000):\n        pass\n"
 
 
 class Course(NamedTuple):
-    """Many questions, their answers, and the memory of the bot in bytes: after a few questions and at the end.
+    """Many questions and their answers. ``trouble`` is the answer that ended it.
 
-    ``idle_cpu`` is the processor time that it used while it wasn't asked, in seconds.
+    ``idle_cpu`` is the processor time that the bot used while it wasn't asked, in seconds.
     """
 
     given: tuple[Given, ...]
     sent: bytes
-    first_memory: int
-    last_memory: int
-    grown_over: int
     stderr_bytes: int
     idle_cpu: float
     trouble: Given | None
 
 
 def take_course(evidence: Evidence) -> Course:
-    """Ask many questions in one process. The game continues with the bot's answers."""
+    """Ask many questions in one process. The game continues with the bot's answers.
+
+    If the bot was late for too long, the course is that of its first process.
+    """
+    if evidence.patience.is_spent:
+        seen = evidence.transcript
+        answered = tuple(asked.given for asked in seen.questions if asked.given.line is not None)
+        trouble = seen.last if seen.last.line is None else None
+        return Course(answered, seen.questions[-1].question if seen.questions else seen.start, seen.stderr_bytes, 0.0, trouble)
     found: list[Given] = []
-    trouble = None
-    first = warm = 0
+    trouble, most = None, evidence.subject.isolation.limits.memory_bytes
     with evidence.session() as session:
         evidence.greeted(session)
         moves: dict[int, Any] = {}
@@ -84,13 +81,16 @@ def take_course(evidence: Evidence) -> Course:
             if len(found) == 3:
                 idle, waited = _idle_cpu(session)
                 begun += waited
-            if len(found) == _WARM:
-                first, warm = session.memory(), len(found)
-            if perf_counter() - begun > _SECONDS and len(found) > 3:
+            # Without isolation a bot could take all memory of the machine.
+            if (
+                (perf_counter() - begun > _SECONDS and len(found) > 3)
+                or session.late >= _LATE
+                or session.is_given_up
+                or session.peak > most
+            ):
                 break
         session.io.watch.drain()
-        last = session.memory()
-        return Course(tuple(found), session.sent, first, last, len(found) - warm if first else 0, session.log.total, idle, trouble)
+        return Course(tuple(found), session.sent, session.stderr_bytes, idle, trouble)
 
 
 def _idle_cpu(session: Session) -> tuple[float, float]:
@@ -118,7 +118,7 @@ def slow_answers(evidence: Evidence) -> Finding:
     is_late = late is not None and late.fault is not None and late.fault.kind == LATE and evidence.trouble(late)
     if limit is not None and late is not None and is_late and late.own_seconds > limit:
         came = f"{quoted(late.line)} after {seconds_shown(late.own_seconds)}"
-        return Finding(FAILED, f"{late.text} The limit is {limit:g} s.", quoted(course.sent), came, REMEDY)
+        return Finding(FAILED, f"{late.text} The limit is {limit:g} s.", quoted(course.sent), came, THINKING)
     times = [given.own_seconds for given in course.given]
     if limit is None or not times or max(times) <= limit:
         found = _against_limit(evidence, times, "The 99th percentile of the answers", _p99)
@@ -126,10 +126,16 @@ def slow_answers(evidence: Evidence) -> Finding:
     longest = max(course.given, key=lambda given: given.own_seconds)
     text = (
         f"The longest of {len(times)} answers takes {seconds_shown(longest.own_seconds)}; the limit is {limit:g} s. "
-        f"One such answer loses a match. The 99th percentile takes {seconds_shown(_p99(times))}."
+        f"One such answer loses a match. The 99th percentile takes {seconds_shown(_p99(times))}.{_at(course)}"
     )
     came = f"{quoted(longest.line)} after {seconds_shown(longest.own_seconds)}"
-    return Finding(FAILED, text, f"{len(times)} questions", came, REMEDY)
+    return Finding(FAILED, text, f"{len(times)} questions", came, THINKING)
+
+
+def _at(course: Course) -> str:
+    """Return the sentence that says where the bot was when its longest answer was late; "" if that isn't known."""
+    place = max(course.given, key=lambda given: given.own_seconds).place
+    return f" It was at {place}." if place else ""
 
 
 def _p99(times: list[float]) -> float:
@@ -148,9 +154,9 @@ def _against_limit(evidence: Evidence, times: list[float], what: str, of: Any) -
     longest = max(course.given, key=lambda given: given.own_seconds)
     came = f"{quoted(longest.line)} after {seconds_shown(longest.own_seconds)}"
     if found > limit:
-        return Finding(FAILED, text, f"{len(times)} questions", came, REMEDY)
-    if found > _CLOSE * limit:
-        return Finding(WARNING, text, f"{len(times)} questions", came, REMEDY)
+        return Finding(FAILED, f"{text}{_at(course)}", f"{len(times)} questions", came, THINKING)
+    if found > CLOSE * limit:
+        return Finding(WARNING, text, f"{len(times)} questions", came, THINKING)
     return ok(text)
 
 
@@ -159,7 +165,7 @@ def whole_match(evidence: Evidence) -> Finding:
     bank, given = evidence.subject.time.bank, evidence.once(take_course).given
     if bank is None or not given:
         return skipped("There is no limit for a whole match.")
-    count = _questions_of_match(evidence)
+    count = questions_of_match(evidence)
     total = sum(one.own_seconds for one in given) / len(given) * count - evidence.subject.time.increment * count
     text = f"At this pace {count:,} questions, the longest match, take {seconds_shown(max(0.0, total))}; the bank is {bank:g} s."
     if total > bank:
@@ -168,7 +174,7 @@ def whole_match(evidence: Evidence) -> Finding:
     return ok(text)
 
 
-def _questions_of_match(evidence: Evidence) -> int:
+def questions_of_match(evidence: Evidence) -> int:
     """Return the most questions that the seat gets in a match."""
     marking = games.marking_of(evidence.subject.game.info.name)
     limit = marking.step_limit(evidence.subject.settings) if marking is not None else None
@@ -199,7 +205,7 @@ def under_load(evidence: Evidence) -> Finding:
                 longest = max(longest, given.seconds)
                 if given.seconds > limit and given.cpu > _OWN_PART * limit:
                     late.append(given)
-                if given.line is None or given.has_ended or len(late) > 2:
+                if given.line is None or given.has_ended or len(late) > 2 or session.late >= _LATE or session.is_given_up:
                     break
         sent = session.sent
     if late:
@@ -238,69 +244,10 @@ def idle(evidence: Evidence) -> Finding:
     return ok(text)
 
 
-def memory(evidence: Evidence) -> Finding:
-    """The memory of all its processes at their peaks."""
-    course, limit = evidence.once(take_course), evidence.subject.isolation.limits.memory_bytes
-    if not course.last_memory:
-        return skipped("This system doesn't tell the memory of a process.")
-    text = f"It used up to {size_text(course.last_memory)}; the limit is {size_text(limit)}."
-    remedy = "Keep less: a game tree or a cache needs a limit of its own."
-    if course.last_memory > limit:
-        # Without isolation the limit isn't kept.
-        return Finding(FAILED, text, f"{len(course.given)} questions", size_text(course.last_memory), remedy)
-    if course.last_memory > _CLOSE * limit:
-        return Finding(WARNING, text, f"{len(course.given)} questions", size_text(course.last_memory), remedy)
-    return ok(text)
-
-
-def memory_growth(evidence: Evidence) -> Finding:
-    """The memory doesn't grow from question to question."""
-    course, limit = evidence.once(take_course), evidence.subject.isolation.limits.memory_bytes
-    if not course.first_memory or course.grown_over < _WARM:
-        return skipped("It answered too few questions to tell.")
-    grown = course.last_memory - course.first_memory
-    count = _questions_of_match(evidence)
-    expected = course.last_memory + grown / course.grown_over * count
-    text = f"Its memory grew by {size_text(max(0, grown))} over {course.grown_over} questions."
-    if grown > _NOISE and expected > limit:
-        more = f"{text} At this pace it needs {size_text(int(expected))} for {count:,} questions; the limit is {size_text(limit)}."
-        return Finding(
-            WARNING,
-            more,
-            f"{course.grown_over} questions",
-            f"{size_text(grown)} more",
-            "Forget old positions: a list or a cache grows with each question.",
-        )
-    return ok(text)
-
-
-def stderr_amount(evidence: Evidence) -> Finding:
-    """The log has room for what it writes to stderr in a match."""
-    course, most = evidence.once(take_course), evidence.subject.isolation.limits.stderr_bytes
-    if not course.given:
-        return skipped("It answered no question.")
-    count = _questions_of_match(evidence)
-    expected = course.stderr_bytes / len(course.given) * count
-    text = f"It wrote {size_text(course.stderr_bytes)} to stderr in {len(course.given)} questions."
-    if expected > most:
-        more = f"{text} A whole match has {count:,}; the log keeps the first {size_text(most)}."
-        return Finding(
-            WARNING,
-            more,
-            f"{len(course.given)} questions",
-            size_text(course.stderr_bytes),
-            "Log less: not in each turn, or a line instead of a board.",
-        )
-    return ok(text)
-
-
 CHECKS = (
     Check("median-time", GROUP, "The median answer is well within the limit of a move.", median_time),
     Check("slow-answers", GROUP, "Every answer is within the limit of a move, and the 99th percentile well within it.", slow_answers),
     Check("under-load", GROUP, "It answers in time beside busy programs.", under_load),
     Check("whole-match", GROUP, "At its present speed the bank lasts for the longest match.", whole_match),
     Check("idle-time", GROUP, "It uses no processor time while it isn't asked.", idle),
-    Check("memory", GROUP, "Its memory is well within the limit.", memory),
-    Check("memory-growth", GROUP, "Its memory doesn't grow from question to question.", memory_growth),
-    Check("stderr-amount", GROUP, "The log has room for what it writes to stderr in a whole match.", stderr_amount),
 )

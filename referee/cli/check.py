@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _MARKS = {"ok": "ok", "warning": "warning", "failed": "FAILED", "skipped": "skipped"}
 #: From this width on the text of a result stands beside its name.
 _WIDE = 72
-#: So many checks that are skipped for one reason get one line.
-_MANY = 10
+#: More checks than this that are skipped for one reason get one line.
+_MANY = 2
 
 
 def _names() -> list[tuple[str, str]]:
@@ -63,13 +63,14 @@ def check(
             "--only", metavar="NAME", help="Do this check only; may be given several times.", show_default=False, autocompletion=_names
         ),
     ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the failed checks only.")] = False,
     list_checks: Annotated[bool, typer.Option("--list", help="List all checks, and do none.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Check a bot: its start, its answers in every kind of position, its time and memory, and its end.
 
-    A failed check doesn't stop the others. For each failed check the command prints what was sent, what came back, and what to do. Exit status 1 if a check
-    failed, 3 if the bot can't be started.
+    A failed check doesn't stop the others. At the end the command prints for each failed check what was sent, what came back, and what to do. Exit status 1
+    if a check failed, 3 if the bot can't be started.
     """
     from referee.botcheck.table import CHECKS
 
@@ -84,31 +85,32 @@ def check(
     from referee.cli.run import announce_build
     from referee.players.building import tell_builds
 
-    tell_builds(announce_build)
+    if not quiet:
+        tell_builds(announce_build)
     request = _request(bot, seat, game or _game_of(seat), rules, isolation, chosen)
     if game is None and seat is None and rules is None:
         first = request.game.info.name
         others = (name for name in games.names() if name != first)
         request = find_game(chain([request], (_request(bot, None, name, None, isolation, chosen) for name in others)))
-        if request.game.info.name != first:
+        if request.game.info.name != first and not quiet:
             say(f"note: This bot doesn't play {first}; it is checked for {request.game.info.name}.  (--game {first} checks it for {first})")
     line = StatusLine()
     try:
-        report = run(request, lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check.name}"))
+        report = run(request, lambda seat, check, done, total: None if quiet else line.show(f"{done} of {total}  {seat}: {check.name}"))
     finally:
         line.end()
-    for note in report.notes:
+    for note in () if quiet else report.notes:
         say(f"note: {note}")
     if as_json:
         rules_name = request.settings.rules
         put_json({"bot": bot, "game": request.game.info.name, "rules": rules_name, **report.to_json(), "text": _summary(report)})
+    elif quiet:
+        _print_failures(request, report)
     else:
         _print(request, report)
         _hint(request, report)
-    if report.refused:
-        raise typer.Exit(3)
     if not report.ok:
-        raise typer.Exit(1)
+        raise typer.Exit(3 if report.refused else 1)
 
 
 def _chosen(names: Sequence[str], checks: Sequence[Check]) -> tuple[Check, ...]:
@@ -191,26 +193,44 @@ def _print(request: Request, report: Report) -> None:
         reasons = Counter(one.finding.text for one in everything if one.finding.status == "skipped")
         many = [reason for reason, count in reasons.items() if count > _MANY]
         of_seat = [one for one in everything if one.finding.status != "skipped" or one.finding.text not in many]
+        if all(one.finding.status == "failed" for one in of_seat):
+            # Nothing to see but the failures, which follow.
+            of_seat = []
         for group in dict.fromkeys(one.check.group for one in of_seat):
             put(group)
             for one in of_seat:
                 if one.check.group == group:
-                    _print_one(one, name_width, width)
+                    _print_one(one, name_width, width, has_details=one.finding.status != "failed")
         for reason in many:
-            _put_beside(f"  {_MARKS['skipped']:<7}  {reasons[reason]} other checks  ", reason, width)
+            head = f"  {_MARKS['skipped']:<7}  {reasons[reason]} checks not tried"
+            # In one line if there is room.
+            put("\n".join(textwrap.wrap(f"{head}: {reason}", width, subsequent_indent=" " * 11)))
         put("")
+    _print_failures(request, report)
     for seat, why in report.not_checked.items():
         put(textwrap.fill(f"not checked as {seat}: {why}", width))
     put(textwrap.fill(_summary(report), width))
 
 
-def _print_one(one: Checked, name_width: int, width: int) -> None:
+def _print_failures(request: Request, report: Report) -> None:
+    """Print the failed checks in one block, each with what was sent, what came back, and what to do."""
+    width = columns(100)
+    for seat in report.seats:
+        failed = [one for one in report.results if one.seat == seat and one.finding.status == "failed"]
+        if failed:
+            put(textwrap.fill(f"{escape(request.bot, 200)} fails as {seat}:", width))
+            for one in failed:
+                _print_one(one, max(len(one.check.name) for one in failed), width)
+            put("")
+
+
+def _print_one(one: Checked, name_width: int, width: int, *, has_details: bool = True) -> None:
     status, text, sent, came, remedy = one.finding
     head = f"  {_MARKS[status]:<7}  {one.check.name}"
     _put_beside(f"{head:<{11 + name_width}}  ", text if width >= _WIDE or status != "ok" else "", width)
     indent = " " * (13 + name_width if width >= _WIDE else 4)
     for name, value in (("sent", sent), ("came", came), ("do", remedy)):
-        if value:
+        if value and has_details:
             put(textwrap.fill(value, width, initial_indent=f"{indent}{name:<5} ", subsequent_indent=" " * (len(indent) + 6)))
 
 
@@ -227,14 +247,10 @@ def _hint(request: Request, report: Report) -> None:
     """Print the next step: the first failed check again, or a match."""
     failed = next((one for one in report.results if one.finding.status == "failed"), None)
     name = "" if request.game.info.name == games.names()[0] else f" --game {request.game.info.name}"
-    if failed is not None:
-        say(f"Next:  {program()} check {shlex.quote(request.bot)}{name} --seat {failed.seat} --only {failed.check.name}")
+    if failed is not None or not report.counts["ok"]:
+        only = f" --seat {failed.seat} --only {failed.check.name}" if failed is not None and report.counts["ok"] else ""
+        say(f"Next:  {program()} check {shlex.quote(request.bot)}{name}{only}")
         return
-    from referee.botcheck.matches import opponent_name
+    from referee.botcheck.matches import play_words
 
-    seat = report.seats[0]
-    players = [
-        shlex.quote(request.bot) if one == seat else opponent_name(request.game.info.name, one, request.settings) or "OTHER"
-        for one in request.game.seats(request.settings)
-    ]
-    say(f"Next:  {program()} play{name} {' '.join(players)}")
+    say(f"Next:  {program()} play {play_words(request.game, request.settings, {report.seats[0]: request.bot})}")

@@ -99,14 +99,14 @@ def refused_move(seat: Seat, error: MalformedMove | IllegalMove, line: bytes, tu
     return Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", quoted(line, 500))
 
 
-def unanswered(player: Player, failure: Failure, clock: Clock) -> Fault:
-    """The fault of a player that was asked in a match and gave no answer."""
+def unanswered(player: Player, failure: Failure, clock: Clock, *, was_at_work: bool = False) -> Fault:
+    """The fault of a player that was asked in a match and gave no answer. ``was_at_work``: it used the processor meanwhile."""
     if failure.reason not in _LATE:
         return fault(player, failure)
     is_guard = bool((failure.detail or {}).get("guard"))
     # A program that met a limit of processor time was at work.
     has_waited = failure.reason == "silent" and (is_guard or clock.control.kind != CPU)
-    hint = _FLUSH if has_waited and clock.asked == 0 and player.process is not None else ""
+    hint = _FLUSH if has_waited and not was_at_work and clock.asked == 0 and player.process is not None else ""
     return fault(player, failure, f" within {clock.limit_name(is_guard=is_guard)}.{hint}")
 
 

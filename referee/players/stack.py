@@ -58,16 +58,25 @@ def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *,
     found = {}
     for seat in late:
         player = players.get(seat)
-        if player is None or player.process.status is not None or player.pipes.stderr < 0:
-            continue
-        text, may_wait = _stack(player)
-        place = working_place(dumped_frames(text), own := player.process.own_files())
+        place = whereabouts(player) if player is not None else None
         if place is not None:
-            found[seat] = Whereabouts(place.text(own), may_wait)
+            found[seat] = place
     return found
 
 
-def _stack(player: ProcessPlayer) -> tuple[str, bool]:
+def whereabouts(player: ProcessPlayer, *, may_end: bool = True) -> Whereabouts | None:
+    """Return where a bot is; None if its stack is not readable or its own code is not running.
+
+    Asking ends a Python bot without the SDK. Unless ``may_end``, such a bot is not asked.
+    """
+    if player.process.status is not None or player.pipes.stderr < 0:
+        return None
+    text, may_wait = _stack(player, may_end=may_end)
+    place = working_place(dumped_frames(text), own := player.process.own_files())
+    return None if place is None else Whereabouts(place.text(own), may_wait)
+
+
+def _stack(player: ProcessPlayer, *, may_end: bool) -> tuple[str, bool]:
     """Ask a bot for its stack and return what it writes to stderr; "" if no process of the bot handles one of the signals.
 
     The second value is true if the bot may have been waiting for a question: only the SDK's part of a stack tells.
@@ -77,7 +86,7 @@ def _stack(player: ProcessPlayer) -> tuple[str, bool]:
         return "", False
     processes = [first, *descendants(first)][:_MOST_PROCESSES]
     pid, number, may_wait = next((pid for pid in processes if _has_signal(pid, ("SigCgt",), unknown=True)), None), signal.SIGURG, False
-    if pid is None:
+    if pid is None and may_end:
         pid, number = next(filter(_is_python, processes), None), signal.SIGABRT
         may_wait = True
     if pid is None:

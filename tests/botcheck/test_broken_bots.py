@@ -12,42 +12,16 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from broken_bots import BROKEN, GOOD, NODE, SHELL, C
+from checks import check, named
 from sandboxes import need
 
-from referee import games
 from referee.botcheck.finding import FAILED, SKIPPED, WARNING
-from referee.botcheck.run import Report, Request, run
 from referee.botcheck.session import own_time
-from referee.botcheck.table import CHECKS, NAMES
-from referee.isolation.level import Isolation
-from referee.isolation.limits import NONE, Limits
+from referee.botcheck.table import NAMES
 from referee.match.clock import TimeControl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
-
-
-def check(
-    bot: str, seat: str = "hunter", only: Iterable[str] = NAMES, time: TimeControl | None = None, limits: Limits | None = None
-) -> Report:
-    """Check a bot outside of a sandbox: some checks, or all."""
-    game = games.get("evasion")
-    names = set(only)
-    request = Request(
-        bot,
-        game,
-        game.codec.settings(None, {}),
-        (seat,),
-        lambda _: Isolation(NONE, limits or Limits()),
-        time or TimeControl(),
-        tuple(check for check in CHECKS if check.name in names),
-    )
-    return run(request)
-
-
-def named(report: Report, status: str) -> set[str]:
-    return {one.check.name for one in report.results if one.finding.status == status}
 
 
 def bot_of(folder: Path, name: str) -> str:
@@ -80,6 +54,8 @@ def test_the_check_finds_the_broken_bot_and_no_other_does(name: str, tmp_path: P
     (found,) = [one.finding for one in report.results if one.check.name == name]
     assert found.status == (FAILED if name in broken.fails else WARNING), found.text
     assert all((found.text, found.sent, found.came, found.remedy)), found
+    # What an author can copy has no dots in place of a word.
+    assert "..." not in found.remedy
     assert report.ok is not bool(named(report, FAILED))
 
 

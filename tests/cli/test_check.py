@@ -67,9 +67,44 @@ def test_no_line_is_wider_than_the_terminal(columns: int, referee: Cli, folder: 
     done = referee("check", "broken.py", "--only", "ready,no-limits", "--isolation", "none", env={"COLUMNS": str(columns)})
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= columns
-    assert sum("FAILED" in line for line in lines) == 2
+    # At each of two seats, and again at the end.
+    assert sum("FAILED" in line for line in lines) == 4
     listed = referee("check", "--list", env={"COLUMNS": str(columns)}).stdout.splitlines()
     assert max(map(len, listed)) <= columns
+
+
+@pytest.mark.parametrize("line", ["from sdk import NoSuchBot", "import nothing_of_this_name", "def hunt(self, state)"])
+@pytest.mark.parametrize("columns", [60, 160])
+def test_an_error_of_the_program_is_said_once_with_its_line(line: str, columns: int, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(f"{line}\nprint('never')\n")
+    done = referee("check", "mine.py", env={"COLUMNS": str(columns)})
+    assert done.returncode == 1
+    lines = (done.stdout + done.stderr).splitlines()
+    assert len(lines) <= 30, done.stdout
+    assert len(re.findall(r"\w+Error:", done.stdout)) == 1
+    assert "do    mend mine.py:1, then check again\n" in done.stdout
+    assert any(f"{len(CHECKS) - 1} checks not tried" in one for one in lines)
+
+
+def test_the_failures_come_again_at_the_end_and_quiet_prints_only_them(referee: Cli, folder: Path) -> None:
+    words = ("check", "broken.py", "--only", "ready,no-limits,seeds", "--isolation", "none")
+    done = referee(*words)
+    listed, _, end = done.stdout.partition("\nbroken.py fails as hunter:\n")
+    assert "sent  " not in listed
+    block = "broken.py fails as hunter:\n" + end.rpartition("\n\n")[0]
+    assert block.count("FAILED") == block.count("sent  ") == 2
+    quiet = referee(*words, "--quiet")
+    assert (quiet.returncode, quiet.stderr) == (1, "")
+    assert quiet.stdout.strip() == block.strip()
+    good = referee("check", "good.py", "--only", "ready", "--quiet")
+    assert (good.returncode, good.stdout, good.stderr) == (0, "", "")
+
+
+def test_nothing_is_offered_to_play_if_no_check_was_passed(referee: Cli, folder: Path) -> None:
+    (folder / "ends.py").write_text("raise SystemExit")
+    done = referee("check", "ends.py", "--only", "flushes,memory", "--seat", "hunter")
+    assert done.stdout.endswith("2 checks: 0 ok, 2 skipped.\n")
+    assert done.stderr.endswith("referee check ends.py\n")
 
 
 def test_json(referee: Cli, folder: Path) -> None:
@@ -142,7 +177,7 @@ def test_a_bot_that_cannot_be_started(referee: Cli, tmp_path: Path) -> None:
     done = referee("check", "./odd", "--isolation", "none")
     assert done.returncode == 3
     assert "FAILED   starts" in done.stdout
-    assert f"{len(CHECKS) - 1} other checks  It can't be started." in done.stdout
+    assert f"{len(CHECKS) - 1} checks not tried: It can't be started." in done.stdout
     told = json.loads(referee("check", "./odd", "--isolation", "none", "--json").stdout)
     assert "can't be started" in told["refused"]
     assert told["counts"] == {"ok": 0, "warning": 0, "failed": 1, "skipped": len(CHECKS) - 1}

@@ -1,0 +1,143 @@
+"""Checks of what a bot keeps: its memory, measured after each answer whatever becomes of the bot, and its log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.botcheck.check import NOT_READY, READY, STARTED, Check
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, skipped
+from referee.botcheck.timing import CLOSE, GROUP, questions_of_match, take_course
+from referee.isolation.limits import size_text
+
+if TYPE_CHECKING:
+    from referee.botcheck.evidence import Evidence
+
+#: The number of answers after which growth is measured, if there are many: a bot fills its tables first.
+_WARM = 15
+#: Over how many moves growth must be seen before it is extrapolated.
+_FEWEST = 6
+#: Growth of memory that is the measure's own noise, in bytes.
+_NOISE = 4 << 20
+#: The part of the growth that the later half of the moves must have, or it was no more than the filling of tables.
+_LATER = 0.25
+_FORGET = (
+    "A list, a dict or a cache grows with each move; give it an end. In Python: collections.deque(maxlen=1000) in place of a list, "
+    "@functools.lru_cache(maxsize=10_000) in place of a dict."
+)
+
+
+class Usage(NamedTuple):
+    """The memory of a bot in bytes: at its peak, and after the answers between which its growth is measured.
+
+    ``moves`` is the number of moves between these two, ``before`` of those before the first. ``ended`` is the number of the question in which
+    the bot went over its limit and was ended; 0 if it wasn't.
+    """
+
+    peak: int
+    first: int = 0
+    last: int = 0
+    moves: int = 0
+    before: int = 0
+    ended: int = 0
+    is_steady: bool = False
+
+    @property
+    def each(self) -> float:
+        """The growth a move, in bytes."""
+        return (self.last - self.first) / self.moves if self.moves else 0.0
+
+    @property
+    def is_growing(self) -> bool:
+        """True if the growth isn't noise and goes on."""
+        return self.last - self.first > _NOISE and self.is_steady and (self.moves >= _FEWEST or self.ended > 0)
+
+    def words(self, limit: int) -> str:
+        """The growth as sentences: how much a move, and after how many moves it meets the limit."""
+        over = f"from {size_text(self.first)} to {size_text(self.last)} over {self.moves} moves"
+        when = self.ended or self.before + int((limit - self.first) / self.each)
+        return f"Its memory grows by {size_text(int(self.each))} a move ({over}); it meets the limit of {size_text(limit)} after about {when:,} moves."
+
+
+def measure(evidence: Evidence) -> Usage:
+    """Return the memory of the bot over many questions; over those of its first process if it answers none."""
+    seen = evidence.transcript
+    if seen.answers:
+        course = evidence.once(take_course)
+        answered, trouble = course.given, course.trouble
+    else:
+        answered, trouble = (), seen.last
+    readings = [given.memory for given in answered]
+    ended = len(readings) + 1 if trouble is not None and trouble.exceeds_memory else 0
+    peak = max([seen.memory, *readings, trouble.memory if trouble is not None else 0])
+    before = max(1, min(_WARM, len(readings) // 3))
+    if len(readings) <= before + 1:
+        return Usage(peak, ended=ended)
+    first, middle, last = readings[before - 1], readings[(before + len(readings)) // 2 - 1], readings[-1]
+    is_steady = last - middle >= _LATER * (last - first)
+    return Usage(peak, first, last, len(readings) - before, before, ended, is_steady)
+
+
+def memory(evidence: Evidence) -> Finding:
+    """The memory of all its processes at their peaks."""
+    limit = evidence.subject.isolation.limits.memory_bytes
+    if not evidence.transcript.is_ready and not evidence.transcript.ready.exceeds_memory:
+        return skipped(NOT_READY)
+    usage = evidence.once(measure)
+    growth = f" It needs {size_text(int(usage.each))} more with each move." if usage.is_growing else ""
+    remedy = _FORGET if growth else "Keep less: a game tree or a table needs a limit of its own."
+    if usage.ended:
+        when = f"in question {usage.ended}" if evidence.transcript.is_ready else "before it was ready"
+        text = f"It used more memory than its limit of {size_text(limit)} {when}, and was ended.{growth}"
+        return Finding(FAILED, text, f"{usage.ended} questions", "the end of the program", remedy)
+    if not usage.peak:
+        return skipped("This system doesn't tell the memory of a process.")
+    text = f"It used up to {size_text(usage.peak)}; the limit is {size_text(limit)}.{growth}"
+    questions = f"{usage.before + usage.moves} questions"
+    if usage.peak > limit:
+        # Without isolation the limit isn't kept.
+        return Finding(FAILED, text, questions, size_text(usage.peak), remedy)
+    if usage.peak > CLOSE * limit:
+        return Finding(WARNING, text, questions, size_text(usage.peak), remedy)
+    return ok(text)
+
+
+def memory_growth(evidence: Evidence) -> Finding:
+    """The memory doesn't grow from question to question."""
+    usage, limit = evidence.once(measure), evidence.subject.isolation.limits.memory_bytes
+    if not usage.first and not usage.ended:
+        return skipped("It answered too few questions to tell." if usage.peak else "This system doesn't tell the memory of a process.")
+    count = questions_of_match(evidence)
+    if usage.is_growing and usage.last + usage.each * count > limit:
+        status = FAILED if usage.ended or usage.peak > limit else WARNING
+        text = f"{usage.words(limit)} A match has up to {count:,}."
+        return Finding(status, text, f"{usage.before + usage.moves} questions", f"{size_text(usage.last - usage.first)} more", _FORGET)
+    if usage.ended:
+        return skipped("It was ended at its limit after too few answers to tell; see the check memory.")
+    return ok(f"Its memory grew by {size_text(max(0, usage.last - usage.first))} over {usage.moves} moves.")
+
+
+def stderr_amount(evidence: Evidence) -> Finding:
+    """The log has room for what it writes to stderr in a match."""
+    course, most = evidence.once(take_course), evidence.subject.isolation.limits.stderr_bytes
+    if not course.given:
+        return skipped("It answered no question.")
+    count = questions_of_match(evidence)
+    expected = course.stderr_bytes / len(course.given) * count
+    text = f"It wrote {size_text(course.stderr_bytes)} to stderr in {len(course.given)} questions."
+    if expected > most:
+        more = f"{text} A whole match has {count:,}; the log keeps the first {size_text(most)}."
+        return Finding(
+            WARNING,
+            more,
+            f"{len(course.given)} questions",
+            size_text(course.stderr_bytes),
+            "Log less: not in each turn, or a line instead of a board.",
+        )
+    return ok(text)
+
+
+CHECKS = (
+    Check("memory", GROUP, "Its memory is well within the limit.", memory, STARTED),
+    Check("memory-growth", GROUP, "Its memory doesn't grow from question to question.", memory_growth, READY),
+    Check("stderr-amount", GROUP, "The log has room for what it writes to stderr in a whole match.", stderr_amount),
+)
