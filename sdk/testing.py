@@ -107,12 +107,11 @@ def position(drawing: str, *, game: str = "evasion", **options: Any) -> Any:
 
     Raises DrawingError or SettingsError for a drawing that shows no position of the game.
     """
-    module = games.drawing_of(game)
-    if module is None:
-        # Raises for a game that isn't there.
-        raise TypeError(f"{games.get(game).info.name} has no drawings; its package needs a module drawing with a function position")
+    drawings = games.get(game).drawing
+    if drawings is None:
+        raise TypeError(f"{game} has no drawings; its class needs the capability drawing, an object with a method position")
     own = _sdk_module(game)
-    made = module.position if own is None else own.drawn_position
+    made = drawings.position if own is None else own.drawn_position
     return made(drawing, **options)
 
 

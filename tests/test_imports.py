@@ -223,10 +223,3 @@ def test_the_core_loads_nothing_foreign_or_slow(statement: str) -> None:
     foreign = others - own - set(sys.stdlib_module_names)
     assert not foreign
     assert not {"collections", "dataclasses", "inspect", "json", "pathlib", "random", "re", "subprocess", "typing"} & set(loaded)
-
-
-def test_options_are_read_without_the_rules() -> None:
-    code = "import sys; from referee import games; games.info('evasion'); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "referee.games.evasion.options" in loaded
-    assert "referee.games.evasion.rules" not in loaded

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from referee import games
 from referee.games.capabilities import EMPTY, FULL, LAST, Position
 from referee.games.game import IllegalMove, MalformedMove
 
@@ -28,7 +27,7 @@ class Positions:
         self.game = game
         self.settings = settings
         self.seat = seat
-        self.samples: Samples | None = games.samples_of(game.info.name)
+        self.samples: Samples | None = game.samples
         self._by_kind: dict[str, list[Position]] | None = None
 
     def of(self, kind: str) -> list[Position]:

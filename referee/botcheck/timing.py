@@ -11,7 +11,6 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee import games
 from referee.botcheck.check import Check
 from referee.botcheck.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.players.faults import LATE
@@ -176,7 +175,7 @@ def whole_match(evidence: Evidence) -> Finding:
 
 def questions_of_match(evidence: Evidence) -> int:
     """Return the most questions that the seat gets in a match."""
-    marking = games.marking_of(evidence.subject.game.info.name)
+    marking = evidence.subject.game.marking
     limit = marking.step_limit(evidence.subject.settings) if marking is not None else None
     if limit is None:
         return _LONG_MATCH

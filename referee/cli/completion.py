@@ -48,18 +48,12 @@ def seat(ctx: typer.Context) -> Words:
 def role(ctx: typer.Context) -> Words:
     """Return the roles for which there are starters, in the game of ``--game`` if it is given, else in all games."""
     from referee import games
-    from referee.games.game import SettingsError
 
-    names = [_game(ctx)] if isinstance(ctx.params.get("game"), str) else games.all_names()
     found = []
-    for name in names:
-        try:
-            starters = games.starters_of(name)
-        except SettingsError:
-            continue
-        if starters is not None:
+    for game in games.sound():
+        if (starters := game.starters) is not None and ctx.params.get("game") in (None, game.info.name):
             roles = [starters.role] if starters.role else starters.seats
-            found += [(each, f"a player of {name}") for each in roles]
+            found += [(each, f"a player of {game.info.name}") for each in roles]
     return found
 
 

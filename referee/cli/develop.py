@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -87,11 +87,11 @@ def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
     from referee import games
     from referee.games.game import SettingsError
 
-    for name in games.all_names():
-        room = games.conformance_of(name)
-        if room is not None and room.is_ours(record):
+    for game in games.sound():
+        recorded = game.conformance
+        if recorded is not None and recorded.is_ours(record):
             try:
-                return cast("Played", room.play(record))
+                return recorded.play(record)
             except (SettingsError, ValueError) as error:
                 raise UsageError(f"{file}, line {number}: {error}") from None
     raise UsageError(f"{file}, line {number} is not a recorded game that this version knows (rules {record.get('rules')!r:.40}).")

@@ -15,8 +15,6 @@ from referee.games.game import SettingsError
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from referee.games.game import Game, Option
 
 
@@ -36,22 +34,16 @@ def games(
         else:
             put("\n".join(_lines(game, columns(100))))
     elif as_json:
-        put_json([described(registry.get(each)) for each in _sound()])
+        put_json([described(game) for game in registry.sound(_note)])
     else:
-        for each in _sound():
-            put(f"{each:<12} {', '.join(registry.info(each).rule_sets)}")
+        for game in registry.sound(_note):
+            put(f"{game.info.name:<12} {', '.join(game.info.rule_sets)}")
         put(f"\nTry:  {program()} games {registry.names()[0]}")
 
 
-def _sound() -> Iterator[str]:
-    """Yield the names of the games that can be loaded, and print a line on stderr for each other one."""
-    for name in registry.all_names():
-        try:
-            registry.info(name)
-        except SettingsError as error:  # noqa: PERF203 - one broken package must not hide the others
-            say(f"note: {escape(str(error), 400)}")
-        else:
-            yield name
+def _note(error: SettingsError) -> None:
+    """Say why a game can't be loaded."""
+    say(f"note: {escape(str(error), 400)}")
 
 
 def described(game: Game[Any, Any]) -> dict[str, Any]:

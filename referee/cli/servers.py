@@ -338,7 +338,7 @@ def connect(
     from referee.isolation.limits import ISOLATION_VALUES, Limits
     from referee.servers.remote_client import BotFailed, Bots, RemoteClient
 
-    dialects = games.dialects_of("evasion")
+    dialects = games.get("evasion").dialects or {}
     if dialect not in dialects:
         raise UsageError(f"--dialect is {dialect!r:.40}, but must be {' or '.join(sorted(dialects))}.")
     if rules is not None and rules not in dialects[dialect].rules:

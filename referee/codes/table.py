@@ -50,8 +50,8 @@ class Meaning(NamedTuple):
 
 def meanings(games: Iterable[str] | None = None) -> list[Meaning]:
     """Return every meaning of every code: those of the referee, then those of each game (None: of all games)."""
-    names = registry.all_names() if games is None else games
-    return [*(Meaning(None, text) for text in OWN), *(Meaning(name, text) for name in names for text in registry.codes_of(name))]
+    rooms = registry.sound() if games is None else map(registry.get, games)
+    return [*(Meaning(None, text) for text in OWN), *(Meaning(room.info.name, text) for room in rooms for text in room.codes or ())]
 
 
 def sections(found: Iterable[Meaning]) -> dict[str, list[Meaning]]:

@@ -1,4 +1,7 @@
-"""The optional capabilities of games. A game has None in place of a capability that it lacks, and callers test for None."""
+"""The optional capabilities of games. A game has None in place of a capability that it lacks, and callers test for None.
+
+A capability that is needed seldom is a property that imports its module when it is asked for: bots load the games, too.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Protocol, TypeVar
 
+    from referee.games.conformance import Played
     from referee.games.outcome import Json, Outcome, Seat
     from referee.games.picture import Picture
 
     S_contra = TypeVar("S_contra", contravariant=True)
     S = TypeVar("S")
+
+
+#: The names of all capabilities.
+CAPABILITIES = (
+    *("analysis", "adjudication", "pairing", "starts", "human_play", "text", "picture", "metrics"),
+    *("dialects", "marking", "samples", "starters", "codes", "drawing", "conformance"),
+)
 
 
 class HumanPlay(NamedTuple):
@@ -217,3 +228,18 @@ if TYPE_CHECKING:
 
         def measure(self, before: S_contra | None, state: S_contra) -> Mapping[str, Json]:
             """Return the numbers of a position; empty if they are the same as those of ``before``."""
+
+    class Drawing(Protocol):
+        """Positions from drawings, for tests and examples: docs/testing.md."""
+
+        def position(self, drawing: str, **options: Any) -> Any:
+            """Return the state that a drawing shows; DrawingError names the line and the column of a mistake."""
+
+    class Conformance(Protocol):
+        """Recorded games, played again."""
+
+        def is_ours(self, record: dict[str, Any]) -> bool:
+            """Return whether a record is one of this game."""
+
+        def play(self, record: dict[str, Any]) -> Played:
+            """Play a record and return its first difference, if there is one. Raises SettingsError or ValueError for a wrong record."""

@@ -1,6 +1,6 @@
 """Drawings of positions: a text with one line for each row of a board, for tests and examples.
 
-A game offers them with a module ``drawing`` in its package, whose function ``position`` takes a drawing and returns a state.
+A game offers them with its capability ``drawing``, whose function ``position`` takes a drawing and returns a state.
 """
 
 from __future__ import annotations

@@ -14,7 +14,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Protocol, TypeVar
 
-    from referee.games.capabilities import Adjudication, Analysis, HumanPlay, Metrics, Pairing, PictureView, Starts, TextView
+    from referee.dialects.dialect import Dialect
+    from referee.games.capabilities import (
+        Adjudication,
+        Analysis,
+        CodeText,
+        Conformance,
+        Drawing,
+        HumanPlay,
+        Marking,
+        Metrics,
+        Pairing,
+        PictureView,
+        Samples,
+        Starters,
+        Starts,
+        TextView,
+    )
 
     S = TypeVar("S")
     S_contra = TypeVar("S_contra", contravariant=True)
@@ -165,6 +181,34 @@ if TYPE_CHECKING:
         @property
         def metrics(self) -> Metrics[S] | None:
             """Costly numbers for charts."""
+
+        @property
+        def dialects(self) -> Mapping[str, Dialect] | None:
+            """Older text protocols, by name."""
+
+        @property
+        def marking(self) -> Marking | None:
+            """What a rubric can ask."""
+
+        @property
+        def samples(self) -> Samples | None:
+            """Positions with which bots are checked."""
+
+        @property
+        def starters(self) -> Starters | None:
+            """Bots that ``referee new`` writes; their templates are in the folder ``starters`` beside the game's module."""
+
+        @property
+        def codes(self) -> Sequence[CodeText] | None:
+            """Explanations of the game's own codes."""
+
+        @property
+        def drawing(self) -> Drawing | None:
+            """Positions from drawings."""
+
+        @property
+        def conformance(self) -> Conformance | None:
+            """Recorded games, played again."""
 
         def seats(self, settings: Any) -> tuple[Seat, ...]:
             """The roles, in the order in which players are named on a command line."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee import games
 from referee.games.outcome import Outcome
 from referee.grading.values import Need, TrialMark
 from referee.wire.escape import escape
@@ -65,7 +64,7 @@ def refusal(game: Game[Any, Any], settings: Any, test: RubricTest) -> str:
             return f"need.{need.kind} is false, which asks for nothing; write true, or remove it."
         if BEATS in kinds and need.kind not in _BESIDE_A_DUEL:
             return f"need.{need.kind} can't stand beside need.beats, which already says who wins; remove one of them."
-    marking = games.marking_of(game.info.name)
+    marking = game.marking
     if marking is None:
         return ""
     return next((why for need in test.needs if (why := _refused(game.info.name, marking, settings, test, need))), "")

@@ -75,7 +75,7 @@ def text(name: str, file: str = "rubric.toml") -> str:
     SettingsError if there is no such game. A game that proposes no tests gets general ones, against a program that is yet to be written.
     """
     game = games.get(name)
-    marking = games.marking_of(name)
+    marking = game.marking
     seed = family.new_seed()
     samples = _general(game) if marking is None else marking.samples
     head = _HEAD.format(
@@ -109,7 +109,7 @@ def _value(value: Json) -> str:
 
 def _fitting(game: Game[Any, Any]) -> list[tuple[str, str]]:
     """Return the needs that a rubric can ask in the game."""
-    marking = games.marking_of(game.info.name)
+    marking = game.marking
     left_out = set()
     if marking is not None:
         fits = {"catch_within": marking.catchers, "survive": marking.survivors, "score_at_least": marking.scores_are_points}

@@ -201,7 +201,7 @@ def absolute(text: str, game: str, home: Path) -> str:
     """
     text = text.strip()
     prefix, colon, rest = text.partition(":")
-    if colon and prefix.strip().lower() in games.dialects_of(game):
+    if colon and prefix.strip().lower() in (games.get(game).dialects or ()):
         return f"{prefix.strip()}: {_absolute_words(rest.strip(), home, is_dialect=True)}"
     if not text or "\0" in text or text == HUMAN:
         return text

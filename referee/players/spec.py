@@ -103,7 +103,7 @@ def _dialect(text: str, seat: Seat, game: str) -> Dialect | None:
     prefix, colon, rest = text.partition(":")
     if not colon or not re.fullmatch(r"\w+\s*", prefix):
         return None
-    dialects = games.dialects_of(game)
+    dialects = games.get(game).dialects or {}
     found = dialects.get(prefix.strip().lower())
     if found is None and PORT in rest:
         known = f"there are {' and '.join(dialects)}" if dialects else f"{game} has none"

@@ -40,16 +40,15 @@ class Chosen(NamedTuple):
 def choose(seat: str, game: str | None) -> Chosen:
     """Return the starter of a seat, in the named game or in the only game that has the seat. UsageError names the starters that exist."""
     try:
-        names = games.all_names() if game is None else (games.info(game).name,)
+        rooms = games.sound() if game is None else [games.get(game)]
     except SettingsError as error:
         raise UsageError(str(error)) from None
     found: list[Chosen] = []
     known: list[str] = []
-    for name in names:
-        starters = games.starters_of(name)
+    for room in rooms:
+        name, starters = room.info.name, room.starters
         if starters is None:
             continue
-        room = games.get(name)
         seats = tuple(room.seats(room.codec.settings(None, {})))
         template = seat if seat in starters.seats else ANY if ANY in starters.seats and seat in (*seats, starters.role) else ""
         known += [starters.role] if ANY in starters.seats else starters.seats
@@ -79,11 +78,11 @@ def choose_team(game: str | None) -> list[Chosen]:
 
 
 def _with_starters() -> list[str]:
-    return [name for name in games.all_names() if games.starters_of(name) is not None]
+    return [game.info.name for game in games.sound() if game.starters is not None]
 
 
 def _folder(game: str) -> Path:
-    return Path(games.folder(game) or "") / "starters"
+    return Path(games.folder(games.get(game))) / "starters"
 
 
 def languages(chosen: Chosen) -> list[str]:

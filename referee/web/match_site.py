@@ -87,7 +87,7 @@ class MatchSite(Site):
         game = games.get(head["game"]) if head else None
         play = (None if game is None else game.human_play) or HumanPlay(is_paced=game is None)
         self.session = HumanSession(pipes, pace, is_timed=is_timed, is_paced=play.is_paced, set_up=play.set_up, countdown=COUNTDOWN)
-        samples = None if game is None else games.samples_of(game.info.name)
+        samples = None if game is None else game.samples
         #: Codes of notices with which the rules refuse a move.
         self._refusals = {"refused", *(() if samples is None else samples.refusals)}
         self._rematch = rematch

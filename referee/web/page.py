@@ -79,12 +79,12 @@ def _assets() -> dict[str, Asset]:
     """Every address that is served: the parts of the page, and the drawing code of the games, also of other packages."""
     viewer = (_PACKAGE / "web/viewer").glob("*/*")
     files = {file.relative_to(_PACKAGE).as_posix(): file for file in viewer if file.suffix in (".js", ".css")}
-    for name in games.all_names():
-        folder = games.folder(name)
-        if folder is not None and _ADDRESS.fullmatch(name):
+    rooms = {game.info.name: games.folder(game) for game in games.sound()}
+    for name, folder in rooms.items():
+        if folder and _ADDRESS.fullmatch(name):
             files |= {f"games/{name}/{file.name}": file for file in Path(folder).glob("*.js")}
     found = {path: Asset(file.read_bytes(), _TYPES[file.suffix]) for path, file in files.items()}
-    names = [name for name in games.all_names() if f"games/{name}/display.js" in files]
+    names = [name for name in rooms if f"games/{name}/display.js" in files]
     # A game's name may have a hyphen, so it is a key, not a variable.
     imports = "".join(f'import {{ display as game{at} }} from "../../../games/{name}/display.js";\n' for at, name in enumerate(names))
     keys = ", ".join(f"{json.dumps(name)}: game{at}" for at, name in enumerate(names))

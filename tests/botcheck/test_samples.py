@@ -23,7 +23,8 @@ CASES = [(name, rules) for name in games.names() for rules in games.info(name).r
 
 @pytest.mark.parametrize(("name", "rules"), CASES)
 def test_every_position_can_be_asked(name: str, rules: str) -> None:
-    game, samples = games.get(name), games.samples_of(name)
+    game = games.get(name)
+    samples = game.samples
     assert samples is not None
     settings = game.codec.settings(rules, {})
     for seat in game.seats(settings)[:2]:

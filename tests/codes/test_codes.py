@@ -27,7 +27,7 @@ from referee.replay.reader import verify
 from referee.wire import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from referee.games.capabilities import CodeText
 
@@ -40,7 +40,7 @@ _EMITTERS = {"Notice", "tell", "Blocked", "Outcome"}
 _LINE_REASONS = {reason for part in typing.get_args(decode.Reason) for reason in (typing.get_args(part) or (part,))}
 
 
-def codes(texts: tuple[CodeText, ...]) -> set[str]:
+def codes(texts: Sequence[CodeText]) -> set[str]:
     return {text.code for text in texts}
 
 
@@ -62,7 +62,7 @@ def words(node: ast.AST, seats: tuple[str, ...]) -> set[str]:
 @cache
 def emitted(game: str) -> set[str]:
     """The codes of notices, refusals and outcomes that the source of a game names."""
-    folder = registry.folder(game)
+    folder = registry.folder(registry.get(game))
     assert folder is not None
     room = games.get(game)
     seats = room.seats(room.codec.settings(None, {}))
@@ -93,7 +93,7 @@ def _is_end(target: ast.AST) -> bool:
 def test_each_code_in_the_source_of_a_game_is_explained(game: str) -> None:
     found = emitted(game)
     assert len(found) >= 5
-    assert found <= codes(registry.codes_of(game)), found - codes(registry.codes_of(game))
+    assert found <= codes(registry.get(game).codes or ()), found - codes(registry.get(game).codes or ())
 
 
 def test_the_check_finds_codes_in_the_ways_in_which_games_write_them() -> None:
@@ -104,7 +104,7 @@ def test_the_check_finds_codes_in_the_ways_in_which_games_write_them() -> None:
 
 @pytest.mark.parametrize("game", games.names())
 def test_the_codes_of_recorded_matches_are_explained(game: str) -> None:
-    known = codes(registry.codes_of(game))
+    known = codes(registry.get(game).codes or ())
     found: set[str] = set()
     replays = sorted((ROOT / "tests/data/replays").glob(f"{game}-*.gz"))
     assert replays

@@ -178,9 +178,19 @@ def test_bots_of_such_a_game_are_tested_by_questions(cli: Cli, tmp_path: Path) -
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     done = subprocess.run([sys.executable, "-c", UNIT_TEST], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    (tmp_path / "site" / "counting" / "drawing.py").unlink()
-    done = subprocess.run([sys.executable, "-c", UNIT_TEST], cwd=tmp_path, env=env, capture_output=True, text=True)
-    assert "TypeError: counting has no drawings; its package needs a module drawing with a function position" in done.stderr
+    without = f"import counting\ncounting.Counting.drawing = None\n{UNIT_TEST}"
+    done = subprocess.run([sys.executable, "-c", without], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert "TypeError: counting has no drawings; its class needs the capability drawing, an object with a method position" in done.stderr
+
+
+def test_a_game_without_newer_capabilities_is_played(cli: Cli, tmp_path: Path) -> None:
+    home = tmp_path / "site" / "counting" / "__init__.py"
+    lines = home.read_text().splitlines(keepends=True)
+    (line,) = [line for line in lines if line.startswith("    dialects = marking")]
+    home.write_text("".join(lines).replace(line, ""))
+    played = cli("play", "--game", "counting", "adder.py", "adder.py", "--set", "goal=20", "--isolation", "none", "--out", "one.gz", "-q")
+    assert played.returncode == 0, played.stderr
+    assert cli("explain", "late").returncode == 0
 
 
 def test_a_bot_of_another_package_s_game_is_checked(cli: Cli) -> None:

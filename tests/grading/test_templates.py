@@ -36,7 +36,7 @@ def test_a_new_rubric_is_valid(game: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("game", games.names())
 def test_its_comments_explain_the_needs_that_the_game_has(game: str) -> None:
-    marking = games.marking_of(game)
+    marking = games.get(game).marking
     assert marking is not None
     told = set(re.findall(r"(?m)^#   need = \{ (\w+) = ", templates.text(game)))
     assert ("catch_within" in told) is bool(marking.catchers)
@@ -48,7 +48,7 @@ def test_its_comments_explain_the_needs_that_the_game_has(game: str) -> None:
 @pytest.mark.parametrize("game", games.names())
 def test_step_limits_are_those_of_the_rules(game: str) -> None:
     """Nobody moves well here, so each match lasts until its limit."""
-    found, marking = games.get(game), games.marking_of(game)
+    found, marking = games.get(game), games.get(game).marking
     assert marking is not None
     given = {"evasion": {"max_steps": 30}, "maze": {"max_moves": 15}, "rectangle": {"cap": 10}}[game]
     settings = found.codec.settings(None, given)

@@ -141,7 +141,7 @@ def test_a_program_that_cannot_be_started(source: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dialect", ["architect", "gameserver"])
 def test_programs_of_older_protocols(dialect: str, tmp_path: Path) -> None:
-    rules = games.dialects_of("evasion")[dialect].rules[0]
+    rules = (games.get("evasion").dialects or {})[dialect].rules[0]
     program = f"{dialect}: {sys.executable} {ROOT}/tests/clients/{dialect}_client.py {{port}}"
     replay = play(program, "random", rules=rules, max_steps=40, seed=1).open_replay()
     found = replay.ask(30, "hunter", program)

@@ -216,7 +216,7 @@ def test_an_answer_in_the_step_of_anothers_fault_is_not_in_the_replay(tmp_path: 
 
 @pytest.mark.parametrize(("dialect", "arguments"), [("architect", "{port}"), ("gameserver", "{port}")])
 def test_programs_of_older_protocols(dialect: str, arguments: str, tmp_path: Path) -> None:
-    rules = games.dialects_of("evasion")[dialect].rules[0]
+    rules = (games.get("evasion").dialects or {})[dialect].rules[0]
     program = f"{dialect}: {sys.executable} {ROOT}/tests/clients/{dialect}_client.py {arguments}"
     for seat in ("hunter", "prey"):
         path = play(tmp_path / f"{seat}.gz", "evasion", {"hunter": "random", "prey": "random", seat: program}, rules, max_steps=60)

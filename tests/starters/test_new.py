@@ -46,7 +46,7 @@ def test_each_seat_has_a_starter_in_every_language(game: str, role: str) -> None
 
 def test_each_template_belongs_to_a_language() -> None:
     for game in games.names():
-        top = Path(games.folder(game) or "") / "starters"
+        top = Path(games.folder(games.get(game))) / "starters"
         assert {folder.name for folder in top.iterdir() if folder.is_dir() and folder.name != "__pycache__"} == set(NAMES)
         for path in top.glob("*/*"):
             if "__pycache__" in path.parts:

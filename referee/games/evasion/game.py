@@ -16,7 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from referee.games.capabilities import Analysis, PictureView, Starts, TextView
+    from referee.dialects.dialect import Dialect
+    from referee.games.capabilities import (
+        Analysis,
+        CodeText,
+        Conformance,
+        Drawing,
+        Marking,
+        PictureView,
+        Samples,
+        Starters,
+        Starts,
+        TextView,
+    )
     from referee.games.game import Json, Notice, Seat
 
 _RULE_SETS = variants.RULE_SETS
@@ -108,6 +120,55 @@ class Evasion:
         from referee.games.evasion import starts
 
         return starts
+
+    @property
+    def dialects(self) -> Mapping[str, Dialect]:
+        """The text protocols of the course's own servers."""
+        from referee.games.evasion.dialects import DIALECTS
+
+        return DIALECTS
+
+    @property
+    def marking(self) -> Marking:
+        """What a rubric can ask."""
+        from referee.games.evasion.marking import MARKING
+
+        return MARKING
+
+    @property
+    def samples(self) -> Samples:
+        """Positions with which bots are checked."""
+        from referee.games.evasion.samples import SAMPLES
+
+        return SAMPLES
+
+    @property
+    def starters(self) -> Starters:
+        """What ``referee new`` writes."""
+        from referee.games.evasion.starters import STARTERS
+
+        return STARTERS
+
+    @property
+    def codes(self) -> tuple[CodeText, ...]:
+        """What the codes of notices, outcomes and verdicts mean."""
+        from referee.games.evasion.codes import CODES
+
+        return CODES
+
+    @property
+    def drawing(self) -> Drawing:
+        """Positions from drawings."""
+        from referee.games.evasion import drawing
+
+        return drawing
+
+    @property
+    def conformance(self) -> Conformance:
+        """Recorded games, played again."""
+        from referee.games.evasion import conformance
+
+        return conformance
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The hunter, then the prey."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from referee.games.capabilities import PictureView, TextView
+    from referee.games.capabilities import CodeText, Drawing, Marking, PictureView, Samples, Starters, TextView
     from referee.games.game import Json, Seat
 
 _NOBODY: tuple[str, ...] = ()
@@ -72,6 +72,8 @@ class Maze:
     #: Source of the settings: rules of Maze, "Start" and "Play".
     human_play = HumanPlay(settings={"parity": "any", "max_moves": 0})
     text: TextView[State] = text
+    dialects = None
+    conformance = None
     metrics = _Metrics()
 
     @property
@@ -80,6 +82,41 @@ class Maze:
         from referee.games.maze import picture
 
         return picture
+
+    @property
+    def marking(self) -> Marking:
+        """What a rubric can ask."""
+        from referee.games.maze.marking import MARKING
+
+        return MARKING
+
+    @property
+    def samples(self) -> Samples:
+        """Positions with which bots are checked."""
+        from referee.games.maze.samples import SAMPLES
+
+        return SAMPLES
+
+    @property
+    def starters(self) -> Starters:
+        """What ``referee new`` writes."""
+        from referee.games.maze.starters import STARTERS
+
+        return STARTERS
+
+    @property
+    def codes(self) -> tuple[CodeText, ...]:
+        """What the codes of notices, outcomes and verdicts mean."""
+        from referee.games.maze.codes import CODES
+
+        return CODES
+
+    @property
+    def drawing(self) -> Drawing:
+        """Positions from drawings."""
+        from referee.games.maze import drawing
+
+        return drawing
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The thief, then the policeman."""

@@ -13,7 +13,7 @@ from referee.support.record import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.capabilities import PictureView, TextView
+    from referee.games.capabilities import CodeText, Conformance, Drawing, Marking, PictureView, Samples, Starters, TextView
     from referee.games.game import Notice, Seat
     from referee.games.rectangle.state import Orders, Place
 
@@ -33,6 +33,7 @@ class Rectangle:
     starts = None
     human_play = HumanPlay(is_paced=True, set_up=1)
     text: TextView[State] = text
+    dialects = None
     metrics = None
 
     @property
@@ -41,6 +42,48 @@ class Rectangle:
         from referee.games.rectangle import picture
 
         return picture
+
+    @property
+    def marking(self) -> Marking:
+        """What a rubric can ask."""
+        from referee.games.rectangle.marking import MARKING
+
+        return MARKING
+
+    @property
+    def samples(self) -> Samples:
+        """Positions with which bots are checked."""
+        from referee.games.rectangle.samples import SAMPLES
+
+        return SAMPLES
+
+    @property
+    def starters(self) -> Starters:
+        """What ``referee new`` writes."""
+        from referee.games.rectangle.starters import STARTERS
+
+        return STARTERS
+
+    @property
+    def codes(self) -> tuple[CodeText, ...]:
+        """What the codes of notices, outcomes and verdicts mean."""
+        from referee.games.rectangle.codes import CODES
+
+        return CODES
+
+    @property
+    def drawing(self) -> Drawing:
+        """Positions from drawings."""
+        from referee.games.rectangle import drawing
+
+        return drawing
+
+    @property
+    def conformance(self) -> Conformance:
+        """Recorded games, played again."""
+        from referee.games.rectangle import conformance
+
+        return conformance
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The players' letters, in the order in which they are named."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.games import values
@@ -61,7 +62,16 @@ class _Codec:
 class Counting:
     info = INFO
     codec = _Codec()
-    analysis = adjudication = pairing = human_play = text = picture = metrics = None
+    analysis = adjudication = pairing = starts = human_play = text = picture = metrics = None
+    dialects = marking = samples = starters = codes = None
+
+    @property
+    def conformance(self) -> Any:
+        return import_module("counting.conformance")
+
+    @property
+    def drawing(self) -> Any:
+        return import_module("counting.drawing")
 
     def seats(self, settings: Settings) -> tuple[str, ...]:
         return SEATS
