@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
-    from referee.games.game import Json, Outcome, Seat
+    from referee.games.outcome import Json, Outcome, Seat
 
 
 class DialectError(ValueError):

@@ -68,12 +68,14 @@ def get(name: str) -> Game[Any, Any]:
 
 def _loaded(point: EntryPoint) -> Game[Any, Any]:
     package = f"the package {point.dist.name!r}" if point.dist is not None else f"the module {point.module!r}"
+    from inspect import getattr_static
+
     try:
         found: Game[Any, Any] = point.load()
         name = found.info.name
         # A game that was written for an earlier version lacks the newer capabilities.
         for capability in CAPABILITIES:
-            if not hasattr(found, capability):
+            if getattr_static(found, capability, capability) is capability:
                 setattr(found, capability, None)
     except Exception as error:
         raise SettingsError(f"the game {point.name!r} of {package} can't be loaded: {type(error).__name__}: {error}.") from error

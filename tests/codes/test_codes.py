@@ -223,9 +223,6 @@ def test_a_game_of_another_package_explains_its_codes(tmp_path: Path) -> None:
     home.mkdir()
     toy = (ROOT / "tests/games/toy/counting.py").read_text()
     (home / "__init__.py").write_text(toy)
-    (home / "codes.py").write_text(
-        'from referee.games.capabilities import CodeText\nCODES = (CodeText("said", "outcome", "A player said the goal.", "Say it first."),)\n'
-    )
     about = tmp_path / "counting-0.1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: counting\nVersion: 0.1\n")

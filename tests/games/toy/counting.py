@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.games import values
+from referee.games.capabilities import OUTCOME, CodeText
 from referee.games.game import GameInfo, MalformedMove, Notice, Option, Outcome, SettingsError
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class Counting:
     info = INFO
     codec = _Codec()
     analysis = adjudication = pairing = starts = human_play = text = picture = metrics = None
-    dialects = marking = samples = starters = codes = None
+    dialects = marking = samples = starters = None
+    codes = (CodeText("said", OUTCOME, "A player said the goal.", "Say it first."),)
 
     @property
     def conformance(self) -> Any:
