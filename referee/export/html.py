@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import html
 import shlex
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.replay.paths import log_path
 from referee.replay.reader import read_lines
+from referee.support.files import open_regular
 from referee.web import page
 from referee.web.commands import commands_of
 from referee.web.replay_session import ReplayIndex
@@ -53,8 +55,9 @@ def _page(path: Path, named: Path, recorded: ReplayIndex, log_bytes: int) -> str
     logs = {}
     for seat in recorded.head.get("players", {}):
         log = log_path(named, seat)
-        if log_bytes and log.is_file():
-            with log.open("rb") as file:
+        if log_bytes:
+            # The user has named the replay, but not this file.
+            with contextlib.suppress(OSError, ValueError), open_regular(log, log.parent) as file:
                 logs[seat] = base64.b64encode(gzip.compress(file.read(log_bytes), mtime=0)).decode()
     config: dict[str, Any] = {
         "mode": "export",
@@ -67,7 +70,8 @@ def _page(path: Path, named: Path, recorded: ReplayIndex, log_bytes: int) -> str
     }
     if recorded.head and named == path:
         config["commands"] = commands_of(named, recorded.head, is_here=False)
-    return page.single(config, path.read_bytes())
+    with open_regular(path) as file:
+        return page.single(config, file.read())
 
 
 def framed(path: Path, parts: int = 1) -> str:

@@ -37,11 +37,15 @@ _NAME, _TEXT = 80, 300
 
 
 class Found(NamedTuple):
-    """A file of a folder: its path, its size in bytes, and when it was changed, in nanoseconds since 1970."""
+    """A file: its path, its size in bytes, and when it was changed, in nanoseconds since 1970.
+
+    ``below`` is the folder in which it was found; no link from there is followed. None: the user has named the file.
+    """
 
     path: Path
     size: int
     modified: int
+    below: Path | None = None
 
 
 class Entry(NamedTuple):
@@ -73,7 +77,8 @@ class Entry(NamedTuple):
 def scan(folder: Path) -> tuple[list[Found], list[str]]:
     """Return the files of a folder that can be replays, also in folders below, and sentences about what could not be listed.
 
-    Hidden folders and links to folders are left out. OSError if the folder itself can't be read.
+    Hidden folders and links to folders are left out; a link to a file is listed as one that can't be read. OSError if the folder itself
+    can't be read.
     """
     found: list[Found] = []
     notes: list[str] = []
@@ -91,7 +96,7 @@ def scan(folder: Path) -> tuple[list[Found], list[str]]:
                         if depth < _MOST_DEPTH:
                             waiting.append((place / item.name, depth + 1))
                     elif item.name.endswith(_ENDING) and (facts := _facts(item)) is not None:
-                        found.append(Found(place / item.name, facts.st_size, facts.st_mtime_ns))
+                        found.append(Found(place / item.name, facts.st_size, facts.st_mtime_ns, folder))
         except OSError as error:
             if depth == 0:
                 raise
@@ -100,11 +105,7 @@ def scan(folder: Path) -> tuple[list[Found], list[str]]:
 
 
 def _facts(item: os.DirEntry[str]) -> os.stat_result | None:
-    """Return the facts of a file; None if it has gone meanwhile. A link without a target is listed as it is."""
-    try:
-        return item.stat()
-    except OSError:
-        pass
+    """Return the facts of a file or link; None if it has gone meanwhile."""
     try:
         return item.stat(follow_symlinks=False)
     except OSError:
@@ -115,15 +116,15 @@ def read_entry(found: Found, name: str) -> Entry:
     """Return the entry of a file. It never fails: what is wrong with the file is in ``problem``."""
     entry = Entry(escape(name, 200), found.size, found.modified)
     try:
-        return _read(entry, found.path)
+        return _read(entry, found)
     except ReplayError as error:
         return entry._replace(problem=str(error).removeprefix(f"{entry.name}: ").removeprefix(f"{entry.name} "))
     except (OSError, ValueError) as error:
         return entry._replace(problem=f"can't be read: {getattr(error, 'strerror', None) or error}.")
 
 
-def _read(entry: Entry, path: Path) -> Entry:
-    with open_regular(path) as file:
+def _read(entry: Entry, found: Found) -> Entry:
+    with open_regular(found.path, found.below) as file:
         if entry.size == 0:
             return entry._replace(problem="is empty: its match has not begun, or was stopped at once.")
         text = _Text(iter(lambda: file.read(_CHUNK), b""))

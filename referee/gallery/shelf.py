@@ -44,10 +44,10 @@ class Shelf:
         self._reading: asyncio.Future[None] | None = None
         self._due = 0.0
 
-    def path(self, number: int) -> Path | None:
-        """Return the path of a replay that the viewer can open; None if there is none of that number."""
+    def file(self, number: int) -> Found | None:
+        """Return the file of a replay that the viewer can open; None if there is none of that number."""
         entry = self.entries.get(number)
-        return self.files[number].path if entry is not None and entry.opens else None
+        return self.files[number] if entry is not None and entry.opens else None
 
     async def after(self, start: int) -> dict[str, Any]:
         """Return the entries from an index of the log on, as JSON. Waits while the first reading has found nothing more."""

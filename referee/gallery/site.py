@@ -81,21 +81,20 @@ class Gallery:
 
     async def _picture(self, request: Request) -> Response:
         number = request.path_params["number"]
-        path = self.shelf.path(int(number)) if _NUMBER.fullmatch(number) else None
-        if path is None:
+        file = self.shelf.file(int(number)) if _NUMBER.fullmatch(number) else None
+        if file is None:
             return PlainTextResponse("There is no such picture.\n", 404)
-        modified = self.shelf.files[int(number)].modified
-        found = await in_thread(lambda: self._thumbnails.get(path, modified))
+        found = await in_thread(lambda: self._thumbnails.get(file))
         return Response(found or _NO_PICTURE, media_type="image/svg+xml")
 
     def _site(self, number: str) -> ASGIApp | None:
         """Return the viewer of a replay; None if there is none."""
-        path = self.shelf.path(int(number)) if _NUMBER.fullmatch(number) else None
-        if path is None or not path.is_file():
+        file = self.shelf.file(int(number)) if _NUMBER.fullmatch(number) else None
+        if file is None:
             return None
         # A replay that has grown or changed is another one.
-        key = f"{number}.{self.shelf.files[int(number)].modified}"
-        return self._sites.open(key, path, self.shelf.entries[int(number)].players, {"gallery": int(number)})
+        key = f"{number}.{file.modified}"
+        return self._sites.open(key, file.path, file.below, self.shelf.entries[int(number)].players, {"gallery": int(number)})
 
 
 def _json(value: Any) -> Response:

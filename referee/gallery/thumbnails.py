@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayError
 from referee.export import svg
-from referee.replay.reader import verify
+from referee.replay.reader import open_game, play_again, read_head, read_lines
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
+    from referee.gallery.listing import Found
     from referee.replay.reader import Step
 
 #: The width of a picture in pixels, and the number of past steps that it shows as trails.
@@ -42,16 +43,16 @@ class Thumbnails:
         #: One picture at a time leaves a core to the matches and to the page.
         self._drawing = threading.Lock()
 
-    def get(self, path: Path, modified: int) -> str | None:
+    def get(self, file: Found) -> str | None:
         """Return the picture of a replay as SVG; None if there is none."""
-        key = (str(path), modified)
+        key = (str(file.path), file.modified)
         with self._drawing:
             with self._lock:
                 found = self._kept.get(key)
                 if found is not None:
                     self._kept.move_to_end(key)
                     return found
-            made = draw(path)
+            made = draw(file)
             if made is not None and len(made) <= _MOST_PICTURE:
                 self._keep(key, made)
             return made
@@ -64,7 +65,7 @@ class Thumbnails:
                 self._bytes -= len(self._kept.popitem(last=False)[1])
 
 
-def draw(path: Path) -> str | None:
+def draw(file: Found) -> str | None:
     """Return the picture of the last position of a replay that can be played again; None if there is none."""
     states: deque[Any] = deque(maxlen=_TRAIL + 1)
     end = time.thread_time() + _SECONDS
@@ -77,7 +78,7 @@ def draw(path: Path) -> str | None:
             raise _Enough
 
     try:
-        replay = verify(path, take)
+        replay = play_again(file.path, _lines(file), take)
         if not states:
             states.append(replay.final)
     except _Enough:
@@ -85,15 +86,17 @@ def draw(path: Path) -> str | None:
     except (ReplayError, OSError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
         # The list says what is wrong with the file.
         return None
-    return _picture(path, states)
+    return _picture(file, states)
 
 
-def _picture(path: Path, states: deque[Any]) -> str | None:
-    from referee.replay.reader import open_game, read_head, read_lines
+def _lines(file: Found) -> Iterator[bytes]:
+    return read_lines(file.path, below=file.below)
 
+
+def _picture(file: Found, states: deque[Any]) -> str | None:
     try:
-        head, _ = read_head(path, read_lines(path))
-        game, _ = open_game(path, head)
+        head, _ = read_head(file.path, _lines(file))
+        game, _ = open_game(file.path, head)
     except (ReplayError, OSError):
         return None
     if game.picture is None:

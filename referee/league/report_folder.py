@@ -83,13 +83,13 @@ def _hand_over(replay: str, folder: Path, pages: Path, left: int) -> int | None:
         return None
     place = pages / f"{key}.js"
     try:
-        facts = (folder / replay).stat()
-        if facts.st_size > _MOST_REPLAY or facts.st_size * 4 // 3 > left:
-            return None
-        there = place.stat() if place.exists() else None
-        if there is not None and there.st_mtime_ns >= facts.st_mtime_ns:
-            return there.st_size
-        with open_regular(folder / replay) as file:
+        with open_regular(folder / replay, folder) as file:
+            facts = os.fstat(file.fileno())
+            if facts.st_size > _MOST_REPLAY or facts.st_size * 4 // 3 > left:
+                return None
+            there = place.stat() if place.exists() else None
+            if there is not None and there.st_mtime_ns >= facts.st_mtime_ns:
+                return there.st_size
             packed = base64.b64encode(file.read(_MOST_REPLAY)).decode()
     except OSError:
         return None

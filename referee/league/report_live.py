@@ -164,10 +164,7 @@ class LiveReport:
         match = self._matches.get(key) if _MATCH.fullmatch(key) else None
         if match is None or not match.replay:
             return None
-        path = (self._folder / match.replay).resolve()
-        if not path.is_relative_to(self._folder) or not path.is_file():
-            return None
-        return self._sites.open(key, path, match.seats)
+        return self._sites.open(key, self._folder / match.replay, self._folder, match.seats)
 
 
 def serve(

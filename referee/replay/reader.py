@@ -94,14 +94,14 @@ class Problem(NamedTuple):
         return self._asdict()
 
 
-def read_lines(path: Path, name: Path | None = None) -> Iterator[bytes]:
+def read_lines(path: Path, name: Path | None = None, below: Path | None = None) -> Iterator[bytes]:
     """Yield the lines of a replay, each with its end. ReplayCut if the file ends early, ReplayError if it is not a replay.
 
-    ``name`` is the file's name in messages, if that isn't its path.
+    ``name`` is the file's name in messages, if that isn't its path; ``below`` is as for ``open_regular``.
     """
     called = escape(str(name or path))
     try:
-        raw = open_whole(path)
+        raw = open_whole(path, below)
     except (OSError, ValueError) as error:
         raise ReplayError(f"{called} can't be read: {why_unreadable(error, path)}") from None
     with raw, gzip.open(raw, "rb") as file:

@@ -17,22 +17,29 @@ if TYPE_CHECKING:
 _OWN = ("/dev/fd", "/proc/self/fd")
 #: The most bytes of a file that were never written, before it is refused.
 _MOST_HOLES = 64 << 20
+#: Flags that open a file to read it, and a folder to go on from it.
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 #: The most names of a folder that are compared with a mistyped one.
 _MOST_NAMES = 1000
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path, below: Path | None = None) -> BinaryIO:
     """Open an ordinary file to read it, or whatever is this process's stdin or another of its descriptors.
+
+    ``below`` is a folder of files that other people may have made: the file must be in it or in a folder below, and no link is followed on
+    the way from there. Without it the user has named the file, and links are followed.
 
     OSError if there is none, or if it is something else: opening a FIFO waits until somebody writes to it, and a device may have no
     end.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    fd = os.open(path, _READ) if below is None else _descend(path, below)
     try:
         facts = os.fstat(fd)
         if stat.S_ISDIR(facts.st_mode):
             raise IsADirectoryError(0, "it is a folder", str(path))
-        if not stat.S_ISREG(facts.st_mode) and not _is_stdin(facts) and str(path.parent) not in _OWN:
+        is_own = below is None and (_is_stdin(facts) or str(path.parent) in _OWN)
+        if not stat.S_ISREG(facts.st_mode) and not is_own:
             raise OSError(0, "it is not an ordinary file", str(path))
         os.set_blocking(fd, True)
         return os.fdopen(fd, "rb")
@@ -41,12 +48,12 @@ def open_regular(path: Path) -> BinaryIO:
         raise
 
 
-def open_whole(path: Path) -> BinaryIO:
+def open_whole(path: Path, below: Path | None = None) -> BinaryIO:
     """Open an ordinary file as ``open_regular`` does, to read it to its end.
 
     OSError also for a file with large holes: it takes no room on the disk, but reading it may take years.
     """
-    file = open_regular(path)
+    file = open_regular(path, below)
     try:
         if (missing := _holes(file.fileno())) > _MOST_HOLES:
             raise OSError(0, f"it has {missing >> 20:,} MiB of holes, so the referee did not write it", str(path))
@@ -73,6 +80,25 @@ def _holes(fd: int) -> int:
         missing = facts.st_size - data if error.errno == errno.ENXIO else 0
     os.lseek(fd, 0, os.SEEK_SET)
     return missing
+
+
+def _descend(path: Path, folder: Path) -> int:
+    """Return a descriptor of a file below a folder. Each step begins at the folder before, so a link that is put there meanwhile is seen, too."""
+    parts = path.relative_to(folder).parts if path.is_relative_to(folder) else ()
+    if not parts or os.pardir in parts:
+        raise OSError(errno.EACCES, f"it is not below {folder}", str(path))
+    place = os.open(folder, _FOLDER)
+    try:
+        for part in parts[:-1]:
+            place, above = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=place), place
+            os.close(above)
+        return os.open(parts[-1], _READ | os.O_NOFOLLOW, dir_fd=place)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.ENOTDIR):
+            raise
+        raise OSError(error.errno, "it is a link, and links are not followed here", str(path)) from None
+    finally:
+        os.close(place)
 
 
 def similar(path: Path) -> Path | None:

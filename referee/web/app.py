@@ -11,21 +11,22 @@ import tempfile
 import threading
 from pathlib import Path
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 
 from referee.errors import ReplayError
 from referee.replay.reader import read_lines
+from referee.support.files import open_regular, open_whole
 from referee.web import page
 from referee.web.guard import Guard
 from referee.web.replay_session import ReplayIndex
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 
     from starlette.requests import Request
     from starlette.types import ASGIApp
@@ -41,6 +42,8 @@ _MOST_FILES = 8
 _MOST_UPLOADS = 4
 _UPLOAD_SECONDS = 10.0
 _BYTES_A_SECOND = 256 << 10
+#: How many bytes of a file are read at once.
+_READ_BYTES = 256 << 10
 #: The most verdicts in one response.
 _MOST_POINTS = 500
 #: The most bytes of a bot's log that are sent.
@@ -52,13 +55,19 @@ _CLOSE = {"Connection": "close"}
 class ReplaySession:
     """A replay of which pages request data. It is played again, in its own thread, at the first request.
 
-    ``turn`` is a lock: only one of several replays is worked on at a time.
+    ``turn`` is a lock: only one of several replays is worked on at a time. ``below`` is as for ``open_regular``.
     """
 
     def __init__(
-        self, path: Path, recorded: ReplayIndex | None = None, name: str | None = None, turn: threading.Lock | None = None
+        self,
+        path: Path,
+        recorded: ReplayIndex | None = None,
+        name: str | None = None,
+        turn: threading.Lock | None = None,
+        below: Path | None = None,
     ) -> None:
         self.path = path
+        self.below = below
         #: The file as its user knows it, for command lines; None if the user has no such file.
         self.source: Path | None = path
         #: Its name in messages.
@@ -80,10 +89,14 @@ class ReplaySession:
 
         def play() -> dict[str, Any]:
             with self._turn or contextlib.nullcontext():
-                return self.recorded.play(self.name, read_lines(self.path, self.name))
+                return self.recorded.play(self.name, self.lines())
 
         if self._verdict is None and self.recorded.verdict is None:
             self._verdict = in_thread(play)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield its lines; errors as for ``read_lines``."""
+        return read_lines(self.path, self.name, self.below)
 
     def start_verdicts(self) -> None:
         """Start to compute the verdicts without waiting."""
@@ -177,6 +190,14 @@ class _Upload:
         finally:
             coming.cancel()
             giving_up.cancel()
+
+
+async def _parts(file: BinaryIO, size: int) -> AsyncIterator[bytes]:
+    """Yield the first ``size`` bytes of a file, and close it."""
+    with file:
+        while size > 0 and (data := file.read(min(size, _READ_BYTES))):
+            size -= len(data)
+            yield data
 
 
 async def _part(chunks: AsyncIterator[bytes]) -> bytes:
@@ -279,7 +300,13 @@ class Site:
         return kept
 
     async def _replay(self, request: Request, seat: Seat | None) -> Response:
-        return FileResponse(self._visible(request, seat).path, media_type="application/octet-stream")
+        kept = self._visible(request, seat)
+        try:
+            file = open_whole(kept.path, kept.below)
+        except (OSError, ValueError):
+            raise HTTPException(404, "There is no such replay any more.\n") from None
+        size = os.fstat(file.fileno()).st_size
+        return StreamingResponse(_parts(file, size), headers={"Content-Length": str(size)}, media_type="application/octet-stream")
 
     async def _check(self, request: Request, seat: Seat | None) -> Response:
         return JSONResponse(await self._visible(request, seat).verdict())
@@ -308,7 +335,7 @@ class Site:
 
         kept = self._visible(request, seat)
         try:
-            return JSONResponse(await in_thread(lambda: read_commands(kept.source, kept.path)))
+            return JSONResponse(await in_thread(lambda: read_commands(kept.source, kept.path, kept.lines())))
         except (ReplayError, OSError):
             raise HTTPException(404, "There are no commands for this file.\n") from None
 
@@ -317,8 +344,8 @@ class Site:
             raise HTTPException(403, _HIDDEN)
         path = self.logs.get(request.query_params.get("seat", ""))
         data = b""
-        if path is not None and path.is_file():
-            with path.open("rb") as file:
+        if path is not None:
+            with contextlib.suppress(OSError, ValueError), open_regular(path, self.kept.below or path.parent) as file:
                 data = file.read(_LOG_BYTES)
         return Response(data, media_type="application/octet-stream")
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from referee.errors import RefereeError
 from referee.players.spec import HUMAN
 from referee.replay.beginning import recorded_program
-from referee.replay.reader import open_game, read_head, read_lines
+from referee.replay.reader import open_game, read_head
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from referee.games.game import Json
 
@@ -35,9 +35,9 @@ def commands_of(file: Path | None, head: Mapping[str, Json], *, is_here: bool = 
     return {"program": _started_by() if is_here else "referee", "replay": name, "bots": bots}
 
 
-def read_commands(file: Path | None, path: Path) -> dict[str, Any]:
-    """Return the same for the replay at ``path``. ReplayError if it can't be read."""
-    head, _ = read_head(path, read_lines(path))
+def read_commands(file: Path | None, path: Path, lines: Iterator[bytes]) -> dict[str, Any]:
+    """Return the same for the replay at ``path`` with these lines. ReplayError if it can't be read."""
+    head, _ = read_head(path, lines)
     return commands_of(file, head)
 
 

@@ -11,6 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from referee.replay.paths import log_path
+from referee.support.files import open_regular
 from referee.web.app import ReplaySession, Site
 from referee.web.guard import Guard
 
@@ -83,13 +84,22 @@ class ReplaySites:
     def _is_ours(self, token: str) -> bool:
         return hmac.compare_digest(token.encode(), self._token.encode())
 
-    def open(self, key: str, path: Path, seats: Iterable[Seat], config: Mapping[str, Any] | None = None) -> ASGIApp:
-        """Return the pages of a replay. ``config`` is further data for its viewer."""
+    def open(
+        self, key: str, path: Path, below: Path | None, seats: Iterable[Seat], config: Mapping[str, Any] | None = None
+    ) -> ASGIApp | None:
+        """Return the pages of a replay; None if it can't be opened.
+
+        ``below`` is as for ``open_regular``, ``config`` is further data for its viewer.
+        """
+        try:
+            open_regular(path, below).close()
+        except (OSError, ValueError):
+            return None
         found = self._sites.pop(key, None)
         if found is None:
             given = {"mode": "watch", "name": path.name, "server": True, **(config or {})}
             logs = {seat: log_path(path, seat) for seat in seats}
-            site = Site(ReplaySession(path, turn=self._turn), given, {self._token: None}, logs)
+            site = Site(ReplaySession(path, turn=self._turn, below=below), given, {self._token: None}, logs)
             found = site, site.app(self._names, takes_addresses=self._takes_addresses)
         # The last one that was asked for is the last one that goes.
         self._sites[key] = found

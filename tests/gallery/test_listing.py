@@ -12,7 +12,7 @@ import pytest
 from replay_records import records
 
 from referee.gallery import listing
-from referee.gallery.listing import Entry, read_entry, scan
+from referee.gallery.listing import Entry, Found, read_entry, scan
 from referee.gallery.thumbnails import Thumbnails, draw
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "replays").glob("*.gz"))
@@ -41,7 +41,7 @@ def test_every_recorded_match_is_listed_as_it_ended_and_has_a_picture(path: Path
     assert (found.game, found.rules, found.steps) == (head["game"], head["rules"], result["steps"])
     assert (found.winner, found.reason, found.scores) == (result["winner"], result["reason"], result["scores"])
     assert found.players == {seat: player["name"] for seat, player in head["players"].items()}
-    picture = draw(path)
+    picture = draw(Found(path, 1, 1))
     assert picture is not None
     assert picture.startswith("<svg ")
     assert "<text" not in picture
@@ -72,7 +72,7 @@ def test_what_is_no_whole_replay_is_named_with_what_is_wrong(tmp_path: Path) -> 
         ("text.gz", "not JSON"),
         ("blank.gz", "is empty"),
         ("damaged.gz", "damaged"),
-        ("link.gz", "No such file"),
+        ("link.gz", "it is a link"),
         ("newer.gz", "has replay format 2"),
         ("rules.gz", "version 99 of the rules"),
         ("unknown.gz", "chess"),
@@ -81,9 +81,9 @@ def test_what_is_no_whole_replay_is_named_with_what_is_wrong(tmp_path: Path) -> 
         assert words in found[name].problem, (name, found[name].problem)
     assert {name for name, one in found.items() if one.opens} >= {"good.gz", "cut.gz"}
     assert not any(found[name].opens for name in ("stub.gz", "junk.gz", "newer.gz", "rules.gz", "unknown.gz", "pipe.gz", "link.gz"))
-    assert draw(tmp_path / "cut.gz") is not None
-    assert draw(tmp_path / "junk.gz") is None
-    assert draw(tmp_path / "pipe.gz") is None
+    assert draw(Found(tmp_path / "cut.gz", 1, 1)) is not None
+    assert draw(Found(tmp_path / "junk.gz", 1, 1)) is None
+    assert draw(Found(tmp_path / "pipe.gz", 1, 1)) is None
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,8 @@ def test_pictures_are_kept_until_the_file_changes(tmp_path: Path) -> None:
     path = tmp_path / "one.gz"
     shutil.copy(GOOD, path)
     kept = Thumbnails()
-    first = kept.get(path, 1)
+    found = Found(path, 1, 1)
+    first = kept.get(found)
     path.unlink()
-    assert kept.get(path, 1) == first
-    assert kept.get(path, 2) is None
+    assert kept.get(found) == first
+    assert kept.get(found._replace(modified=2)) is None

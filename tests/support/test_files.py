@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files: written whole or not at all, and opened without links."""
 
 from __future__ import annotations
 
@@ -52,3 +52,22 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(failing: str, tmp_path: 
     assert os.listdir(tmp_path) == ["report.json"]
     if failing == "replace":
         assert getattr(caught.value, "filename", None) == str(place)
+
+
+def test_nothing_above_a_folder_and_no_link_below_it_is_opened(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "team").mkdir(parents=True)
+    for path in (folder / "a", folder / "team" / "a", tmp_path / "a"):
+        path.write_text("data")
+    (folder / "link").symlink_to(folder / "a")
+    (folder / "away").symlink_to(tmp_path)
+    os.mkfifo(folder / "fifo")
+    for name in ("a", "team/a"):
+        with files.open_regular(folder / name, folder) as file:
+            assert file.read() == b"data"
+    for name in ("link", "away/a", "../a", "team/../../a", "fifo", "team", "missing", "a/a", "."):
+        with pytest.raises(OSError, match=r"."):
+            files.open_regular(folder / name, folder)
+    for path in (tmp_path / "a", Path("/dev/stdin"), Path("a")):
+        with pytest.raises(OSError, match="not below"):
+            files.open_regular(path, folder)

@@ -73,7 +73,7 @@ def test_files_are_named_from_the_current_folder_on(head: dict[str, Any], tmp_pa
     assert commands_of(None, head)["replay"] is None
     elsewhere = commands_of(REPLAY, head, is_here=False)
     assert elsewhere == {"program": "referee", "replay": REPLAY.name, "bots": {"hunter": None, "prey": None}}
-    assert read_commands(None, REPLAY)["replay"] is None
+    assert read_commands(None, REPLAY, read_lines(REPLAY))["replay"] is None
 
 
 def test_a_command_line_is_quoted_for_the_shell(tmp_path: Path) -> None:
