@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from sandboxes import need
 
+from referee.players.languages import LANGUAGES, Language, named
 from referee.starters.compose import choose
-from referee.starters.languages import LANGUAGES, Language, named
 from referee.starters.write import write_file
 
 NAMES = [language.name for language in LANGUAGES]

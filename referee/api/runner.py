@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match, Result
     from referee.players.spec import Spec
+
+
+#: What the players' names may take in the name of a replay: each in characters, all in bytes. A file's name has at most 255 bytes.
+_LONGEST_WORD = 24
+_MOST_NAMED_BYTES = 180
 
 
 class MatchRequest(NamedTuple):
@@ -153,7 +160,7 @@ def entrant(seat: Seat, spec: Spec) -> Entrant:
 
 def reserve_replay(out: str | None, players: Sequence[str]) -> Path:
     """A new replay's file, made empty so that no other match takes it: below matches/replays/, or where ``out`` says."""
-    words = [re.sub(r"[^A-Za-z0-9]+", "-", Path(player).stem).strip("-")[:24] or "bot" for player in players]
+    words = [_file_word(player, _MOST_NAMED_BYTES // max(1, len(players))) for player in players]
     stem = "-".join([time.strftime("%Y%m%d-%H%M%S"), *words])
     try:
         return reserve(out, stem)
@@ -162,6 +169,15 @@ def reserve_replay(out: str | None, players: Sequence[str]) -> Path:
         raise UsageError(
             f"The replay can't be written to {where}: {getattr(error, 'strerror', None) or error}; name another place with --out."
         ) from None
+
+
+def _file_word(player: str, most_bytes: int) -> str:
+    """Return a player's name as a part of a file's name: letters of any language, digits and hyphens."""
+    text = unicodedata.normalize("NFC", Path(player).stem)
+    word = re.sub(r"[\W_]+", "-", text).strip("-")[:_LONGEST_WORD]
+    while len(os.fsencode(word)) > most_bytes:
+        word = word[:-1]
+    return word or "bot"
 
 
 def _check_ports(specs: Mapping[Seat, Spec], isolation: Isolation) -> None:

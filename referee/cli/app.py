@@ -15,7 +15,7 @@ import textwrap
 import traceback
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast
 
 import typer
 
@@ -176,7 +176,25 @@ def run(words: list[str]) -> None:
     for panel, name, text in commands():
         if name not in groups and _command_named(name) is None:
             app.command(name, help=text, rich_help_panel=panel)(_stand_in)
+    if "--json" in words:
+        _parse_for_machines()
     app()
+
+
+def _parse_for_machines() -> NoReturn:
+    """Parse the command line and run its command; a wrong command line gives a JSON object on stdout instead of a usage text."""
+    # Every wrong use of a command line is of this class. Typer exports only its subclass, and newer versions don't need the package click.
+    wrong_use = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
+    try:
+        status = app(standalone_mode=False)
+    except wrong_use as error:
+        text = " ".join(error.format_message().split())
+        with contextlib.suppress(typer.Exit):
+            _fail(text if text.endswith(".") else f"{text}.", 2, as_json=True)
+        sys.exit(2)
+    except typer.Abort:
+        sys.exit(1)
+    sys.exit(status)
 
 
 def _command_named(name: str) -> Callable[..., Any] | None:

@@ -75,7 +75,7 @@ def any_bot(ctx: typer.Context, incomplete: str) -> Words:
 
 def language() -> Words:
     """Return the languages of ``referee new``."""
-    from referee.starters.languages import LANGUAGES
+    from referee.players.languages import LANGUAGES
 
     return [(each.name, each.title) for each in LANGUAGES]
 

@@ -337,7 +337,7 @@ def _take(opened: OpenGrading, source: Path, wanted: Wanted) -> None:
     from referee.grading.submissions import collect
 
     with opened.incoming() as folder:
-        found = collect(source, folder, opened.seats, wanted.roster, can_be_empty=bool(opened.submissions))
+        found = collect(source, folder, opened.seats, wanted.roster, opened.other_roles, can_be_empty=bool(opened.submissions))
         if wanted.only is not None:
             found = (_only(found, wanted.only, source),)
         for text in opened.take(found, missing_is_zero=wanted.missing_is_zero, is_only=wanted.only is not None):

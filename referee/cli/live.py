@@ -50,7 +50,10 @@ class Pace(Listener):
 class Live(Listener):
     """Follows a match on stderr; prints every refused wall and every warning with its step and reason."""
 
-    def __init__(self, game: Game[Any, Any], clocks: Mapping[Seat, Clock]) -> None:
+    def __init__(self, game: Game[Any, Any], clocks: Mapping[Seat, Clock], title: str = "") -> None:
+        #: What begins the lines of one of several matches, such as "game 2, "; and the seats with their players' names.
+        self._title = title
+        self._called: dict[Seat, str] = {}
         self._game = game
         self._clocks = clocks
         self._is_terminal = sys.stderr.isatty()
@@ -63,8 +66,8 @@ class Live(Listener):
 
     def begun(self, event: MatchBegun) -> None:
         """Print the game, the rule set and the players."""
-        players = " against ".join(f"{seat} {escape(player['name'], 40)}" for seat, player in event.head["players"].items())
-        self.put_line(f"{event.head['game']}, {event.head['rules']}: {players}")
+        self._called = {seat: f"{seat} {escape(player['name'], 40)}" for seat, player in event.head["players"].items()}
+        self.put_line(f"{self._title}{event.head['game']}, {event.head['rules']}: {' against '.join(self._called.values())}")
         self._state = event.state
 
     def stepped(self, event: StepTaken) -> None:
@@ -79,17 +82,19 @@ class Live(Listener):
                 code = warning_code(seat, warning)
                 # Each part of an answer that is ignored has a warning that begins with another word.
                 kind = (seat, code, warning.partition(" ")[0] if code == "ignored" else "")
-                self._tell(event.turn, kind, f"{seat}: {escape(warning, 400)}")
+                self._tell(event.turn, kind, escape(warning, 400))
         self.ticked()
 
     def _tell(self, turn: int, kind: _Kind, text: str) -> None:
-        """Print the first remarks of a kind and count the others."""
+        """Print the first remarks of a kind, with their seat and its player, and count the others."""
+        seat = kind[0]
         if len(self._told) >= _MOST_KINDS and kind not in self._told:
             kind = _OTHERS
         self._told[kind] += 1
-        self._last[kind] = f"the last in step {turn}: {text}"
+        called = self._called.get(seat, seat)
+        self._last[kind] = f"the last in step {turn}, {called}: {text}"
         if self._told[kind] <= _MOST_TOLD:
-            self.put_line(f"step {turn}: {text}")
+            self.put_line(f"{self._title}step {turn}, {called}: {text}")
 
     def ticked(self) -> None:
         """Redraw if it is time."""
@@ -104,7 +109,7 @@ class Live(Listener):
     def faulted(self, event: PlayersFaulted) -> None:
         """Print why a player failed."""
         for fault in event.faults.values():
-            self.put_line(f"step {event.turn}: {escape(fault.text, 600)}")
+            self.put_line(f"{self._title}step {event.turn}: {escape(fault.text, 600)}")
 
     def ended(self, event: MatchEnded) -> None:
         """Print the last lines."""
@@ -115,7 +120,7 @@ class Live(Listener):
         self._clear()
         for kind, count in self._told.items():
             if count > _MOST_TOLD:
-                self.put_line(f"{count - _MOST_TOLD:,} more{' of other kinds' if kind == _OTHERS else ''}, {self._last[kind]}")
+                self.put_line(f"{self._title}{count - _MOST_TOLD:,} more{' of other kinds' if kind == _OTHERS else ''}, {self._last[kind]}")
         self._told.clear()
 
     def _draw(self) -> None:

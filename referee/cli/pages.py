@@ -12,6 +12,7 @@ import typer
 
 from referee.cli.app import say
 from referee.errors import UsageError
+from referee.players.faults import the_seat
 from referee.support.packages import install_command
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def tell(pages: Pages, people: tuple[Seat, ...], show: Show) -> None:
 
     tell_port(show.port, PORT, pages.port)
     for seat in people:
-        say(f"The {seat} plays at  {pages.addresses[seat]}")
+        say(f"{the_seat(seat)} plays at  {pages.addresses[seat]}")
     say(f"Spectators watch at  {pages.addresses[None]}")
     if show.is_live:
         say(f"For a projector  {pages.addresses[None]}projector")

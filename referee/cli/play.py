@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from functools import partial
-from itertools import groupby, product
+from itertools import count, groupby, product
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -195,9 +195,11 @@ def duel(
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if match.out is None else match.out.rstrip("/") + "/"
 
+    games = count(1)
+
     def run(asked: MatchRequest, lineup: Mapping[str, Player]) -> PlayedMatch:
         names = {seat: str(player) for seat, player in lineup.items()}
-        return run_match(wanted._replace(match=asked), names, quiet=quiet or wanted.quiet)[0]
+        return run_match(wanted._replace(match=asked), names, quiet=quiet or wanted.quiet, title=f"game {next(games)}, ")[0]
 
     if wanted.match.game.pairing is not None:
         for team, role in product((team_a, team_b), wanted.match.game.seats(wanted.match.settings)):

@@ -162,9 +162,9 @@ def _size(text: str, names: tuple[str, ...]) -> dict[str, int]:
         return {names[0]: sides[0]}
     if len(names) == 1:
         raise UsageError(f"--size is {text!r:.40}, but must be one number, as in 30: the board is square.")
-    if len(sides) != 2:
-        raise UsageError(f"--size is {text!r:.40}, but must be WIDTHxHEIGHT, as in 300x300.")
-    return dict(zip(names, sides, strict=True))
+    if not sides:
+        raise UsageError(f"--size is {text!r:.40}, but must be WIDTHxHEIGHT, as in 300x300, or one number for a square board.")
+    return {names[0]: sides[0], names[1]: sides[-1]}
 
 
 def _whole_numbers(name: str, parts: Sequence[str], text: str) -> list[int]:

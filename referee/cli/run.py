@@ -46,11 +46,13 @@ def run_match(
     has_stderr: bool = False,
     series_match: SeriesMatch | None = None,
     place: Place | None = None,
+    title: str = "",
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match and write its replay and logs. Return it with its pages, if any, which are served until they are closed.
 
     ``names`` maps each seat to its player. Players in ``visitors`` are connected already. ``has_stderr``: print the bots' stderr. With
-    ``series_match`` the people may agree on a rematch. ``place`` is where the pages of the match before were served.
+    ``series_match`` the people may agree on a rematch. ``place`` is where the pages of the match before were served. ``title`` begins
+    the lines of one of several matches, such as "game 2, ".
     """
     from referee.api import runner
     from referee.cli.live import Pace
@@ -82,7 +84,7 @@ def run_match(
         entrants = {seat: _entrant(seat, spec, pages, clock, visitors.get(seat)) for seat, spec in specs.items()}
 
         def listen(match: Match) -> list[Listener]:
-            found = [*([] if pages is None else [pages]), *listeners, *progress(match, is_quiet=quiet, has_stderr=has_stderr)]
+            found = [*([] if pages is None else [pages]), *listeners, *progress(match, is_quiet=quiet, has_stderr=has_stderr, title=title)]
             if pages is not None and not pages.connections and show.bots_pace is not None:
                 found.append(Pace(show.bots_pace))
             return found
@@ -117,12 +119,12 @@ def announce_build(program: Program) -> None:
     say(f"Building {escape(program.label, 80)}:  {escape(shlex.join([Path(program.build[0]).name, *program.build[1:]]), 200)}")
 
 
-def progress(match: Match, *, is_quiet: bool, has_stderr: bool) -> list[Listener]:
+def progress(match: Match, *, is_quiet: bool, has_stderr: bool, title: str = "") -> list[Listener]:
     """Return the listeners that print a match on stderr: its progress unless ``is_quiet``, and the bots' own stderr if wanted."""
     from referee.cli.live import Live
     from referee.cli.stderr import BotStderr
 
-    live = None if is_quiet else Live(match.game, match.clocks)
+    live = None if is_quiet else Live(match.game, match.clocks, title)
     shown: list[Listener] = [BotStderr(match, say if live is None else live.put_line)] if has_stderr else []
     return [*shown, *([] if live is None else [live])]
 

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from referee.errors import PlayerError, RefereeError, UsageError
 from referee.isolation import submission
-from referee.isolation.submission import KINDS, MOST_BYTES, MOST_DEPTH, Count, refusal
+from referee.isolation.submission import ARCHIVES, KINDS, MOST_BYTES, MOST_DEPTH, OTHER_ARCHIVES, Count, refusal
 from referee.support.files import open_regular
 from referee.wire.escape import escape
 
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
-#: The ends of the names of archives that are unpacked.
-ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip")
-#: The ends of the names of other archives.
-OTHER_ARCHIVES = (".7z", ".rar", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".gz", ".bz2", ".xz", ".zst")
 #: The longest path of a file in a submission and the longest name of a file, in bytes.
 LONGEST_PATH = 1_000
 LONGEST_NAME = 255

@@ -72,7 +72,7 @@ def run(
         with open_grading(home / GRADING, rubric._replace(isolation=level)) as opened:
             opened.store.set_fact("isolation", level)
             with opened.incoming() as folder:
-                opened.take([single(source or home / SUBMISSION, folder, opened.seats)])
+                opened.take([single(source or home / SUBMISSION, folder, opened.seats, opened.other_roles)])
             return Graded(home / RESULTS, _played(opened, live, deadline, say))
     except RefereeError as error:
         with contextlib.suppress(OSError):

@@ -17,7 +17,7 @@ from referee.errors import UsageError
 from referee.grading import marks
 from referee.grading.marks import opponent_name
 from referee.grading.plan import GradingPlan
-from referee.grading.rubric import opponent_seats, submission_seats
+from referee.grading.rubric import opponent_seats, other_roles, submission_seats
 from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
 from referee.isolation.limits import Limits
 from referee.league.database import FILE
@@ -88,6 +88,11 @@ class OpenGrading:
     def seats(self) -> tuple[Seat, ...]:
         """The seats that a submission has to play."""
         return submission_seats(self.rubric)
+
+    @property
+    def other_roles(self) -> tuple[Seat, ...]:
+        """The roles that no submission has to play."""
+        return other_roles(self.rubric)
 
     def take(self, submissions: Sequence[Submission], *, missing_is_zero: bool = False, is_only: bool = False) -> list[str]:
         """Take the submissions of a run. Return a sentence for each student whose files have changed since they were marked.

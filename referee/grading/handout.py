@@ -108,7 +108,7 @@ def _copies(grades: Grades, student: StudentMarks, *, after_due: bool) -> Iterat
 
 def replay_name(mark: RubricMark, trial: TrialMark, task: MatchTask) -> str:
     """Return the name of a match's replay in the hand-out, such as ``2-escapes-3.replay.jsonl.gz`` for test 2, start 3."""
-    words = re.sub(r"[^a-z0-9]+", "-", mark.test.name.lower()).strip("-")[:40].strip("-")
+    words = re.sub(r"[\W_]+", "-", unicodedata.normalize("NFC", mark.test.name).lower()).strip("-")[:40].strip("-")
     game = f"-{'ab'[task.game_number]}" if len(trial.matches) > 1 and task.game_number < 2 else ""
     return "-".join(filter(None, (str(mark.test.number + 1), words, f"{trial.trial.start + 1}{game}"))) + SUFFIX
 

@@ -95,6 +95,16 @@ def parse(text: bytes, path: Path, home: Path, seed: str = "") -> Rubric:
 
 def submission_seats(rubric: Rubric) -> tuple[Seat, ...]:
     """Return the seats that a submission has to play, in the game's order."""
+    return _all_seats(rubric)[0]
+
+
+def other_roles(rubric: Rubric) -> tuple[Seat, ...]:
+    """Return the seats that no test asks a submission to play; empty if the game's seats are all alike."""
+    return () if games.get(rubric.game).info.players_option else _all_seats(rubric)[1]
+
+
+def _all_seats(rubric: Rubric) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
+    """Return the seats that a submission has to play and the others, in the game's order."""
     game = games.get(rubric.game)
     wanted: set[Seat] = set()
     order: dict[Seat, None] = {}
@@ -102,7 +112,7 @@ def submission_seats(rubric: Rubric) -> tuple[Seat, ...]:
         seats = game.seats(game.codec.settings(rubric.rules, dict(test.settings)))
         order.update(dict.fromkeys(seats))
         wanted.update(own_seats(game, test, seats))
-    return tuple(seat for seat in order if seat in wanted)
+    return tuple(seat for seat in order if seat in wanted), tuple(seat for seat in order if seat not in wanted)
 
 
 def opponent_seats(rubric: Rubric, test: RubricTest) -> tuple[Seat, ...]:

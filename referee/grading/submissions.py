@@ -23,7 +23,7 @@ from referee.grading.values import MISSING, REFUSED, Submission
 from referee.isolation import runtime, submission
 from referee.isolation.submission import Piece
 from referee.league.teams import LONGEST_NAME, file_name
-from referee.players import bot_file
+from referee.players import bot_file, languages
 from referee.support.files import open_regular
 from referee.wire.escape import escape
 
@@ -47,14 +47,20 @@ _MOST_NAMED = 5
 
 
 def collect(
-    source: Path, folder: Path, seats: Sequence[Seat], roster_file: Path | None = None, *, can_be_empty: bool = False
+    source: Path,
+    folder: Path,
+    seats: Sequence[Seat],
+    roster_file: Path | None = None,
+    others: Sequence[Seat] = (),
+    *,
+    can_be_empty: bool = False,
 ) -> tuple[Submission, ...]:
     """Copy or unpack all submissions of a class into ``folder``, one folder each, and return them.
 
     ``source`` is a folder, a bulk download, or an archive of one; a single file is a class of one student. With a roster the order is the
     roster's, and students without a submission are missing; submissions that belong to nobody on the roster come last and say so in their reason.
-    ``seats`` are the seats for which a submission needs a program. UsageError if ``source`` or the roster can't be read, or if there
-    is neither a submission nor a student on the roster, unless it ``can_be_empty``. Earlier contents of the same places in ``folder`` are replaced.
+    ``seats`` are the seats for which a submission needs a program, ``others`` the game's other roles. UsageError if
+    ``source`` or the roster can't be read, or if there is neither a submission nor a student on the roster, unless it ``can_be_empty``. Earlier contents of the same places in ``folder`` are replaced.
     """
     rows = roster.load(roster_file) if roster_file is not None else None
     own = [folder, *([roster_file] if roster_file is not None else [])]
@@ -67,15 +73,15 @@ def collect(
             )
         claims = _own_claims(found) if rows is None else _claims(found, rows)
         names = _Names(row.student for row in rows or ())
-        return tuple(_taken(claim, names, folder, stage / str(number), seats) for number, claim in enumerate(claims))
+        return tuple(_taken(claim, names, folder, stage / str(number), seats, others) for number, claim in enumerate(claims))
 
 
-def single(source: Path, folder: Path, seats: Sequence[Seat]) -> Submission:
+def single(source: Path, folder: Path, seats: Sequence[Seat], others: Sequence[Seat] = ()) -> Submission:
     """Copy or unpack one submission, a file or a folder, into a folder in ``folder``. Raises nothing for a fault of the submission."""
     name = source.name or source.absolute().name
     found = Found(name, ((str(source), name if _is_file(source) else ""),), downloads.stem(name) if _is_file(source) else name)
     with _stage(folder) as stage:
-        return _taken(_Claim(found), _Names(), folder, stage / "0", seats)
+        return _taken(_Claim(found), _Names(), folder, stage / "0", seats, others)
 
 
 class _Claim:
@@ -140,7 +146,7 @@ def _found(source: Path, stage: Path, seats: Sequence[Seat], left_out: Sequence[
         found = downloads.read(top, left_out=left_out)
     elif not source.exists():
         raise UsageError(f"{shown} does not exist; name the folder or archive that holds all submissions.")
-    elif source.name.lower().endswith(archive.OTHER_ARCHIVES) and not is_archive(source.name):
+    elif source.name.lower().endswith(submission.OTHER_ARCHIVES) and not is_archive(source.name):
         raise UsageError(f"{shown} is an archive of a kind that isn't supported; unpack it and name the folder.")
     elif is_archive(source.name):
         try:
@@ -235,7 +241,7 @@ def _listed(names: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"
 
 
-def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Sequence[Seat]) -> Submission:
+def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Sequence[Seat], others: Sequence[Seat]) -> Submission:
     """Copy or unpack a submission and return it. ``stage`` is a new folder for unpacking."""
     found, row = claim.found, claim.row
     student = row.student if row is not None else names.new(found.student if found is not None else "")
@@ -255,7 +261,7 @@ def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Seque
             target = folder.absolute() / file_name(student)
             stage.mkdir(mode=0o700)
             top = _copied(found, stage)
-            players = _players(top, seats, f"'{escape(found.name, 120)}'")
+            players = _players(top, seats, others, f"'{escape(found.name, 120)}'")
             submission.remove(str(target))
             top.rename(target)
             paths = {seat: str(target / name) if name else str(target) for seat, name in players.items()}
@@ -312,7 +318,7 @@ def _packed(top: Path) -> Path | None:
     packed = [name for name in files if is_archive(name)]
     if len(packed) == 1 and not any(_is_program(top / name) for name in files if name not in packed):
         return top / packed[0]
-    other = [name for name in files if name.lower().endswith(archive.OTHER_ARCHIVES)]
+    other = [name for name in files if name.lower().endswith(submission.OTHER_ARCHIVES)]
     if len(files) == len(other) == 1:
         kind = re.sub(r"^.*?((?:\.tar)?\.\w+)$", r"\1", other[0].lower(), flags=re.DOTALL)
         raise PlayerError(
@@ -359,11 +365,11 @@ def _begins(path: Path) -> bytes:
         return file.read(4)
 
 
-def _players(top: Path, seats: Sequence[Seat], label: str) -> Mapping[Seat, str]:
+def _players(top: Path, seats: Sequence[Seat], others: Sequence[Seat], label: str) -> Mapping[Seat, str]:
     """Return the player of each seat, as a name in the submission's folder; "" is the folder, whose programs have the names of seats.
 
     As on the command line, a seat's program is called after it, or main or bot, or ``bot.toml`` says how it is run. A single program with
-    another name plays every seat.
+    another name plays every seat. A program with the name of a seat plays no other one.
     """
     files = _files(top)
     if bot_file.NAME in files:
@@ -376,12 +382,17 @@ def _players(top: Path, seats: Sequence[Seat], label: str) -> Mapping[Seat, str]
     if not lacking:
         return dict.fromkeys(seats, "")
     programs = [name for name in files if _is_program(top / name)]
-    if len(programs) != 1 and len(lacking) < len(seats):
+    if len(lacking) < len(seats):
         # Tests of the other seats earn nothing.
         return {seat: "" for seat in seats if chosen[seat]}
     if len(programs) != 1:
-        raise _no_program(label, lacking[0], files, programs)
+        raise _no_program(label, lacking[0], top, files, programs)
     name = programs[0]
+    if role := next((seat for seat in others if name.partition(".")[0] == seat), None):
+        raise submission.refusal(
+            label,
+            f"has no program for the {lacking[0]}: a file {lacking[0]}.*, main.* or bot.*; by its name, '{escape(name, 80)}' plays the {role} alone.",
+        )
     _check_program(top / name, lacking[0], label)
     names = [path.name for path in top.iterdir()]
     is_alone = len(names) == 1
@@ -389,7 +400,7 @@ def _players(top: Path, seats: Sequence[Seat], label: str) -> Mapping[Seat, str]
     if is_alone and _PLAIN_NAME.fullmatch(name):
         return dict.fromkeys(seats, name)
     if any(other != name and other.partition(".")[0] == "main" for other in names):
-        raise _no_program(label, lacking[0], files, programs)
+        raise _no_program(label, lacking[0], top, files, programs)
     (top / name).rename(top / f"main{suffix}")
     return dict.fromkeys(seats, f"main{suffix}" if is_alone else "")
 
@@ -407,7 +418,7 @@ def _told(top: Path, seats: Sequence[Seat], label: str, files: Sequence[str]) ->
                 _check_program(top / name, seat, label)
             found[seat] = ""
     if not found:
-        raise _no_program(label, seats[0], others, [name for name in others if _is_program(top / name)])
+        raise _no_program(label, seats[0], top, others, [name for name in others if _is_program(top / name)])
     _let_run(top, files)
     return found
 
@@ -431,11 +442,20 @@ def _chosen(files: Sequence[str], seat: Seat, label: str) -> str:
     return ""
 
 
-def _no_program(label: str, seat: Seat, files: Sequence[str], programs: Sequence[str]) -> PlayerError:
+def _no_program(label: str, seat: Seat, top: Path, files: Sequence[str], programs: Sequence[str]) -> PlayerError:
     names = f"{seat}.*, main.* or bot.*"
     if len(programs) > 1:
         return submission.refusal(label, f"has no program called {names}, but several others: {_listed(programs)}; rename one.")
-    return submission.refusal(label, f"has no program for the {seat}: a file {names}; at its top there is {_listed(files)}.")
+    begin = f"has no program for the {seat}: a file {names}"
+    source = next((name for name in files if languages.compiled_source(top / name)), None)
+    if source is not None:
+        return submission.refusal(label, f"{begin}; '{escape(source, 80)}' {languages.how_to_submit(top / source)}")
+    folders = sorted(entry.name for entry in os.scandir(top) if entry.is_dir() and not is_ignored(entry.name))
+    if files or not folders:
+        return submission.refusal(label, f"{begin}; at its top there is {_listed(files)}.")
+    inside = [f"{folder}/{name}" for folder in folders[:_MOST_NAMED] for name in _files(top / folder) if _is_program(top / folder / name)]
+    shown = _listed(folders) + (f", with {_listed(inside)}" if inside else "")
+    return submission.refusal(label, f"{begin}; at its top there are only folders, {shown}; submit the files of one folder alone.")
 
 
 def _check_program(path: Path, seat: Seat, label: str) -> None:
@@ -446,9 +466,15 @@ def _check_program(path: Path, seat: Seat, label: str) -> None:
     if path.suffix == ".py":
         return
     if not _is_program(path):
+        remedy = (
+            languages.how_to_submit(path)
+            or "is no Python file, no executable, and its first line names no interpreter, such as #!/usr/bin/env node."
+        )
+        raise submission.refusal(label, f"has a file for the {seat} that can't be run: {name} {remedy}")
+    if runtime.has_windows_line(str(path)):
         raise submission.refusal(
             label,
-            f"has a file for the {seat} that can't be run: {name} is no Python file, no executable, and its first line names no interpreter, such as #!/usr/bin/env node.",
+            f"has a program for the {seat}, {name}, with Windows line ends (CRLF), so that its first line names no interpreter; save it with Unix line ends.",
         )
     words = runtime.first_line(str(path))
     if words or _begins(path).startswith(b"#!"):

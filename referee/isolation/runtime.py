@@ -97,6 +97,25 @@ def first_line(script: str) -> list[str]:
     return os.fsdecode(first[2:].strip()).split() if first.startswith(b"#!") else []
 
 
+def has_windows_line(script: str) -> bool:
+    """True if a script's line ``#!`` ends as on Windows: the kernel takes the carriage return for a part of the interpreter's name."""
+    try:
+        with open_regular(Path(script)) as file:
+            first = file.readline(256)
+    except OSError:
+        return False
+    return first.startswith(b"#!") and first.endswith(b"\r\n")
+
+
+def is_binary(program: str) -> bool:
+    """True if a file is a program in machine code of Linux."""
+    try:
+        with open_regular(Path(program)) as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
 def is_of_system(path: str) -> bool:
     """True if a path is in a folder that every sandbox shows."""
     return path.startswith(_SYSTEM)

@@ -47,6 +47,11 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}
 
 
+#: The ends of the names of archives that a grading unpacks, and of others.
+ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip")
+OTHER_ARCHIVES = (".7z", ".rar", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".gz", ".bz2", ".xz", ".zst")
+
+
 def is_ignored(name: str) -> bool:
     """True for a name that doesn't belong to a bot: what Python writes while it runs, and the history of a repository.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from referee.games.game import IllegalMove, MalformedMove
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 #: The end of the warning about a malformed answer that is a pass.
 AS_A_PASS = " It counts as a pass."  # noqa: S105 - no password
+
+#: Advice about a line that is a Python dict as ``print`` writes it.
+_DUMPS = " - this is a Python dict: use json.dumps to print an answer"
+#: Longer lines are not read as Python: answers are much shorter.
+_MOST_PYTHON = 10_000
 
 #: Advice about a program that was silent from its first answer on.
 _FLUSH = " Did it flush its output?"
@@ -81,9 +87,21 @@ def malformed(seat: Seat, problem: Problem, line: bytes, turn: int | None = None
         text = f"The {seat} answered turn {shown} when asked for turn {turn}: {quoted(line)} - an answer carries the turn of its question"
     else:
         what = "stdout line 1" if turn is None else f"answer in turn {turn}"
-        hint = " - print to stderr, stdout is for answers alone" if problem.reason == "not-json" else ""
+        hint = ""
+        if problem.reason == "not-json":
+            hint = _DUMPS if _is_python(line) else " - print to stderr, stdout is for answers alone"
         text = f"The {seat}'s {what} {predicate(problem)}: {quoted(line)}{hint}"
     return Fault(MALFORMED, f"{text}.", quoted(line, 500))
+
+
+def _is_python(line: bytes) -> bool:
+    """True if a line is a dict as Python prints it: with single quotes, None, True or False."""
+    if not line.lstrip().startswith(b"{") or len(line) > _MOST_PYTHON:
+        return False
+    try:
+        return isinstance(ast.literal_eval(line.decode().strip()), dict)
+    except (ArithmeticError, MemoryError, RecursionError, SyntaxError, UnicodeDecodeError, ValueError, TypeError):
+        return False
 
 
 def refused_line(seat: Seat, error: DialectError, line: bytes, turn: int | None = None) -> Fault:

@@ -65,6 +65,11 @@ class Fault(NamedTuple):
         return record
 
 
+def the_seat(seat: str) -> str:
+    """Return a seat as the subject of a sentence: ``The hunter``, but ``Player a`` where letters are the names of the seats."""
+    return f"The {seat}" if len(seat) > 1 else f"Player {seat}"
+
+
 def who(seat: str, label: str) -> str:
     """Return a player for a sentence, without the article: ``hunter (boxer.py)``."""
     return f"{seat} ({escape(label, 80)})"

@@ -22,8 +22,9 @@ from referee.isolation import contents, runtime, submission
 from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
-from referee.players import bot_file
+from referee.players import bot_file, languages
 from referee.players.compilers import how_to_install
+from referee.players.faults import the_seat
 from referee.support.files import similar
 from referee.wire.escape import escape
 
@@ -70,7 +71,7 @@ def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
         return _resolved(text, seat, game, settings)
     except OSError as error:
         # The owner may be changing the file at this moment.
-        raise PlayerError(f"The {seat} {_quoted(text)} can't be read: {error.strerror or error}.") from None
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} can't be read: {error.strerror or error}.") from None
 
 
 def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Spec:
@@ -79,7 +80,7 @@ def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Spec:
     if dialect is not None:
         return _of_dialect(dialect, text.partition(":")[2].strip(), text, seat, game, settings)
     if not text:
-        raise PlayerError(f"The {seat} has an empty name; write a file, a command line or the name of an example bot.")
+        raise PlayerError(f"{the_seat(seat)} has an empty name; write a file, a command line or the name of an example bot.")
     if text == HUMAN:
         return Spec(HUMAN, None, {"program": HUMAN})
     try:
@@ -88,7 +89,7 @@ def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Spec:
         path = Path(text).expanduser()
         _exists(path)
     except (RuntimeError, ValueError) as error:
-        raise PlayerError(f"The {seat} {_quoted(text)} can't be a file or a command: {error}.") from None
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} can't be a file or a command: {error}.") from None
     if "/" not in text and not _exists(path):
         example = _example(text, seat, game, settings)
         if example is not None:
@@ -107,7 +108,7 @@ def _dialect(text: str, seat: Seat, game: str) -> Dialect | None:
     found = dialects.get(prefix.strip().lower())
     if found is None and PORT in rest:
         known = f"there are {' and '.join(dialects)}" if dialects else f"{game} has none"
-        raise PlayerError(f"The {seat} {_quoted(text)} begins with the name of no dialect; {known}.")
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} begins with the name of no dialect; {known}.")
     return found
 
 
@@ -116,17 +117,19 @@ def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, s
     why = dialect.refusal(settings) if settings is not None else ""
     if why:
         raise PlayerError(
-            f"The {seat} {_quoted(text)} can't play this: the {dialect.name} dialect is for {' and '.join(dialect.rules)}; {why}."
+            f"{the_seat(seat)} {_quoted(text)} can't play this: the {dialect.name} dialect is for {' and '.join(dialect.rules)}; {why}."
         )
     if not rest:
-        raise PlayerError(f"The {seat} {_quoted(text)} names no program; write {dialect.name}: python player.py {{port}}, for instance.")
+        raise PlayerError(
+            f"{the_seat(seat)} {_quoted(text)} names no program; write {dialect.name}: python player.py {{port}}, for instance."
+        )
     if PORT not in rest and not dialect.port:
         raise PlayerError(
-            f"The {seat} {_quoted(text)} is not told its port; write {{port}} where it belongs: {dialect.name}: python player.py {{port}}, for instance."
+            f"{the_seat(seat)} {_quoted(text)} is not told its port; write {{port}} where it belongs: {dialect.name}: python player.py {{port}}, for instance."
         )
     spec = _with_words(rest, seat, game)
     if spec.is_human or spec.dialect is not None:
-        raise PlayerError(f"The {seat} {_quoted(text)} is not a program that could speak the {dialect.name} dialect.")
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} is not a program that could speak the {dialect.name} dialect.")
     port = 0 if PORT in rest else dialect.port
     program = spec.program._replace(through=(_RELAY, str(port)), label=text)
     return Spec(text, program, {**spec.about, "program": escape(text, 400), "dialect": dialect.name}, dialect)
@@ -152,7 +155,7 @@ def _words(text: str, seat: Seat) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError:
-        raise PlayerError(f"The {seat} {_quoted(text)} has a quote that is never closed.") from None
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} has a quote that is never closed.") from None
 
 
 def _quoted(text: str) -> str:
@@ -169,14 +172,14 @@ def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
     if fitting and settings is not None and fitting[0].rules and settings.rules not in fitting[0].rules:
         good = ", ".join(bot.name for bot in playing if settings.rules in (bot.rules or (settings.rules,)))
         raise PlayerError(
-            f"The {seat} {_quoted(text)} is an example that plays {' and '.join(fitting[0].rules)}, not {settings.rules}; examples for it: {good}."
+            f"{the_seat(seat)} {_quoted(text)} is an example that plays {' and '.join(fitting[0].rules)}, not {settings.rules}; examples for it: {good}."
         )
     if fitting:
         return fitting[0].path
     if found:
         good = ", ".join(bot.name for bot in playing)
         raise PlayerError(
-            f"The {seat} {_quoted(text)} is an example that plays {found[0].seats[0]}, not {seat}; examples for {seat}: {good}."
+            f"{the_seat(seat)} {_quoted(text)} is an example that plays {found[0].seats[0]}, not {seat}; examples for {seat}: {good}."
         )
     return None
 
@@ -189,7 +192,7 @@ def _of_file(text: str, seat: Seat, path: Path, game: str) -> Spec:
     if path.is_dir():
         return _of_folder(text, seat, path)
     if not path.is_file():
-        raise PlayerError(f"The {seat} {shown} is not an ordinary file.")
+        raise PlayerError(f"{the_seat(seat)} {shown} is not an ordinary file.")
     named, path = path.absolute(), path.resolve()
     argv = _run(path, text, text, seat)
     inside = (*argv[:-1], f"{HOME}/{path.name}")
@@ -205,47 +208,69 @@ def _is_program(path: Path) -> bool:
 def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
     """Return the command line for one file: with this Python, or the file itself. ``name`` is the file's name in messages."""
     if not os.access(path, os.R_OK):
-        raise PlayerError(f"The {seat} {_quoted(text)} can't be read by this user; try: chmod u+r {shlex.quote(name)}")
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} can't be read by this user; try: chmod u+r {shlex.quote(name)}")
     if path.suffix == ".py":
         return (runtime.OWN_PYTHON, str(path))
-    if os.access(path, os.X_OK):
-        return (str(path),)
-    first = "" if runtime.first_line(str(path)) else " and a first line that names its interpreter, such as #!/usr/bin/env node"
-    raise PlayerError(
-        f'The {seat} {_quoted(text)} is not executable; try: chmod +x {shlex.quote(name)}{first} (or name its interpreter, as in "node bot.js")'
-    )
+    if why := _not_runnable(path, name):
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} {why}")
+    return (str(path),)
 
 
+def _not_runnable(path: Path, name: str) -> str:
+    """Return why a file can't be started, and what to do, as the end of a sentence; "" if nothing is known against it."""
+    if path.name.lower().endswith(submission.ARCHIVES + submission.OTHER_ARCHIVES):
+        return "is an archive; unpack it and name the folder."
+    if language := languages.compiled_source(path):
+        build, run = languages.how_to_build(path, name)
+        lines = languages.in_bot_file(*languages.how_to_build(path, path.name))
+        return (
+            f'is source in {language.title} and must be compiled ("{build}"); then name "{run}" as the player, '
+            f"or a folder with this file and a {bot_file.NAME} with the lines {lines}."
+        )
+    if runtime.has_windows_line(str(path)):
+        return (
+            "has Windows line ends (CRLF): its first line names an interpreter whose name ends in a carriage return; "
+            f"try: sed -i 's/\\r$//' {shlex.quote(name)}"
+        )
+    has_first, run = bool(runtime.first_line(str(path))), languages.how_to_run(Path(name))
+    if os.access(path, os.X_OK) and (has_first or not run or runtime.is_binary(str(path))):
+        return ""
+    if run and not has_first and not runtime.is_binary(str(path)):
+        return f'can\'t be started by itself; name its interpreter: "{run}"'
+    first = "" if has_first else " and a first line that names its interpreter, such as #!/usr/bin/env node"
+    return f'is not executable; try: chmod +x {shlex.quote(name)}{first} (or name its interpreter, as in "{run or "node bot.js"}")'
+
+
+#: The most files of a folder that are named.
+_MOST_NAMED = 5
 #: Names of the program in a folder, besides the seat's name.
 _MAIN = ("main", "bot")
 
 
 def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
     """A bot that is a folder: its ``bot.toml`` says how it runs, or the program in it is called after the seat, or ``main`` or ``bot``."""
-    told = bot_file.read(folder, seat, f"The {seat} {_quoted(text)}")
+    told = bot_file.read(folder, seat, f"{the_seat(seat)} {_quoted(text)}")
     if told is not None and told.run:
         return _of_commands(text, seat, folder, told)
     for stem in (seat, *_MAIN):
         found = sorted(path for path in (*folder.glob(f"{stem}.*"), folder / stem) if _is_program(path))
         if len(found) > 1:
             names = ", ".join(escape(path.name, 80) for path in found)
-            raise PlayerError(f"The {seat} {_quoted(text)} is a folder with several programs called {stem}: {names}; keep one.")
+            raise PlayerError(f"{the_seat(seat)} {_quoted(text)} is a folder with several programs called {stem}: {names}; keep one.")
         if found:
             break
     else:
         raise PlayerError(
-            f"The {seat} {_quoted(text)} is a folder without a program for it: there should be {seat}.*, main.* or bot.* in it"
-            + (f', or a line in its {bot_file.NAME}: run = "./{seat}"' if told is not None else "")
-            + "."
+            f"{the_seat(seat)} {_quoted(text)} is a folder without a program for it: {_what_lacks(seat, folder, is_told=told is not None)}."
         )
     top, path = folder.resolve(), found[0]
     real = path.resolve()
     if not real.is_relative_to(top):
         raise PlayerError(
-            f"The {seat} {_quoted(text)} has its program outside its folder: '{escape(path.name, 80)}' points to '{escape(str(real), 200)}'."
+            f"{the_seat(seat)} {_quoted(text)} has its program outside its folder: '{escape(path.name, 80)}' points to '{escape(str(real), 200)}'."
         )
     if not real.is_file():
-        raise PlayerError(f"The {seat} {_quoted(text)} has no ordinary file as its program: '{escape(path.name, 80)}'.")
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} has no ordinary file as its program: '{escape(path.name, 80)}'.")
     argv = _run(top / path.name, str(path), text, seat)
     inside = (*argv[:-1], f"{HOME}/{path.name}")
     # Use the path as given: the copy decides whether it may follow a link on this path.
@@ -254,6 +279,20 @@ def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
     if told is not None and told.build:
         return Spec(text, program._replace(build=_build(told, seat, folder, text)), _folder_facts(text, folder))
     return Spec(text, program, {"program": escape(text, 400), **_file_facts(named / path.name, real.name)})
+
+
+def _what_lacks(seat: Seat, folder: Path, *, is_told: bool) -> str:
+    """Return what a folder without a program for a seat should have, and what it has. ``is_told``: it has a ``bot.toml``."""
+    wanted = f"there should be {seat}.*, main.* or bot.* in it"
+    if is_told:
+        return f'{wanted}, or a line in its {bot_file.NAME}: run = "./{seat}"'
+    files = sorted(path for path in folder.iterdir() if _is_program(path))
+    source = next((path for path in files if languages.compiled_source(path)), None)
+    if source is not None:
+        lines = languages.in_bot_file(*languages.how_to_build(source, source.name))
+        return f"{wanted}, or, for {_quoted(source.name)}, a {bot_file.NAME} with the lines {lines}"
+    shown = ", ".join(_quoted(path.name) for path in files[:_MOST_NAMED])
+    return f"{wanted}, but it has {shown or 'no file'}" + (" and more" if len(files) > _MOST_NAMED else "")
 
 
 def _of_commands(text: str, seat: Seat, folder: Path, told: bot_file.BotFile) -> Spec:
@@ -290,7 +329,7 @@ def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_
 
     A submission names it, so it can't be any file of this machine. ``is_built``: the file may come into being by the build.
     """
-    begin = f"The {seat} {_quoted(text)} has a {bot_file.NAME} whose '{key}' starts with '{escape(word, 80)}'"
+    begin = f"{the_seat(seat)} {_quoted(text)} has a {bot_file.NAME} whose '{key}' starts with '{escape(word, 80)}'"
     place = os.path.normpath(word)
     if word.startswith(("/", "~")) or place == ".." or place.startswith("../"):
         raise PlayerError(f"{begin}, which is outside the folder; write the name of a program on the PATH, or of a file in the folder.")
@@ -347,18 +386,18 @@ def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
     import example_bots
 
     if Path(text).is_symlink():
-        return f"The {seat} {shown} is a broken link, to {_quoted(str(Path(text).readlink()))}; name the file itself."
+        return f"{the_seat(seat)} {shown} is a broken link, to {_quoted(str(Path(text).readlink()))}; name the file itself."
     names = sorted({bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)})
     meant = similar(Path(text))
     if "/" in text or "." in text:
         if meant is None and text.removesuffix(".py") in names:
-            return f"The {seat} {shown} does not exist; did you mean the example bot {text.removesuffix('.py')!r}?"
+            return f"{the_seat(seat)} {shown} does not exist; did you mean the example bot {text.removesuffix('.py')!r}?"
         if meant is not None:
-            return f"The {seat} {shown} does not exist; did you mean {_quoted(str(meant))}?"
-        return f"The {seat} {shown} does not exist: there is no such file, or its folder is closed to this user."
+            return f"{the_seat(seat)} {shown} does not exist; did you mean {_quoted(str(meant))}?"
+        return f"{the_seat(seat)} {shown} does not exist: there is no such file, or its folder is closed to this user."
     near = get_close_matches(text, names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else f"did you mean {_quoted(str(meant))}? " if meant is not None else ""
-    return f"The {seat} {shown} is neither a file nor an example bot; {hint}examples for {seat}: {', '.join(names)}."
+    return f"{the_seat(seat)} {shown} is neither a file nor an example bot; {hint}examples for {seat}: {', '.join(names)}."
 
 
 def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
@@ -367,9 +406,9 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
     if program is None:
         if _exists(Path(words[0])):
             raise PlayerError(
-                f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is not executable; try: chmod +x {shlex.quote(words[0])}"
+                f"{the_seat(seat)} {_quoted(text)} starts with {_quoted(words[0])}, which {_not_runnable(Path(words[0]), words[0])}"
             )
-        raise PlayerError(f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is {_nowhere(words[0], 'no file')}.")
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} starts with {_quoted(words[0])}, which is {_nowhere(words[0], 'no file')}.")
     argv = (runtime.without_shim(str(Path(program).absolute())), *words[1:])
     about: dict[str, Json] = {"program": escape(text, 400)}
     files = [Path(word) for word in words[1:] if os.path.isfile(word)]  # noqa: PTH113 - the same

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
-from referee.starters.languages import LANGUAGES
+from referee.players.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from referee.games.capabilities import Starter
     from referee.games.game import Seat
-    from referee.starters.languages import Language
+    from referee.players.languages import Language
 
 _FRAMES = Path(__file__).parent
 #: A place in a template. One that stands alone in a line takes a whole part.
@@ -167,7 +167,14 @@ def _words(chosen: Chosen, language: Language, file: str, name: str, own: str, *
     built = "the referee builds it, as bot.toml says" if in_folder else build
     how = [f"Build:  {built}"] * bool(build) + [f"Play:   {play}"]
     article = "An" if chosen.role[0] in "aeiou" else "A"
-    return {"name": name, "what": f"{article} {chosen.role} that {chosen.starter.idea}.", "how": "\n".join(how)}
+    return {
+        "name": name,
+        "what": f"{article} {chosen.role} that {chosen.starter.idea}.",
+        "how": "\n".join(how),
+        "role": chosen.seat,
+        # A line that begins with @@only@@ is left out of a bot that plays every seat.
+        "only": "" if chosen.template == ANY else "\n",
+    }
 
 
 def _filled(text: str, parts: dict[str, str], words: dict[str, str]) -> str:

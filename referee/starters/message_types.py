@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.starters.languages import named
+from referee.players.languages import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable

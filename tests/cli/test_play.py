@@ -267,9 +267,11 @@ def test_the_first_refused_walls_are_printed_with_step_and_reason_then_counted(r
         "from sdk import HunterBot\nclass Greedy(HunterBot):\n    def hunt(self, state):\n        return self.build('vertical')\nGreedy.main()\n"
     )
     done = referee("play", bot, "still", "--max-steps", "6", "-N", "4")
-    refused = re.findall(r"^step (\d+): vertical wall refused: the next wall is legal in (\d) more steps?$", done.stderr, re.MULTILINE)
+    refused = re.findall(
+        r"^step (\d+), hunter Greedy: vertical wall refused: the next wall is legal in (\d) more steps?$", done.stderr, re.MULTILINE
+    )
     assert refused == [("1", "3"), ("2", "2"), ("3", "1")]
-    assert "1 more, the last in step 5: vertical wall refused: the next wall is legal in 3 more steps" in done.stderr
+    assert "1 more, the last in step 5, hunter Greedy: vertical wall refused: the next wall is legal in 3 more steps" in done.stderr
     assert "refused" not in referee("play", bot, "still", "--max-steps", "6", "--quiet").stderr
 
 

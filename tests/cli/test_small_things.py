@@ -64,7 +64,7 @@ def test_a_wall_refused_in_every_step_is_told_of_three_times(tmp_path: Path, ref
     (tmp_path / "stubborn.py").write_text(REFUSED.replace("self.build(", "return self.build("))
     done = referee("play", "stubborn.py", "still", "--max-steps", "200")
     assert done.returncode == 0, done.stderr
-    told = [line for line in done.stderr.splitlines() if re.match(r"step \d+: ", line)]
+    told = [line for line in done.stderr.splitlines() if re.match(r"step \d+, hunter Stubborn: ", line)]
     more = [line for line in done.stderr.splitlines() if " more, the last in step " in line]
     # Two reasons: the wait for the next wall, and the wrong span. "1 more step" and "2 more steps" are one reason.
     assert (len(told), len(more)) == (6, 2), done.stderr
@@ -81,7 +81,7 @@ def test_remarks_of_very_many_kinds_are_counted_too(capsys: pytest.CaptureFixtur
     live.stopped()
     said = capsys.readouterr().err.splitlines()
     assert len(said) < 120
-    assert said[-1] == "897 more of other kinds, the last in step 999: number 999 is refused"
+    assert said[-1] == "897 more of other kinds, the last in step 999, hunter: number 999 is refused"
 
 
 NEVER_FLUSHES = """

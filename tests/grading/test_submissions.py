@@ -88,7 +88,23 @@ BAD = {
     "nothing": ((), "has no program for the hunter: a file hunter.*, main.* or bot.*; at its top there is nothing."),
     "texts": (("a.txt", "b.md"), "at its top there is 'a.txt' and 'b.md'."),
     "two": (("hunter.py", "hunter.sh", "prey.py"), "has 2 files that could be the hunter: 'hunter.py' and 'hunter.sh'; keep one."),
-    "source": (("hunter.cpp", "prey.cpp"), "has a file for the hunter that can't be run: 'hunter.cpp' is no Python file, no executable"),
+    "source": (
+        ("hunter.cpp", "prey.cpp"),
+        'has a file for the hunter that can\'t be run: \'hunter.cpp\' is source in C++, which must be compiled; submit it with a file bot.toml that has the lines build = "g++ -std=c++17 -O2 -o hunter hunter.cpp" and run = "./hunter".',
+    ),
+    "java": (
+        ("Hunter.java",),
+        "'Hunter.java' is source in Java, which must be compiled; submit it with a file bot.toml that has the lines build = \"javac Hunter.java\"",
+    ),
+    "alone": (("eve.rs",), "'eve.rs' is source in Rust, which must be compiled; submit it with a file bot.toml"),
+    "script": (
+        ("hunter.js",),
+        "'hunter.js' is started by node hunter.js; submit it with a file bot.toml that has the line run = \"node hunter.js\".",
+    ),
+    "folders": (
+        ("ex1/bot.py", "ex2/bot.py"),
+        "at its top there are only folders, 'ex1' and 'ex2', with 'ex1/bot.py' and 'ex2/bot.py'; submit the files of one folder alone.",
+    ),
     "notes": (("hunter.txt", "x.py"), "has a file for the hunter that can't be run: 'hunter.txt'"),
     "many": (("a.py", "b.py"), "but several others: 'a.py' and 'b.py'; rename one."),
     "rar": (("a.rar",), "The submission 'a.rar' is an archive of the kind .rar; submit a zip or tar.gz file."),
@@ -129,8 +145,19 @@ def test_scripts_and_executables(source: Path, out: Path) -> None:
         rows["gone"].reason
         == "The submission 'gone' has a program for the hunter, 'main.sh', whose interpreter isn't here: '/opt/none/node'."
     )
-    assert "whose interpreter isn't here: 'sh-x'" in rows["dos"].reason
+    assert "'main.sh', with Windows line ends (CRLF), so that its first line names no interpreter" in rows["dos"].reason
     assert "whose interpreter isn't here" in rows["odd"].reason
+
+
+def test_a_program_named_after_a_seat_plays_no_other_one(source: Path, out: Path) -> None:
+    folder(source, "pia", "prey.py")
+    (source / "zip").mkdir()
+    zipped(source / "zip" / "hand-in.zip", {"ex1/bot.py": BOT, "ex2/bot.py": BOT})
+    rows = by_student(collect(source, out, SEATS))
+    assert set(rows["pia"].players) == {"prey"}
+    assert "only folders, 'ex1' and 'ex2'" in rows["zip"].reason
+    [refused] = collect(folder(source, "pia", "prey.py"), out / "one", ("hunter",), None, ("prey",))
+    assert refused.reason.endswith("by its name, 'prey.py' plays the prey alone.")
 
 
 def test_hostile_archives_spoil_only_their_own_rows(source: Path, out: Path) -> None:

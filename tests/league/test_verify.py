@@ -17,7 +17,7 @@ from leagues import IDLE, write_league
 from referee.league.check import Checked, verify_league
 from referee.league.league import open_league
 from referee.league.store import StoreError
-from referee.starters.languages import named
+from referee.players.languages import named
 
 if TYPE_CHECKING:
     import subprocess

@@ -81,9 +81,72 @@ def test_each_mistake_has_its_own_sentence(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_script_without_a_first_line_is_told_of_both(tmp_path: Path) -> None:
-    (tmp_path / "main.js").write_text("console.log(1)")
-    with pytest.raises(PlayerError, match=r"chmod \+x .*main.js and a first line that names its interpreter, such as #!/usr/bin/env node"):
+    (tmp_path / "main.tcl").write_text("puts 1")
+    with pytest.raises(PlayerError, match=r"chmod \+x .*main.tcl and a first line that names its interpreter, such as #!/usr/bin/env node"):
         resolve(str(tmp_path), "prey", "evasion")
+
+
+#: Files that can't be started as they are, and what their message says.
+NOT_STARTED = {
+    "Hunter.java": (
+        "class Other {}\nclass MyHunter { public static void main(String[] a) { } }",
+        ['"javac Hunter.java"', 'run = "java -cp . MyHunter"'],
+    ),
+    "hunter.cpp": ("int main() { }", ['"g++ -std=c++17 -O2 -o hunter hunter.cpp"', 'run = "./hunter"']),
+    "hunter.c": ("int main(void) { }", ['"gcc -O2 -o hunter hunter.c"']),
+    "hunter.rs": ("fn main() { }", ['"rustc --edition 2021 -O -o hunter hunter.rs"']),
+    "hunter.go": ("package main", ['"go build -o hunter hunter.go"']),
+    "hunter.cs": ("class A { }", ['"mcs -out:hunter.exe hunter.cs"', '"mono hunter.exe"']),
+    "hunter.ts": ("let a", ["hunter.ts", '"node hunter.js"']),
+    "hunter.js": ("console.log(1)", ['name its interpreter: "node hunter.js"']),
+    "hunter.jar": ("PK", ['name its interpreter: "java -jar hunter.jar"']),
+    "windows.js": ("#!/usr/bin/env node\r\nconsole.log(1)\r\n", ["Windows line ends (CRLF)", r"sed -i 's/\r$//' windows.js"]),
+    "ada.zip": ("PK", ["is an archive; unpack it and name the folder"]),
+    "ada.7z": ("7z", ["is an archive; unpack it and name the folder"]),
+}
+
+
+@pytest.mark.parametrize("name", NOT_STARTED)
+@pytest.mark.parametrize("mode", [0o644, 0o755], ids=["a file", "an executable file"])
+def test_a_file_that_can_t_be_started_is_told_how(name: str, mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, wanted = NOT_STARTED[name]
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(text.encode())
+    Path(name).chmod(mode)
+    with pytest.raises(PlayerError) as refused:
+        resolve(name, "prey", "evasion")
+    told = str(refused.value)
+    assert told.startswith(f"The prey '{name}' ")
+    assert [part for part in wanted if part not in told] == [], told
+    assert "chmod" not in told
+    assert "\n" not in told
+
+
+def test_windows_line_ends_of_a_python_file_are_no_matter(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_bytes(b"#!/usr/bin/env python3\r\nprint(1)\r\n")
+    assert resolve(str(tmp_path / "bot.py"), "prey", "evasion").program.argv[-1].endswith("bot.py")
+
+
+def test_a_program_is_started_whatever_its_suffix(tmp_path: Path) -> None:
+    (tmp_path / "hunter.exe").write_bytes(b"\x7fELF")
+    (tmp_path / "hunter.exe").chmod(0o755)
+    assert resolve(str(tmp_path / "hunter.exe"), "hunter", "evasion").program.argv == (str(tmp_path / "hunter.exe"),)
+
+
+def test_a_folder_without_a_program_for_the_seat_says_what_it_has(tmp_path: Path) -> None:
+    (tmp_path / "prey.py").write_text("")
+    with pytest.raises(PlayerError, match=r"a folder without a program for it: there should be hunter\.\*, .*, but it has 'prey.py'"):
+        resolve(str(tmp_path), "hunter", "evasion")
+    (tmp_path / "Hunter.java").write_text("class Hunter { static void main() { } }")
+    with pytest.raises(
+        PlayerError, match=r"for 'Hunter.java', a bot.toml with the lines build = \"javac Hunter.java\" and run = \"java -cp . Hunter\""
+    ):
+        resolve(str(tmp_path), "hunter", "evasion")
+
+
+def test_a_seat_that_is_a_letter_is_called_a_player() -> None:
+    with pytest.raises(PlayerError, match=r"^Player b 'nobody' is neither a file nor an example bot"):
+        resolve("nobody", "b", "rectangle")
 
 
 def test_a_broken_link_is_called_one(tmp_path: Path) -> None:

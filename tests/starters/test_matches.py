@@ -61,6 +61,17 @@ def test_it_plays_as_it_did(name: str, game: str, role: str, referee: Cli, monke
     assert [(one["winner"] or "", one["steps"]) for one in played] == expected
 
 
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in ("javascript", "c") else [pytest.mark.slow]) for name in NAMES])
+def test_it_refuses_a_seat_that_it_does_not_play(name: str, referee: Cli) -> None:
+    bot = built(name, "hunter")
+    words = ["boxer", bot.player, "--max-steps", "30", "--isolation", "none", "--quiet", "--json"]
+    done = referee("play", *words, cwd=bot.folder)
+    assert done.returncode == 3
+    fault = json.loads(done.stdout)["players"]["prey"]["fault"]
+    assert fault["kind"] == "crashed"
+    assert "plays hunter, but was asked to play prey" in fault["text"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_its_runtime_needs_nothing_that_the_sandbox_hides(name: str, referee: Cli) -> None:

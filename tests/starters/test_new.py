@@ -17,9 +17,9 @@ from built_starters import NAMES, ROLES, need_language
 
 from referee import games
 from referee.errors import UsageError
+from referee.players.languages import LANGUAGES, Language
 from referee.starters import message_types, write
 from referee.starters.compose import choose, languages
-from referee.starters.languages import LANGUAGES, Language
 
 if TYPE_CHECKING:
     from collections.abc import Callable

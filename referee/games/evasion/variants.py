@@ -111,7 +111,9 @@ def check_start(found: Settings, walls: Walls | None = None) -> None:
     for name, (at_x, at_y) in places:
         if not (0 <= at_x < found.width and 0 <= at_y < found.height):
             where = f"({short(at_x)}, {short(at_y)}), off the {found.width} x {found.height} board"
-            raise SettingsError(f"{name} starts at {where}; x must be from 0 to {found.width - 1}, y from 0 to {found.height - 1}.")
+            raise SettingsError(
+                f"{name} starts at {where}; x must be from 0 to {found.width - 1}, y from 0 to {found.height - 1}: set another start, as --{name} X,Y."
+            )
     if abs(dx) != 1 or abs(dy) != 1:
         raise SettingsError(f"hunter heads ({short(dx)}, {short(dy)}), but must head diagonally: dx and dy each 1 or -1.")
     for name, place in places:

@@ -180,7 +180,7 @@ export class Share {
   name() {
     const { head } = this.shown.recording;
     const words = head ? [head.game, ...Object.values(head.players).slice(0, 2).map((player) => player?.name)] : [];
-    return words.map((word) => plain(word, 20).replace(/[^A-Za-z0-9]+/g, "")).filter(Boolean).join("-").toLowerCase() || "match";
+    return words.map((word) => plain(word, 20).normalize("NFC").replace(/[^\p{L}\p{N}]+/gu, "")).filter(Boolean).join("-").toLowerCase() || "match";
   }
 }
 

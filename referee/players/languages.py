@@ -1,13 +1,19 @@
-"""The languages of the starters: the names of their files, and the programs that build and run them."""
+"""The languages of bots: the names of their files, the programs that build and run them, and what to do with source that can't be started."""
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 import shutil
 from difflib import get_close_matches
+from pathlib import Path
 from typing import NamedTuple
 
 from referee.errors import UsageError
+from referee.isolation import runtime
+from referee.support.files import open_regular
+from referee.wire.escape import escape
 
 
 class Tool(NamedTuple):
@@ -124,3 +130,74 @@ def of_suffix(suffix: str) -> Language | None:
     """Return the language of a file's suffix such as ".py"; None if there is none."""
     wanted = suffix.lower()
     return next((one for one in LANGUAGES if wanted == one.suffix or wanted.removeprefix(".") in one.names), None)
+
+
+#: How the referee's other programs are run, by suffix: {file} is the file, {stem} its name without the suffix, {folder} its folder.
+_RUN_BY = {
+    ".mjs": "node {file}",
+    ".cjs": "node {file}",
+    ".jar": "java -jar {file}",
+    ".class": "java -cp {folder} {stem}",
+    ".exe": "mono {file}",
+    ".rb": "ruby {file}",
+    ".pl": "perl {file}",
+    ".php": "php {file}",
+    ".lua": "lua {file}",
+}
+_CLASS = re.compile(r"\bclass\s+(\w+)")
+_MAIN = re.compile(r"\bmain\s*\(")
+_MOST_SOURCE = 1 << 20
+
+
+def how_to_run(path: Path) -> str:
+    """Return the command line of a file that an interpreter runs, such as "node bot.js"; "" if its suffix names none."""
+    line = _RUN_BY.get(path.suffix.lower())
+    language = of_suffix(path.suffix) if path.suffix else None
+    if line is None and language is not None and not language.build:
+        line = language.run
+    if not line:
+        return ""
+    words = {"file": str(path), "stem": path.stem, "folder": str(path.parent)}
+    return line.format_map({name: shlex.quote(word) for name, word in words.items()})
+
+
+def compiled_source(path: Path) -> Language | None:
+    """Return the language of a file that must be compiled, by its suffix. None for others, also for scripts with a line ``#!`` and for programs."""
+    language = of_suffix(path.suffix) if path.suffix else None
+    if language is None or not language.build or runtime.first_line(str(path)) or runtime.is_binary(str(path)):
+        return None
+    return language
+
+
+def how_to_build(path: Path, place: str) -> tuple[str, str]:
+    """Return the command lines that build and run a file of ``compiled_source``, which is at ``place`` for whom it is told."""
+    language = compiled_source(path)
+    assert language is not None, "the caller has asked for the language"
+    return language.commands(place, _class_name(path) if "{class}" in language.run else "")
+
+
+def in_bot_file(build: str, run: str) -> str:
+    """Return the lines of a ``bot.toml`` with two command lines, as a part of a sentence."""
+    return f"build = {json.dumps(build, ensure_ascii=False)} and run = {json.dumps(run, ensure_ascii=False)}"
+
+
+def how_to_submit(path: Path) -> str:
+    """Return what to submit in place of source that must be compiled, or that an interpreter must be named for; "" for other files."""
+    if language := compiled_source(path):
+        lines = in_bot_file(*how_to_build(path, path.name))
+        return f"is source in {language.title}, which must be compiled; submit it with a file bot.toml that has the lines {lines}."
+    if run := how_to_run(Path(path.name)):
+        return f"is started by {run}; submit it with a file bot.toml that has the line run = {json.dumps(run, ensure_ascii=False)}."
+    return ""
+
+
+def _class_name(path: Path) -> str:
+    """Return the class of a file of Java that has the method ``main``; the file's name if none is found."""
+    try:
+        with open_regular(path) as file:
+            text = file.read(_MOST_SOURCE).decode("utf-8", "replace")
+    except OSError:
+        text = ""
+    found = _MAIN.search(text)
+    classes: list[str] = _CLASS.findall(text[: found.start()]) if found else []
+    return classes[-1] if classes else escape(path.stem, 80)

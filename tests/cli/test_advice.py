@@ -1,0 +1,117 @@
+"""Messages that say whose mistake it is, in which game, and what to do; and names that stay as people wrote them."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+import zipfile
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+GREEDY = """
+from sdk import HunterBot, PreyBot
+
+class Greedy(HunterBot):
+    def hunt(self, state):
+        return self.build("vertical")
+
+class Quiet(PreyBot):
+    def flee(self, state):
+        return None
+
+(Greedy if SEAT == "hunter" else Quiet).main()
+"""
+
+
+def test_a_duel_says_whose_wall_was_refused_and_in_which_game(referee: Cli, tmp_path: Path) -> None:
+    for team in ("ada", "bob"):
+        (tmp_path / team).mkdir()
+        for seat in ("hunter", "prey"):
+            (tmp_path / team / f"{seat}.py").write_text(GREEDY.replace("SEAT", repr(seat)).replace("Greedy", f"{team.title()}Hunts"))
+    done = referee("duel", "ada", "bob", "--max-steps", "5", "--isolation", "none")
+    assert done.returncode == 0, done.stderr
+    refused = [line for line in done.stderr.splitlines() if "refused" in line]
+    assert refused
+    names = {"1": "AdaHunts", "2": "BobHunts"}
+    for line in refused:
+        found = re.match(r"game ([12]), (?:step \d+|1 more, the last in step \d+), hunter (\w+): vertical wall refused: ", line)
+        assert found, line
+        assert found[2] == names[found[1]]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("debug",), "Missing argument 'REPLAY'."),
+        (("debug", "no.gz"), "Missing option '--seat'."),
+        (("play", "--nope"), "No such option: --nope"),
+        (("nosuch",), "No such command 'nosuch'."),
+        (("debug", "no.gz", "--seat", "hunter"), "no.gz can't be read"),
+    ],
+)
+def test_a_wrong_command_line_is_json_for_machines(words: tuple[str, ...], text: str, referee: Cli) -> None:
+    done = referee(*words, "--json")
+    assert done.returncode == 2
+    told = json.loads(done.stdout)
+    assert told["exit_code"] == 2
+    assert told["error"].startswith(text)
+    assert done.stderr.startswith(f"referee: {text}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_exit_status_of_a_command_for_machines_stays(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "dies.py").write_text("raise SystemExit(1)")
+    assert referee("play", "dies.py", "still", "--isolation", "none", "--json", "--set=max_steps=5").returncode == 3
+    assert json.loads(referee("games", "--json").stdout)
+
+
+def test_one_number_is_the_size_of_a_square_board(referee: Cli) -> None:
+    done = referee("play", "boxer", "still", "--size", "100", "--prey", "70,60", "--max-steps", "5", "--json")
+    assert done.returncode == 0, done.stderr
+    settings = json.loads(referee("show", json.loads(done.stdout)["replay"], "--json").stdout)["head"]["settings"]
+    assert (settings["width"], settings["height"]) == (100, 100)
+    done = referee("play", "boxer", "still", "--size", "100")
+    assert "prey starts at (230, 200), off the 100 x 100 board" in done.stderr
+    assert "set another start, as --prey X,Y" in done.stderr
+
+
+def test_a_python_dict_is_told_of_json_dumps(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "prints.py").write_text("input()\nprint({'type': 'ready', 'protocol': 1, 'name': None}, flush=True)\ninput()\n")
+    done = referee("play", "prints.py", "still", "--isolation", "none", "--quiet")
+    assert "is not JSON: '{'type': 'ready', 'protocol': 1, 'name': None}' - this is a Python dict: use json.dumps" in done.stdout
+    (tmp_path / "debugs.py").write_text("input()\nprint('hello {}', flush=True)\ninput()\n")
+    done = referee("play", "debugs.py", "still", "--isolation", "none", "--quiet")
+    assert "print to stderr, stdout is for answers alone" in done.stdout
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_letters_of_every_language_stay_in_the_name_of_a_replay(form: Literal["NFC", "NFD"], referee: Cli, tmp_path: Path) -> None:
+    name = unicodedata.normalize(form, "ünï çødé.sh")
+    (tmp_path / name).write_text("#!/bin/sh\n")
+    (tmp_path / name).chmod(0o755)
+    referee("play", f"./{name}", "still", "--isolation", "none", "--quiet")
+    [replay] = (tmp_path / "matches/replays").glob("*.replay.jsonl.gz")
+    assert replay.name.endswith("-ünï-çødé-still.replay.jsonl.gz")
+    many = ["漢字" * 30, *["random"] * 25]
+    done = referee("play", "--game", "rectangle", "--preset", "large", *many, "--isolation", "none", "--quiet")
+    assert "is neither a file nor an example bot" in done.stderr
+
+
+def test_an_archive_as_a_player_is_told_to_be_unpacked(referee: Cli, tmp_path: Path) -> None:
+    assert (
+        referee("play", "boxer", "still", "--max-steps", "5", "--isolation", "none", "--quiet", "--out", "m.replay.jsonl.gz").returncode
+        == 0
+    )
+    with zipfile.ZipFile(tmp_path / "ada.zip", "w") as packed:
+        packed.writestr("prey.py", "")
+    done = referee("rerun", "m.replay.jsonl.gz", "ada.zip", "--seat", "prey")
+    assert (done.returncode, done.stderr) == (2, "referee: The prey 'ada.zip' is an archive; unpack it and name the folder.\n")
