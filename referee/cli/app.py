@@ -21,12 +21,12 @@ import typer
 
 from referee.cli import direct
 from referee.cli.front import EXAMPLE, TITLE, commands, module_of
-from referee.errors import RefereeError
+from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
 from referee.version import described
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -144,6 +144,28 @@ def _fail(text: str, code: int, *, as_json: bool, facts: Mapping[str, Any] | Non
             put_json({"error": text, "exit_code": code, **(facts or {})})
     say(f"referee: {text}")
     raise typer.Exit(code)
+
+
+@contextlib.contextmanager
+def told_anyway(facts: Callable[[], Mapping[str, Any] | None], report: Callable[[], None], *, as_json: bool) -> Iterator[None]:
+    """If an error, Ctrl-C or a signal ends a long work, tell what it has done before.
+
+    ``report`` prints it; with ``--json`` the ``facts`` stand beside the error instead. They are None if nothing was done.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, RefereeError) as error:
+        known = facts()
+        if known is None:
+            raise
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if not as_json:
+            report()
+            raise
+        if isinstance(error, RefereeError):
+            error.facts = {**(error.facts or {}), **known}
+            raise
+        raise Interrupted(known, error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 130) from None
 
 
 def _terminate(number: int, _frame: object) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shlex
 import sys
@@ -13,7 +14,7 @@ import typer
 
 from referee import games
 from referee.cli import completion, request
-from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, program, put, put_json, say, told_anyway
 from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Quiet, Slots, seat_option, with_match_options, words
 from referee.cli.pages import need_league
@@ -73,7 +74,12 @@ def compare(
     slots: Slots = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FOLDER", help="Keep the replays in this folder.  (default: they are not kept)", show_default=False),
+        typer.Option(
+            "--out",
+            metavar="FOLDER",
+            help="Keep the duels in this folder; the same command continues them.  (default: not kept)",
+            show_default=False,
+        ),
     ] = None,
     game: Game = None,
     quiet: Quiet = False,
@@ -89,29 +95,49 @@ def compare(
     wanted = request.build({**flags, "game": game}, draws_starts=True)
     if out is not None and out.is_file():
         raise UsageError(f"--out is {str(out)!r:.200}, a file; a comparison writes several files and needs a folder.")
-    from referee.league.compare import MATCHES_FILE, BotComparison, Trial
+    from referee.league.compare import BotComparison, Trial
+    from referee.league.kept_duels import kept_seed
 
-    comparison = BotComparison(wanted.match, a, b, against or (), Trial(p0, p1, alpha, beta, score, duels), slots, seat)
+    match = wanted.match
+    if match.seed is None and out is not None:
+        match = match._replace(seed=kept_seed(out))
+    comparison = BotComparison(match, a, b, against or (), Trial(p0, p1, alpha, beta, score, duels), slots, seat)
     if not quiet:
         say(f"seed {comparison.seed}")
         for sentence in (*comparison.why, *_setting(comparison)):
             say(escape(sentence, 1000))
-    with tempfile.TemporaryDirectory(prefix="referee-compare-") as temporary:
-        lines = _Progress(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
-        for known in comparison.run(out or Path(temporary), lines.tick, lines.note):
-            lines.tell(known)
-        lines.end()
-    known = comparison.compared()
+    lines = _Progress(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
+    with told_anyway(
+        lambda: _facts(comparison) if comparison.matches else None,
+        lambda: _put_report(comparison, out, is_whole=False),
+        as_json=as_json,
+    ):
+        try:
+            _play(comparison, out, lines, is_quiet=quiet)
+        finally:
+            lines.end()
     if as_json:
-        put_json({name: _finite(value) for name, value in comparison.to_json().items()})
+        put_json(_facts(comparison))
     else:
-        for line in _report(comparison, known):
-            put(line)
-        if out is not None:
-            put(f"  matches  {out / MATCHES_FILE} names the replay of each")
+        _put_report(comparison, out, is_whole=True)
         put(f"Try:  {program()} {shlex.join(_single(comparison, flags))}")
-    if known.decision == "undecided":
+    if comparison.compared().decision == "undecided":
         raise typer.Exit(1)
+
+
+def _play(comparison: BotComparison, out: Path | None, lines: _Progress, *, is_quiet: bool) -> None:
+    """Play the duels. Those that ``out`` keeps aren't played again."""
+    from referee.league.kept_duels import kept_duels
+
+    with contextlib.ExitStack() as stack:
+        if out is None:
+            folder, kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-compare-"))), None
+        else:
+            folder, kept = out, stack.enter_context(kept_duels(out, comparison.facts, list(comparison.teams.values())))
+            if kept.records and not is_quiet:
+                say(f"{counted(len(kept.records), 'match')} of earlier runs in {escape(str(out), 200)}/ are not played again.")
+        for known in stack.enter_context(contextlib.closing(comparison.run(folder, lines.tick, lines.note, kept))):
+            lines.tell(known)
 
 
 def _setting(comparison: BotComparison) -> Iterator[str]:
@@ -154,7 +180,24 @@ def _line(known: Compared) -> str:
     )
 
 
-def _report(comparison: BotComparison, known: Compared) -> list[str]:
+def _facts(comparison: BotComparison) -> dict[str, Any]:
+    """The state of the comparison as JSON data."""
+    return {name: _finite(value) for name, value in comparison.to_json().items()}
+
+
+def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) -> None:
+    """Print the state of the comparison. ``is_whole``: it has come to its end."""
+    from referee.league.kept_duels import MATCHES_FILE
+
+    for line in _report(comparison, comparison.compared(), is_whole=is_whole):
+        put(line)
+    if out is not None:
+        put(f"  matches  {out / MATCHES_FILE} names the replay of each")
+        if not is_whole:
+            put(f"The duels are kept in {escape(str(out), 200)}/: the same command continues them.")
+
+
+def _report(comparison: BotComparison, known: Compared, *, is_whole: bool) -> list[str]:
     a, b = escape(comparison.a, 60), escape(comparison.b, 60)
     told = {
         "better": f"{a} is better than {b}.",
@@ -162,6 +205,8 @@ def _report(comparison: BotComparison, known: Compared) -> list[str]:
         "no-difference": f"There is no difference between {a} and {b} beyond a share of {comparison.test.p1:g}.",
         "undecided": f"Undecided after {known.duels:,} duels: too few for a chance of error of {comparison.test.alpha:.1%}; more of them: --duels {4 * max(known.duels, 250)}",
     }[known.decision]
+    if not is_whole and known.decision == "undecided":
+        told = f"Undecided after {known.duels:,} of at most {comparison.test.duels:,} duels: the comparison has not come to its end."
     played = f"{known.duels:,} ({comparison.matches:,} matches): {known.wins:,} won, {known.ties:,} tied, {known.losses:,} lost"
     return [
         told,

@@ -9,12 +9,12 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from referee.cli.app import program, put, put_json
+from referee.cli.app import program, put, put_json, told_anyway
 from referee.cli.status_line import StatusLine
-from referee.errors import Interrupted, RefereeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from referee.cli.request import Request
     from referee.league.many import ManyGame
@@ -34,31 +34,25 @@ def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: i
     if match.seed is None:
         match = match._replace(seed=new_seed())
     tell = _Progress(games, is_quiet=is_quiet or wanted.quiet)
-    with told_anyway(match.seed, players, tell.ended, games, as_json=as_json or wanted.as_json):
+    with told_of_games(match.seed, players, tell.ended, games, as_json=as_json or wanted.as_json):
         try:
-            for _ in many(match, players, games, slots, tell):
-                pass
+            with contextlib.closing(many(match, players, games, slots, tell)) as played:
+                for _ in played:
+                    pass
         finally:
             tell.end()
     report(match.seed, players, tell.ended, as_json=as_json or wanted.as_json)
 
 
-@contextlib.contextmanager
-def told_anyway(seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], games: int, *, as_json: bool) -> Iterator[None]:
-    """Tell of the games that have ended if an error, Ctrl-C or a signal ends the others."""
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit, RefereeError) as error:
-        if not ended:
-            raise
-        if not as_json:
-            report(seed, players, ended, as_json=False, of=games)
-            raise
-        facts = {"planned": games, **_facts(seed, ended)}
-        if isinstance(error, RefereeError):
-            error.facts = {**(error.facts or {}), **facts}
-            raise
-        raise Interrupted(facts, error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 130) from None
+def told_of_games(
+    seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], games: int, *, as_json: bool
+) -> AbstractContextManager[None]:
+    """Return a context that tells of the games that have ended if something ends the others."""
+    return told_anyway(
+        lambda: {"planned": games, **_facts(seed, ended)} if ended else None,
+        lambda: report(seed, players, ended, as_json=False, of=games),
+        as_json=as_json,
+    )
 
 
 def _facts(seed: int | None, ended: Sequence[ManyGame]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from referee.cli.app import say
-from referee.cli.many import report, told_anyway
+from referee.cli.many import report, told_of_games
 from referee.cli.pages import need_web
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError
@@ -52,7 +52,7 @@ def play_series(wanted: Request, lineup: Mapping[str, str], games: int, show: Sh
     pages: Pages | None = None
     place: Place | None = None
     try:
-        with told_anyway(match.seed, lineup, found, games, as_json=as_json):
+        with told_of_games(match.seed, lineup, found, games, as_json=as_json):
             for number, (start, seed) in enumerate(schedule):
                 one = one_of_many(match, Path(folder), number, games, start, seed)
                 is_last = number + 1 == games

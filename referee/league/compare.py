@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-from itertools import islice
+import contextlib
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,18 +22,17 @@ from referee.match.seeds import new_seed, secret_of
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from referee.api.runner import MatchRequest
     from referee.games.game import Seat
+    from referee.league.kept_duels import KeptDuels
     from referee.league.sequential import Compared
     from referee.league.values import DuelResult, MatchRecord, Start, Team
 
 #: How duels are scored: by who won them, or by the shares of steps.
 WINS, MARGIN = SCORES = ("wins", "margin")
 MOST_DUELS = 1_000_000
-#: The list of a comparison's matches, beside their replays.
-MATCHES_FILE = "matches.csv"
 
 
 class Trial(NamedTuple):
@@ -162,59 +161,86 @@ class BotComparison:
                 on_note(f"{failure.team} did not start, so {how}: {text}")
             self._failures.setdefault(task.duel, []).append(failure)
 
-    def _list(self, path: Path, task: MatchTask, record: MatchRecord) -> None:
-        """Append a match to the list of matches, which names its replay."""
-        is_new = not path.exists()
-        with path.open("a", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file)
-            if is_new:
-                rows.writerow(("duel", *task.seats, "winner", "reason", "steps", "seed", "replay"))
-            winner = task.seats.get(record.winner, "") if record.winner else ""
-            rows.writerow((task.duel + 1, *task.seats.values(), winner, record.reason, record.steps, task.seed, record.replay))
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All that decides the results, by names that people know. The number of duels isn't part of it: there can be more of them later."""
+        request, test = self.request, self.test
+        return {
+            "the game": [self._game.info.name, self._game.info.version, request.settings.rules],
+            "the settings": self._game.codec.settings_json(request.settings),
+            "seed": self.seed,
+            "the bots": [self.a, self.b, *self.against],
+            "the role": self.seat,
+            "the time control": repr(request.time),
+            "the isolation": request.isolation,
+            "the limits": repr(request.limits),
+            "the options of the match": repr(sorted(request.run.items())),
+            "the test": [test.p0, test.p1, test.alpha, test.beta, test.score],
+        }
 
     def run(
-        self, folder: Path, on_match: Callable[[], None] = lambda: None, on_note: Callable[[str], None] = lambda _: None
-    ) -> Iterator[Compared]:
+        self,
+        folder: Path,
+        on_match: Callable[[], None] = lambda: None,
+        on_note: Callable[[str], None] = lambda _: None,
+        kept: KeptDuels | None = None,
+    ) -> Generator[Compared, None, None]:
         """Play until the test decides, or to the last duel; yield the state of the comparison after each duel that counts.
 
-        ``folder`` is for the replays. ``on_note`` is called once for each team that does not start.
+        ``folder`` is for the replays. ``on_note`` is called once for each team that does not start. ``kept`` has the results of earlier
+        runs, which aren't played again, and keeps those of this one.
         """
-        terms_of = self.request
-        terms = Terms(self._game.info.name, terms_of.settings.rules, terms_of.time, terms_of.isolation, terms_of.limits, terms_of.run)
-        pool = LocalPool(terms, self.teams, folder / "replays", self._slots)
-        records: dict[int, dict[tuple[int, int], tuple[MatchTask, MatchRecord]]] = {}
+        played: dict[int, dict[tuple[int, int], tuple[MatchTask, MatchRecord]]] = {}
         count = 0
-        try:
-            for task, record in play_stream(pool, self._tasks(), lambda task: task.duel < self._comparing.duels + 4 * pool.slots + 4):
+        with contextlib.closing(self._results(folder, kept)) as results:
+            for task, record in results:
                 self.matches += 1
-                self._list(folder / MATCHES_FILE, task, record)
                 self._note(task, record, on_note)
                 on_match()
-                played = records.setdefault(task.duel, {})
-                played[task.game_number // 2, task.game_number % 2] = (task, record)
-                if len(played) < len(self.pairs) * self._games:
+                duel = played.setdefault(task.duel, {})
+                duel[task.game_number // 2, task.game_number % 2] = (task, record)
+                if len(duel) < len(self.pairs) * self._games:
                     continue
-                self._comparing.put(task.duel, self._score(task.duel, records.pop(task.duel)))
+                self._comparing.put(task.duel, self._score(task.duel, played.pop(task.duel)))
                 if self._comparing.duels > count:
                     count = self._comparing.duels
                     yield self.compared()
                 if self._comparing.decision != "undecided":
                     return
-        finally:
-            pool.close()
+
+    def _results(self, folder: Path, kept: KeptDuels | None) -> Generator[tuple[MatchTask, MatchRecord], None, None]:
+        """Yield the results of earlier runs, then those of the matches that are played now, in the order of arrival."""
+        tasks = self._tasks(kept)
+        records = dict(kept.records) if kept is not None else {}
+        missing = []
+        while records and (task := next(tasks, None)) is not None:
+            if task.key in records:
+                yield task, records.pop(task.key)
+            else:
+                missing.append(task)
+        asked = self.request
+        terms = Terms(self._game.info.name, asked.settings.rules, asked.time, asked.isolation, asked.limits, asked.run)
+        with contextlib.closing(LocalPool(terms, self.teams, folder / "replays", self._slots)) as pool:
+            most = 4 * pool.slots + 4
+            for task, record in play_stream(pool, chain(missing, tasks), lambda task: task.duel < self._comparing.duels + most):
+                if kept is not None:
+                    kept.keep(task, record)
+                yield task, record
 
     @property
     def _games(self) -> int:
         """The matches of two teams on one start."""
         return 1 if self._game.pairing is None else 2
 
-    def _tasks(self) -> Iterator[MatchTask]:
+    def _tasks(self, kept: KeptDuels | None) -> Iterator[MatchTask]:
         base = self._game.codec.settings_json(self.request.settings)
         for number, start in enumerate(islice(drawn(self._game, self.request.settings, secret_of(self.seed)), self.test.duels)):
             settings = {**base, **start.settings}
             self._settings[number] = self._game.codec.settings(self.request.settings.rules, settings)
-            for place, pair in enumerate(self.pairs):
-                yield from self._pair(number, place, pair, settings, start)
+            tasks = [task for place, pair in enumerate(self.pairs) for task in self._pair(number, place, pair, settings, start)]
+            if kept is not None:
+                kept.plan(Duel(number, 0, tuple(self.programs), start.number), tasks)
+            yield from tasks
 
     def _pair(self, number: int, place: int, pair: tuple[str, str], settings: Mapping[str, Any], start: Start) -> Iterator[MatchTask]:
         for game_number, lineup in enumerate(self._lineups(number, place, pair)):

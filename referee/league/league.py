@@ -191,6 +191,8 @@ class OpenLeague:
         self.folder = folder
         self.store = store
         facts = store.fact("league")
+        if facts is None and store.teams():
+            raise UsageError(f"{escape(str(folder), 200)} holds no league, but the duels of a comparison, which referee compare continues.")
         if facts is None:
             raise UsageError(
                 f"{escape(str(folder), 200)} holds a league that was never begun: referee league run FILE --out {escape(str(folder), 200)}"
@@ -260,8 +262,7 @@ def check_new(league: config.League, folder: Path, database: str | None = None) 
     schedule.check(Schedule(league, league.teams).plan)
     if database is None and (folder / FILE).exists():
         with Store.open(folder, create=True) as store:
-            if store.fact("league") is not None:
-                raise UsageError(_there(store.where, folder))
+            _check_free(store, folder)
 
 
 def begin(league: config.League, folder: Path, database: str | None = None) -> OpenLeague:
@@ -275,8 +276,7 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
     store = Store.open(folder, database, create=True)
     try:
         with store.claim():
-            if store.fact("league") is not None:
-                raise UsageError(_there(store.where, folder))
+            _check_free(store, folder)
             _make(folder)
             number = uuid.uuid4().hex
             facts = {"league": league.to_json(), "added": [], "id": number}
@@ -296,6 +296,14 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"The folder {escape(str(folder), 200)} can't be made: {error.strerror}. Name another one with --out.") from None
+
+
+def _check_free(store: Store, folder: Path) -> None:
+    """Raise UsageError if a store holds a league or a comparison."""
+    if store.fact("league") is not None:
+        raise UsageError(_there(store.where, folder))
+    if store.teams():
+        raise UsageError(f"{escape(store.where, 200)} holds the duels of a comparison; name another folder with --out.")
 
 
 def _there(where: str, folder: Path) -> str:

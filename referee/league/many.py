@@ -26,7 +26,7 @@ from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from referee.games.game import Json, Seat
     from referee.league.values import MatchRecord, Start
@@ -99,7 +99,7 @@ def many(
     games: int,
     slots: int | None = None,
     on_game: Callable[[ManyGame], None] = lambda _: None,
-) -> Iterator[ManyGame]:
+) -> Generator[ManyGame, None, None]:
     """Play many games as ``play_many`` does, from a request. ``on_game`` is called with each game at once, in the order in which they end."""
     checked_games(games)
     home = str(Path.cwd())
@@ -156,7 +156,7 @@ def _many(
     schedule: Sequence[tuple[Start, int]],
     slots: int,
     on_game: Callable[[ManyGame], None],
-) -> Iterator[ManyGame]:
+) -> Generator[ManyGame, None, None]:
     game = request.game
     seats = {seat: f"{seat}" for seat in teams}
     base = game.codec.settings_json(request.settings)

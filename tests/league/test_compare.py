@@ -5,25 +5,30 @@ from __future__ import annotations
 import csv
 import json
 import re
+import select
 import shlex
+import signal
 from collections.abc import Callable
 from functools import partial
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from leagues import IDLE, PretendPool, record
+from leagues import IDLE, PretendPool, record, write_league
 
 from referee import games
 from referee.api.runner import MatchRequest
 from referee.errors import StartError, UsageError
 from referee.league import compare
 from referee.league.compare import BotComparison, Trial
+from referee.league.kept_duels import kept_duels, kept_seed
 from referee.league.worker import Played, Report
 
 if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
+
+    from commands import Commands
 
     from referee.league.sequential import Compared
     from referee.league.values import MatchTask
@@ -86,6 +91,62 @@ def test_the_limit_of_duels_leaves_it_undecided(monkeypatch: pytest.MonkeyPatch,
     comparison, known, pool = compared(monkeypatch, tmp_path, hunts("straight", every=2), test=Trial(duels=3))
     assert (known[-1].decision, known[-1].duels, comparison.matches, len(pool.played)) == ("undecided", 3, 6, 6)
     assert (known[-1].wins, known[-1].ties, known[-1].losses) == (2, 1, 0)
+
+
+def kept(monkeypatch: pytest.MonkeyPatch, folder: Path, duels: int, slots: int = 3, **options: Any) -> tuple[Compared, list[MatchTask]]:
+    """What is known after so many duels, and the matches that were played for it; the folder keeps them."""
+    pool = PretendPool(hunts("straight", every=2), slots)
+    monkeypatch.setattr(compare, "LocalPool", lambda *_: pool)
+    comparison = BotComparison(request(**options), "straight", "boxer", test=Trial(duels=duels), slots=slots)
+    with kept_duels(folder, comparison.facts, list(comparison.teams.values())) as duels_kept:
+        for _ in comparison.run(folder, kept=duels_kept):
+            pass
+    assert comparison.matches == 2 * duels
+    return comparison.compared(), pool.played
+
+
+def test_a_folder_keeps_the_duels_and_more_of_them_go_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    first, played = kept(monkeypatch, tmp_path / "out", 3)
+    assert (first.duels, len(played)) == (3, 6)
+    again, none = kept(monkeypatch, tmp_path / "out", 3)
+    assert (again, none) == (first, [])
+    more, others = kept(monkeypatch, tmp_path / "out", 7, slots=1)
+    assert len(others) == 8
+    assert not {task.key for task in played} & {task.key for task in others}
+    whole, _ = kept(monkeypatch, tmp_path / "whole", 7)
+    assert more == whole
+    with (tmp_path / "out" / "matches.csv").open(newline="") as file:
+        rows = [row["replay"] for row in csv.DictReader(file)]
+    assert sorted(rows) == sorted(f"replays/{task.key}" for task in (*played, *others))
+
+
+def test_a_match_that_was_stored_and_not_listed_is_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kept(monkeypatch, tmp_path, 3)
+    listed = (tmp_path / "matches.csv").read_text()
+    (tmp_path / "matches.csv").write_text("".join(listed.splitlines(keepends=True)[:-2]))
+    kept(monkeypatch, tmp_path, 3)
+    assert sorted((tmp_path / "matches.csv").read_text().splitlines()) == sorted(listed.splitlines())
+
+
+def test_another_comparison_is_not_mixed_in(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, players: Callable[[dict[str, str]], None]
+) -> None:
+    players({"a": "hunter prey", "b": "hunter prey"})
+    comparison = BotComparison(request(), "a.py", "b.py", test=Trial(duels=3), slots=1)
+    with kept_duels(tmp_path / "out", comparison.facts, list(comparison.teams.values())):
+        pass
+    assert kept_seed(tmp_path / "out") == 7
+    assert kept_seed(tmp_path / "none") is None
+    (tmp_path / "b.py").write_text((tmp_path / "b.py").read_text() + "# changed\n")
+    for other, told in (
+        (BotComparison(request(cooldown=30), "a.py", "a.py", test=Trial(duels=3), slots=1), "the settings, the bots"),
+        (BotComparison(request(), "a.py", "b.py", test=Trial(p1=0.7), slots=1), "the test, the files of b"),
+    ):
+        with (
+            pytest.raises(UsageError, match=f"holds another comparison, which differs in: {told}"),
+            kept_duels(tmp_path / "out", other.facts, list(other.teams.values())),
+        ):
+            pass
 
 
 def test_margins_count_the_shares_of_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -290,6 +351,75 @@ def test_a_bot_that_does_not_start_is_told(referee: Referee, tmp_path: Path) -> 
     assert (found["faults"], found["not_started"]) == ({"broken": 3}, {"broken": 3})
     both = json.loads(referee("compare", "broken.py", "./broken.py", *line[3:], "--json").stdout)
     assert both["share"] == 0.5
+
+
+def begun(commands: Commands, folder: Path, *words: str) -> tuple[int, str, str]:
+    """The exit status, stdout and stderr of a comparison that Ctrl-C ends once six of its matches are stored."""
+    running = commands.start("compare", *words, cwd=folder)
+    while len(done(folder / "out")) < 6:
+        assert running.poll() is None
+        select.select([], [], [], 0.02)
+    running.send_signal(signal.SIGINT)
+    told, problems = running.communicate(60)
+    return running.wait(60), told, problems
+
+
+def done(folder: Path) -> list[str]:
+    """The replays of the matches that a folder lists."""
+    try:
+        with (folder / "matches.csv").open(newline="") as file:
+            return [row["replay"] for row in csv.DictReader(file)]
+    except FileNotFoundError:
+        return []
+
+
+def test_ctrl_c_tells_the_result_so_far_and_the_same_command_goes_on(commands: Commands, referee: Referee, tmp_path: Path) -> None:
+    words = ("straight", "boxer", "--against", "evader", "--duels", "30", "--alpha", "1e-9", "--beta", "1e-9", *FLAGS)
+    code, told, problems = begun(commands, tmp_path, *words, "--out", "out")
+    assert (code, "Traceback" in problems) == (130, False), problems
+    assert re.match(r"Undecided after \d+ of at most 30 duels: the comparison has not come to its end\.\n  duels    ", told)
+    assert re.search(r"  share    0\.\d+  \(0\.\d+ to [01]\.\d+, valid at every moment\)", told)
+    assert told.endswith("The duels are kept in out/: the same command continues them.\n")
+    assert problems.endswith("referee: Interrupted.\n")
+    before = done(tmp_path / "out")
+    again = referee("compare", *words, "--out", "out", "--json")
+    assert f"{len(before)} matches of earlier runs in out/ are not played again." in again.stderr
+    assert done(tmp_path / "out")[: len(before)] == before
+    found, whole = json.loads(again.stdout), json.loads(referee("compare", *words, "--json").stdout)
+    # How many matches were ahead of the last duel that counts is a matter of time.
+    assert {**found, "matches": 0} == {**whole, "matches": 0}
+
+
+def test_an_interrupted_comparison_is_one_json_object_and_keeps_its_seed(commands: Commands, referee: Referee, tmp_path: Path) -> None:
+    words = ("straight", "boxer", "--duels", "200", *FLAGS[:-4], "--slots", "2", "--json", "--out", "out")
+    code, told, problems = begun(commands, tmp_path, *words)
+    assert code == 130, problems
+    found = json.loads(told)
+    assert (found["error"], found["exit_code"], found["decision"], found["duels"] * 2 <= found["matches"]) == (
+        "Interrupted.",
+        130,
+        "undecided",
+        True,
+    )
+    assert referee("league", "standings", "out").returncode == 2
+    # No seed was given, so the next run takes that of the first one.
+    again = json.loads(referee("compare", *words[:3], "1", *words[4:]).stdout)
+    assert (again["seed"], again["duels"]) == (found["seed"], 1)
+
+
+def test_a_league_and_a_comparison_have_no_folder_in_common(referee: Referee, tmp_path: Path) -> None:
+    file = write_league(tmp_path / "in", 2)
+    assert referee("league", "run", file, "--out", "league", "-q").returncode == 0
+    assert referee("compare", "straight", "boxer", "--duels", "1", "-q", *FLAGS, "--out", "compared").returncode == 1
+    done = referee("compare", "straight", "boxer", "--duels", "1", "-q", *FLAGS, "--out", "league")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "referee: league holds a league, so no comparison can be kept there; name another folder with --out.\n",
+    )
+    for words in (("run", file, "--out", "compared"), ("standings", "compared")):
+        refused = referee("league", *words)
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert "the duels of a comparison" in refused.stderr
 
 
 def test_quiet_prints_only_the_result(referee: Referee) -> None:

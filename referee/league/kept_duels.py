@@ -1,0 +1,112 @@
+"""Keeps the duels of a comparison in a league's store, so that the same command continues where it was stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import UsageError
+from referee.league.database import FILE
+from referee.league.keys import canonical
+from referee.league.store import Store
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from referee.league.values import Duel, MatchRecord, MatchTask, Team
+
+#: The list of a comparison's matches, beside their replays.
+MATCHES_FILE = "matches.csv"
+_FACT = "comparison"
+
+
+def kept_seed(folder: Path) -> int | None:
+    """Return the seed of the comparison that a folder holds; None if it holds none."""
+    if not (folder / FILE).is_file():
+        return None
+    with Store.open(folder) as store:
+        facts = store.fact(_FACT)
+    return None if facts is None else int(facts["seed"])
+
+
+@contextlib.contextmanager
+def kept_duels(folder: Path, facts: Mapping[str, Any], teams: Sequence[Team]) -> Iterator[KeptDuels]:
+    """Open the duels that a folder keeps for this process alone; begin a comparison if the folder holds none.
+
+    ``facts`` are all that decides the results, by names that people know; ``seed`` is one of them. UsageError if the folder holds a league,
+    a comparison with other facts or other files of the teams, or if another process works on it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"The folder {_quoted(folder)} can't be made: {error.strerror}. Name another one with --out.") from None
+    with Store.open(folder, create=True) as store, store.claim():
+        _check(store, folder, facts, teams)
+        yield KeptDuels(store, folder)
+
+
+def _check(store: Store, folder: Path, facts: Mapping[str, Any], teams: Sequence[Team]) -> None:
+    """Begin the comparison, or raise UsageError if the store holds something else."""
+    found = store.fact(_FACT)
+    if found is None:
+        if store.teams():
+            raise UsageError(f"{_quoted(folder)} holds a league, so no comparison can be kept there; name another folder with --out.")
+        store.begin({_FACT: dict(facts)}, teams)
+        return
+    other = [name for name in facts if canonical(found.get(name)) != canonical(facts[name])]
+    known = {team.name: team.hash for team in store.teams()}
+    other += [f"the files of {escape(team.name, 60)}" for team in teams if known.get(team.name, team.hash) != team.hash]
+    if other:
+        raise UsageError(
+            f"{_quoted(folder)} holds another comparison, which differs in: {', '.join(other)}. Repeat its command to continue it, or name "
+            "another folder with --out."
+        )
+
+
+class KeptDuels:
+    """The duels of a comparison in their store, and the list of its matches."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        self._store = store
+        self._file = folder / MATCHES_FILE
+        self._planned = {duel.number for duel in store.duels()}
+        #: The results of earlier runs, by the keys of their matches.
+        self.records = {stored.task.key: stored.record for stored in store.matches(done=True) if stored.record is not None}
+        # A run that was killed may have stored a match that it had not listed yet.
+        listed = self._listed()
+        for stored in store.matches(done=True):
+            if stored.record is not None and stored.record.replay not in listed:
+                self._list(stored.task, stored.record)
+
+    def plan(self, duel: Duel, tasks: Sequence[MatchTask]) -> None:
+        """Store a duel and its matches, before they are played."""
+        if duel.number not in self._planned:
+            self._store.put([duel], tasks)
+
+    def keep(self, task: MatchTask, record: MatchRecord) -> None:
+        """Store and list the result of a match."""
+        if self._store.finish(record):
+            self._list(task, record)
+
+    def _listed(self) -> set[str]:
+        try:
+            with self._file.open(newline="", encoding="utf-8") as file:
+                return {row.get("replay") or "" for row in csv.DictReader(file)}
+        except FileNotFoundError:
+            return set()
+
+    def _list(self, task: MatchTask, record: MatchRecord) -> None:
+        is_new = not self._file.exists()
+        with self._file.open("a", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            if is_new:
+                rows.writerow(("duel", *task.seats, "winner", "reason", "steps", "seed", "replay"))
+            winner = task.seats.get(record.winner, "") if record.winner else ""
+            rows.writerow((task.duel + 1, *task.seats.values(), winner, record.reason, record.steps, task.seed, record.replay))
+
+
+def _quoted(folder: Path) -> str:
+    return escape(str(folder), 200)
