@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 
-async def asked(app: ASGIApp, path: str, host: str = "127.0.0.1:8300") -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body of the answer to a request."""
+async def asked(app: ASGIApp, path: str, host: str = "127.0.0.1:8300", body: bytes | None = b"") -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body of the answer to a request, which is a POST if it has a body; that of None never comes."""
     sent: list[Any] = []
-    requests = [{"type": "http.request", "body": b"", "more_body": False}]
+    requests = [] if body is None else [{"type": "http.request", "body": body, "more_body": False}]
     address, _, query = path.partition("?")
 
     async def receive() -> dict[str, Any]:
@@ -24,7 +24,7 @@ async def asked(app: ASGIApp, path: str, host: str = "127.0.0.1:8300") -> tuple[
         sent.append(message)
 
     scope = {
-        "type": "http", "method": "GET", "path": address, "raw_path": address.encode(), "root_path": "", "scheme": "http",
+        "type": "http", "method": "GET" if body == b"" else "POST", "path": address, "raw_path": address.encode(), "root_path": "", "scheme": "http",
         "query_string": query.encode(), "headers": [(b"host", host.encode())],
     }  # fmt: skip
     await app(scope, receive, send)

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from referee.gallery.listing import read_entry, scan
-from referee.web.app import in_thread
+from referee.web.kept_replay import in_thread
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

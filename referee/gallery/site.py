@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from referee.gallery.thumbnails import SIZE, Thumbnails
 from referee.web import page
-from referee.web.app import in_thread
+from referee.web.kept_replay import worked
 from referee.web.replay_sites import ReplaySites, assets
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Gallery:
         self._name = name
         self._standings = standings
         self._asking = asyncio.Lock()
+        #: One picture at a time leaves a core to the matches and to the page.
+        self._drawing = asyncio.Lock()
         self._thumbnails = Thumbnails()
         self._sites = ReplaySites(token)
 
@@ -73,18 +75,17 @@ class Gallery:
         """Return the standings of the league; an empty object if there is no league."""
         if self._standings is None:
             return _json({})
-        async with self._asking:
-            try:
-                return _json(await in_thread(self._standings))
-            except Exception as error:  # noqa: BLE001 - the page outlives moments in which the store can't be read, and says so
-                return _json({"problem": f"The standings can't be read: {error}"})
+        try:
+            return _json(await worked(self._standings, self._asking))
+        except Exception as error:  # noqa: BLE001 - the page outlives moments in which the store can't be read, and says so
+            return _json({"problem": f"The standings can't be read: {error}"})
 
     async def _picture(self, request: Request) -> Response:
         number = request.path_params["number"]
         file = self.shelf.file(int(number)) if _NUMBER.fullmatch(number) else None
         if file is None:
             return PlainTextResponse("There is no such picture.\n", 404)
-        found = await in_thread(lambda: self._thumbnails.get(file))
+        found = await worked(lambda: self._thumbnails.get(file), self._drawing)
         return Response(found or _NO_PICTURE, media_type="image/svg+xml")
 
     def _site(self, number: str) -> ASGIApp | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any
@@ -34,35 +33,29 @@ class _Enough(Exception):
 
 
 class Thumbnails:
-    """The pictures of many replays. ``get`` may be called in several threads."""
+    """The pictures of many replays. ``get`` is called by one thread at a time."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, int], str] = OrderedDict()
         self._bytes = 0
-        self._lock = threading.Lock()
-        #: One picture at a time leaves a core to the matches and to the page.
-        self._drawing = threading.Lock()
 
     def get(self, file: Found) -> str | None:
         """Return the picture of a replay as SVG; None if there is none."""
         key = (str(file.path), file.modified)
-        with self._drawing:
-            with self._lock:
-                found = self._kept.get(key)
-                if found is not None:
-                    self._kept.move_to_end(key)
-                    return found
-            made = draw(file)
-            if made is not None and len(made) <= _MOST_PICTURE:
-                self._keep(key, made)
-            return made
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+            return found
+        made = draw(file)
+        if made is not None and len(made) <= _MOST_PICTURE:
+            self._keep(key, made)
+        return made
 
     def _keep(self, key: tuple[str, int], made: str) -> None:
-        with self._lock:
-            self._kept[key] = made
-            self._bytes += len(made)
-            while self._bytes > _MOST_BYTES:
-                self._bytes -= len(self._kept.popitem(last=False)[1])
+        self._kept[key] = made
+        self._bytes += len(made)
+        while self._bytes > _MOST_BYTES:
+            self._bytes -= len(self._kept.popitem(last=False)[1])
 
 
 def draw(file: Found) -> str | None:

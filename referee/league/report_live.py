@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from referee.league import report
-from referee.web.app import in_thread
+from referee.web.kept_replay import in_thread, worked
 from referee.web.replay_sites import ReplaySites, assets
 from referee.web.serve import serve_app
 
@@ -61,6 +61,7 @@ class LiveReport:
         self._reading: asyncio.Task[None] | None = None
         #: Answers to the same question of several pages.
         self._answers: dict[int, bytes] = {}
+        self._packing = asyncio.Lock()
         self._sites = ReplaySites(token)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
@@ -91,7 +92,7 @@ class LiveReport:
             answers = self._answers
             duels = [self._duels[number] for number in dict.fromkeys(self._log[start:])]
             rest = {"summary": self._summary, "next": len(self._log), "problem": self._problem}
-            body = await in_thread(lambda: gzip.compress(json.dumps({**rest, "pack": report.pack(duels)}).encode(), 1))
+            body = await worked(lambda: gzip.compress(json.dumps({**rest, "pack": report.pack(duels)}).encode(), 1), self._packing)
             answers[start] = body
         return Response(body, media_type="application/json", headers={"Content-Encoding": "gzip"})
 

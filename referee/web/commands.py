@@ -24,21 +24,28 @@ if TYPE_CHECKING:
     from referee.games.game import Json
 
 
-def commands_of(file: Path | None, head: Mapping[str, Json], *, is_here: bool = True) -> dict[str, Any]:
+def commands_of(file: Path | None, head: Mapping[str, Json], *, is_here: bool = True, is_public: bool = False) -> dict[str, Any]:
     """Return ``program``, the ``replay`` as a command names it, and ``bots``: by seat the program, "human" for a person, or None.
 
     ``file`` is the replay as its user knows it; None if the user has no such file. ``is_here``: commands are run in this folder on this
-    machine; otherwise they name the file alone, and no program is looked for.
+    machine; otherwise they name the file alone, and no program is looked for. ``is_public``: other people read the page, too, so nothing
+    outside this folder is named.
     """
     name = _named(file, is_here=is_here)
     bots = {seat: _program(head, seat) if is_here else None for seat in head["players"]}
-    return {"program": _started_by() if is_here else "referee", "replay": name, "bots": bots}
+    if not is_public:
+        return {"program": _started_by() if is_here else "referee", "replay": name, "bots": bots}
+    return {"program": "referee", "replay": _inside(name), "bots": {seat: _inside(bot) for seat, bot in bots.items()}}
 
 
-def read_commands(file: Path | None, path: Path, lines: Iterator[bytes]) -> dict[str, Any]:
+def _inside(name: str | None) -> str | None:
+    return None if name is not None and name.startswith(("/", "~")) else name
+
+
+def read_commands(file: Path | None, path: Path, lines: Iterator[bytes], *, is_here: bool, is_public: bool) -> dict[str, Any]:
     """Return the same for the replay at ``path`` with these lines. ReplayError if it can't be read."""
     head, _ = read_head(path, lines)
-    return commands_of(file, head)
+    return commands_of(file, head, is_here=is_here, is_public=is_public)
 
 
 def _named(file: Path | None, *, is_here: bool) -> str | None:

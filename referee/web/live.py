@@ -7,6 +7,7 @@ import json
 import os
 import select
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import MatchVoid
@@ -19,7 +20,6 @@ from referee.web.serve import AGAIN, ENDED, GROWN, STAY, bind, names_of, shown_h
 if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping
-    from pathlib import Path
 
     from referee.games.game import Json, Seat
 
@@ -97,6 +97,7 @@ class Pages(Listener):
             theirs += pipes[seat]
         os.set_blocking(self._news, False)
         given: dict[str, Any] = {
+            "folder": str(Path.cwd()),
             "replay": str(replay.absolute()),
             "logs": {seat: str(path.absolute()) for seat, path in logs.items()},
             "tokens": {token: seat or "" for seat, token in tokens.items()},

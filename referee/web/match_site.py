@@ -78,6 +78,7 @@ class MatchSite(Site):
         recorded = ReplayIndex()
         running = Running(path, recorded)
         super().__init__(running, config, tokens, logs)
+        self.is_public = True
         self.recorded = recorded
         self._changed = asyncio.Event()
         recorded.on_begin = lambda: self._call(self._changed.set)

@@ -12,8 +12,10 @@ from starlette.routing import Route
 
 from referee.replay.paths import log_path
 from referee.support.files import open_regular
-from referee.web.app import ReplaySession, Site
+from referee.web.app import Site
 from referee.web.guard import Guard
+from referee.web.kept_replay import ReplaySession
+from referee.web.uploads import Uploads
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -40,6 +42,7 @@ class ReplaySites:
         self._takes_addresses = False
         self._sites: dict[str, tuple[Site, ASGIApp]] = {}
         self._turn = threading.Lock()
+        self._uploads = Uploads(self._turn)
 
     def app(
         self,
@@ -99,7 +102,7 @@ class ReplaySites:
         if found is None:
             given = {"mode": "watch", "name": path.name, "server": True, **(config or {})}
             logs = {seat: log_path(path, seat) for seat in seats}
-            site = Site(ReplaySession(path, turn=self._turn, below=below), given, {self._token: None}, logs)
+            site = Site(ReplaySession(path, turn=self._turn, below=below), given, {self._token: None}, logs, self._uploads)
             found = site, site.app(self._names, takes_addresses=self._takes_addresses)
         # The last one that was asked for is the last one that goes.
         self._sites[key] = found
@@ -118,6 +121,7 @@ class ReplaySites:
         """End all work."""
         for key in list(self._sites):
             self.drop(key)
+        self._uploads.close()
 
 
 def assets(find: Callable[[str], Asset | None]) -> Answer:

@@ -7,7 +7,7 @@ import zlib
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from referee.web.app import ReplaySession
+from referee.web.kept_replay import ReplaySession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

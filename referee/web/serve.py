@@ -22,8 +22,9 @@ import uvicorn
 
 from referee.errors import UsageError
 from referee.web import page
-from referee.web.app import ReplaySession, Site
+from referee.web.app import Site
 from referee.web.connections import Config
+from referee.web.kept_replay import ReplaySession
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -183,6 +184,7 @@ def _serve_match(given: dict[str, Any]) -> None:
             rematch=None if offers is None else Rematch(given["pipes"], offers["offers"], offers["why_not"]),
             on_rematch=lambda kind: _announce(given["proposals"], kind.encode()),
         )
+        site.is_here = _enter(given["folder"])
         app = site.app(given["names"], takes_addresses=given["takes_addresses"])
         server = _Server(Config(app, site.seat_at), lambda: _announce(given["announce"]))
         news = _MatchNews(given["news"], site, server)
@@ -194,6 +196,19 @@ def _serve_match(given: dict[str, Any]) -> None:
             site.close()
 
     asyncio.run(run())
+
+
+def _enter(folder: str) -> bool:
+    """Change to the folder in which the match was started, from which its programs are named. False if that isn't possible.
+
+    The modules of this process still come from where it began.
+    """
+    try:
+        os.chdir(folder)
+    except OSError:
+        return False
+    # Every file is below that folder.
+    return folder != os.sep
 
 
 def _announce(fd: int, what: bytes = b"!") -> None:

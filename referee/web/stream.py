@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +23,9 @@ _TRAILER_BYTES = 8
 _POINT_EVERY = 64 << 10
 #: Keys of the replay's head that readers of a running match must not see: the sources of its randomness.
 _SECRETS = ("secret", "seed")
+#: Keys of the head that name files as the person who ran the match did, and the folders in such names.
+_NAMES = ("program", "file")
+_FOLDERS = re.compile(r"(?<![^\s='\"])~?/(?:[^\s'\"]*/)?")
 
 
 class Point(NamedTuple):
@@ -66,7 +70,7 @@ class Stream:
         if not self._has_head:
             self._has_head = True
             head = json.loads(line)
-            return _line({key: value for key, value in head.items() if key not in _SECRETS})
+            return _line({key: _public(value) for key, value in head.items() if key not in _SECRETS})
         if line.startswith(b'{"turn":'):
             self.turns += 1
             if self._hides_remarks and (b'"remarks":' in line or b'"log":' in line):
@@ -89,6 +93,13 @@ class Stream:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _public(value: Any) -> Any:
+    """Return a value of the head without the folders of this machine: the players' programs and the file of an earlier match have them."""
+    if isinstance(value, dict):
+        return {key: _FOLDERS.sub("", one) if key in _NAMES and isinstance(one, str) else _public(one) for key, one in value.items()}
+    return value
 
 
 def _line(record: dict[str, Any]) -> bytes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,5 +160,42 @@ def test_names_of_files_that_are_no_text_are_listed(tmp_path: Path) -> None:
         assert entry["opens"]
         assert "\x1b" not in entry["name"]
         assert "\n" not in entry["name"]
+
+    run(work)
+
+
+def test_the_limits_of_uploads_hold_for_the_gallery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of its replays took eight more files, and four more at once."""
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(kept))
+    (tmp_path / "replays").mkdir()
+    for number in range(3):
+        shutil.copy(RECORDED[0], tmp_path / "replays" / f"{number}.gz")
+
+    async def work() -> None:
+        site = Gallery(Shelf(tmp_path / "replays"), TOKEN, "many")
+        app = site.app()
+        await listed(app)
+        last = ""
+        for number in range(3):
+            for _ in range(5):
+                status, _, body = await asked(app, f"/{TOKEN}/replay/{number}/files", body=RECORDED[0].read_bytes())
+                assert status == 200
+                last = json.loads(body)["id"]
+        assert len(list(kept.iterdir())) == 8
+        assert json.loads((await asked(app, f"/{TOKEN}/replay/2/files/{last}/check"))[2])["status"] == "good"
+        # More replays are opened than are kept open: what was dropped on one that is closed meanwhile stays.
+        site._sites.drop(next(key for key in site._sites._sites if key.startswith("2.")))
+        assert len(list(kept.iterdir())) == 8
+        waiting = [asyncio.create_task(asked(app, f"/{TOKEN}/replay/{number % 3}/files", body=None)) for number in range(12)]
+        for finished in itertools.islice(asyncio.as_completed(waiting), 8):
+            assert (await finished)[0] == 408
+        assert len(list(kept.iterdir())) == 8 + 4
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        site.close()
+        assert not list(kept.iterdir())
 
     run(work)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
+import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
+from live_pages import served
+from serving import PATIENCE
 from stories import NODE, run, scripts_in
 
 from referee.replay.reader import read_head, read_lines
@@ -73,7 +77,34 @@ def test_files_are_named_from_the_current_folder_on(head: dict[str, Any], tmp_pa
     assert commands_of(None, head)["replay"] is None
     elsewhere = commands_of(REPLAY, head, is_here=False)
     assert elsewhere == {"program": "referee", "replay": REPLAY.name, "bots": {"hunter": None, "prey": None}}
-    assert read_commands(None, REPLAY, read_lines(REPLAY))["replay"] is None
+    assert read_commands(None, REPLAY, read_lines(REPLAY), is_here=True, is_public=False)["replay"] is None
+
+
+def test_a_page_that_others_read_names_nothing_outside_the_folder(head: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "my_bot.py").write_text("import sdk\n")
+    head["players"]["hunter"]["program"] = str(tmp_path / "my_bot.py")
+    found = commands_of(tmp_path / "matches" / "a.gz", head, is_public=True)
+    assert found == {"program": "referee", "replay": "matches/a.gz", "bots": {"hunter": "my_bot.py", "prey": "runner"}}
+    assert commands_of(REPLAY, head, is_public=True)["replay"] is None
+
+
+def test_a_live_match_names_programs_of_the_folder_in_which_it_was_started(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for path in (folder / "mine.py", tmp_path / "private.py"):
+        path.write_text("import sdk\n")
+    lines = list(read_lines(REPLAY))
+    first = json.loads(lines[0])
+    for seat, path in (("hunter", folder / "mine.py"), ("prey", tmp_path / "private.py")):
+        first["players"][seat]["program"] = str(path)
+    data = gzip.compress(b"".join([json.dumps(first).encode() + b"\n", *lines[1:]]))
+    # The match itself is one of files that are named by their whole paths.
+    with served(folder, "play", "human", str(folder / "mine.py"), "--out", str(tmp_path / "out.gz"), "--isolation", "none") as (_, found):
+        public = found[1]
+        with urllib.request.urlopen(urllib.request.Request(f"{public}files", data=data), timeout=PATIENCE) as answer:
+            number = json.load(answer)["id"]
+        with urllib.request.urlopen(f"{public}files/{number}/commands", timeout=PATIENCE) as answer:
+            assert json.load(answer) == {"program": "referee", "replay": None, "bots": {"hunter": "mine.py", "prey": None}}
 
 
 def test_a_command_line_is_quoted_for_the_shell(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import zlib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,3 +78,22 @@ def test_no_secret_is_in_any_stream_and_no_remark_in_that_of_players() -> None:
     assert b"my plan" not in texts[1]
     assert b'"log"' not in texts[1]
     assert texts[1].count(b"\n") == texts[0].count(b"\n")
+
+
+@pytest.mark.parametrize(
+    ("named", "shown"),
+    [
+        ("/home/ada/bots/x.py", "x.py"),
+        ("python3 '/home/ada/my bots/x.py' --log=/tmp/log", "python3 'my bots/x.py' --log=log"),
+        ("~/x.py", "x.py"),
+        ("bots/x.py", "bots/x.py"),
+        ("boxer", "boxer"),
+    ],
+)
+def test_spectators_see_no_folder_of_the_machine(named: str, shown: str) -> None:
+    stream = Stream()
+    stream.write([json.dumps({**HEAD, "players": {"hunter": {"program": named}}, "from": {"file": named}}).encode() + b"\n"])
+    stream.finish()
+    head = json.loads(gzip.decompress(stream.read(0, stream.size)))
+    assert (head["players"]["hunter"]["program"], head["from"]["file"]) == (shown, shown)
+    stream.close()

@@ -1,0 +1,141 @@
+"""A replay of which pages request data: it is played again in a thread, and one replay is worked on at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from referee.replay.reader import read_lines
+from referee.web.replay_session import ReplayIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: The most verdicts in one response.
+_MOST_POINTS = 500
+
+
+class ReplaySession:
+    """A replay of which pages request data. It is played again, in its own thread, at the first request.
+
+    ``turn`` is a lock: only one of several replays is worked on at a time. ``below`` is as for ``open_regular``.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        recorded: ReplayIndex | None = None,
+        name: str | None = None,
+        turn: threading.Lock | None = None,
+        below: Path | None = None,
+    ) -> None:
+        self.path = path
+        self.below = below
+        #: The file as its user knows it, for command lines; None if the user has no such file.
+        self.source: Path | None = path
+        #: Its name in messages.
+        self.name = Path(name or path.name)
+        self.recorded = recorded or ReplayIndex()
+        self._turn = turn
+        self._verdict: asyncio.Future[dict[str, Any]] | None = None
+        self._judging: asyncio.Future[None] | None = None
+        self._news = asyncio.Event()
+
+    async def verdict(self) -> dict[str, Any]:
+        """Return whether the replay is complete and correct, with the metrics."""
+        self.begin()
+        found = self.recorded.verdict if self._verdict is None else await asyncio.shield(self._verdict)
+        return {**(found or {}), "metrics": self.recorded.metrics, "left_out": self.recorded.left_out}
+
+    def begin(self) -> None:
+        """Start playing the replay again, without waiting; do nothing if it was played again during the match."""
+
+        def play() -> dict[str, Any]:
+            with self._turn or contextlib.nullcontext():
+                return self.recorded.play(self.name, self.lines())
+
+        if self._verdict is None and self.recorded.verdict is None:
+            self._verdict = in_thread(play)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield its lines; errors as for ``read_lines``."""
+        return read_lines(self.path, self.name, self.below)
+
+    def start_verdicts(self) -> None:
+        """Start to compute the verdicts without waiting."""
+        self.begin()
+        if self._judging is None:
+            loop = asyncio.get_running_loop()
+
+            def tell() -> None:
+                # The loop may have ended meanwhile.
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(self._tell)
+
+            def work() -> None:
+                if self._turn is not None:
+                    # Until the replay has been played, ``play`` needs the lock.
+                    self.recorded.has_played.wait()
+                with self._turn or contextlib.nullcontext():
+                    self.recorded.compute_verdicts(tell)
+
+            self._judging = in_thread(work)
+            self._judging.add_done_callback(lambda _: self._tell())
+
+    def drop(self) -> None:
+        """End the work on it and remove its file; no page can request it any more."""
+        self.recorded.cancel()
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+
+    def _tell(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    async def judged_from(self, start: int) -> tuple[list[tuple[int, dict[str, Any]]], bool]:
+        """Wait for verdicts from an index on; return them and whether they are all."""
+        while True:
+            news = self._news
+            is_all = self.recorded.is_judged
+            found = self.recorded.judged[start : start + _MOST_POINTS]
+            if found or is_all:
+                return found, is_all and start + len(found) >= len(self.recorded.judged)
+            await news.wait()
+
+
+def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
+    """Run a function in a daemon thread, so that it doesn't delay the program's exit."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, error: BaseException | None) -> None:
+        if not future.done():
+            future.set_result(result) if error is None else future.set_exception(error)
+
+    def run() -> None:
+        result, failure = None, None
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
+            failure = error
+        # The loop may have ended meanwhile.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, result, failure)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
+
+
+async def worked(work: Callable[[], Any], turn: asyncio.Lock | asyncio.Semaphore) -> Any:
+    """Run a function in a thread when it is its turn. A visitor who leaves gives up the turn when the thread has ended, not before."""
+    async with turn:
+        result = in_thread(work)
+        try:
+            return await asyncio.shield(result)
+        finally:
+            await asyncio.wait({result})
+            # Nobody else may ask for it any more.
+            result.exception()
