@@ -107,7 +107,7 @@ class OpenGrading:
         rows: dict[str, Submission] = {}
         found: dict[str, Team] = {}
         for submission in submissions:
-            checked, team = self._checked(submission)
+            checked, team = self._checked(submission, stored.get(submission.student))
             rows[submission.student] = _row(checked, old.get(submission.student), run, missing_is_zero=missing_is_zero)
             if team is not None:
                 found[submission.student] = team
@@ -164,14 +164,15 @@ class OpenGrading:
         if numbers:
             self.store.stop(sorted(numbers), "The submission is no longer there.")
 
-    def _checked(self, submission: Submission) -> tuple[Submission, Team | None]:
-        """A submission with its team, or refused with the reason."""
+    def _checked(self, submission: Submission, stored: Team | None) -> tuple[Submission, Team | None]:
+        """A submission with its team, or refused with the reason. ``stored`` is the student's team until now."""
         if submission.status != OK:
             return submission, None
         game = games.get(self.rubric.game)
         settings = game.codec.settings(self.rubric.rules, dict(self.rubric.tests[0].settings))
         try:
-            team = read_team(submission.student, submission.players, game, settings, submission.folder, tuple(submission.players))
+            seats, known = tuple(submission.players), stored.hash if stored is not None else ""
+            team = read_team(submission.student, submission.players, game, settings, submission.folder, seats, known)
             settled = self._settled(submission, team)
             if settled.folder != submission.folder:
                 team = team._replace(
@@ -246,7 +247,7 @@ class OpenGrading:
                 continue
             game = games.get(self.rubric.game)
             settings = game.codec.settings(self.rubric.rules, dict(test.settings))
-            now = read_team(name, team.players, game, settings, Path(team.home), tuple(team.players))
+            now = read_team(name, team.players, game, settings, Path(team.home), tuple(team.players), team.hash)
             if now.hash != team.hash:
                 raise UsageError(
                     f"The opponent {escape(test.against, 60)} has changed since the grading began ({changed(now, team)[0]}). "

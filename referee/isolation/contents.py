@@ -1,39 +1,49 @@
-"""The hash of a folder: the names and the content of everything that belongs to a bot."""
+"""The hash of a bot's folder, and of each entry in it. Here alone is decided which files belong to a bot and what of them counts.
+
+Everything in a folder belongs to its bot, but for the names in ``submission.is_ignored``. Of a file its content counts, and whether it may be
+executed, because a build can see that. Of a link its target counts, because a bot can tell a link from a file. Copies for sandboxes and
+packages for other machines take the same entries, and give a link the text that it has here.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
+from typing import NamedTuple
 
 from referee.errors import PlayerError
 from referee.isolation import submission
 from referee.wire.escape import escape
 
+FILE, EXECUTABLE, LINK, FOLDER, OTHER = "f", "x", "l", "d", "o"
 
-def digest(folder: str, label: str) -> str:
-    """Return the SHA-256 of a folder, in hexadecimal: of each entry's path, kind and permission to be executed, and of its content.
 
-    A link counts with its target. PlayerError, which names the folder by its ``label``, if it can't be read or is too large.
+class Entry(NamedTuple):
+    """An entry of a folder. ``content`` is the SHA-256 of a file, and the target of a link; that of a link inside its folder is relative."""
+
+    kind: str
+    content: bytes
+
+
+def entries(folder: str, label: str) -> dict[str, Entry]:
+    """Return everything in a folder that belongs to its bot, by its path there, in order.
+
+    PlayerError, which names the folder by its ``label``, if it can't be read or is too large.
     """
-    whole = hashlib.sha256()
-    shown = f"'{escape(label, 120)}'"
-    count = submission.Count(shown)
+    count = submission.Count(f"'{escape(label, 120)}'")
     try:
-        for path, facts in _entries(folder, count):
-            place = os.fsencode(os.path.relpath(path, folder))
-            if stat.S_ISLNK(facts.st_mode):
-                kind, content = b"l", os.fsencode(os.readlink(path))
-            elif stat.S_ISDIR(facts.st_mode):
-                kind, content = b"d", b""
-            elif stat.S_ISREG(facts.st_mode):
-                kind, content = b"x" if facts.st_mode & 0o111 else b"f", _of_file(path, count)
-            else:
-                kind, content = b"o", b""
-            for part in (kind, place, content):
-                whole.update(b"%d:%b" % (len(part), part))
+        return {os.path.relpath(path, folder): _entry(folder, path, facts, count) for path, facts in _entries(folder, count)}
     except OSError as error:
         raise count.refusal(f"can't be read: {escape(str(error.filename), 200)}: {error.strerror or error}.") from None
+
+
+def digest(folder: str, label: str) -> str:
+    """Return the SHA-256 of a folder, in hexadecimal: of each entry's path, kind and content. Raises what ``entries`` raises."""
+    whole = hashlib.sha256()
+    for path, entry in entries(folder, label).items():
+        for part in (entry.kind.encode(), os.fsencode(path), entry.content):
+            whole.update(b"%d:%b" % (len(part), part))
     return whole.hexdigest()
 
 
@@ -49,13 +59,31 @@ def traits(folder: str) -> tuple[object, ...] | None:
         return None
 
 
+def link_text(folder: str, path: str) -> str:
+    """Return the target of a link in a folder: the way from the link's own folder to the end of all links; the link's text if it leaves the folder."""
+    top, real = os.path.realpath(folder), os.path.realpath(path)
+    if real != top and not real.startswith(top + os.sep):
+        return os.readlink(path)
+    return os.path.relpath(real, os.path.realpath(os.path.dirname(path)))
+
+
+def _entry(folder: str, path: str, facts: os.stat_result, count: submission.Count) -> Entry:
+    if stat.S_ISLNK(facts.st_mode):
+        return Entry(LINK, os.fsencode(link_text(folder, path)))
+    if stat.S_ISDIR(facts.st_mode):
+        return Entry(FOLDER, b"")
+    if stat.S_ISREG(facts.st_mode):
+        return Entry(EXECUTABLE if facts.st_mode & 0o111 else FILE, of_file(path, count))
+    return Entry(OTHER, b"")
+
+
 def _entries(folder: str, count: submission.Count) -> list[tuple[str, os.stat_result]]:
     """Return everything in a folder, sorted by path. Folders behind links are not entered."""
     found = []
     waiting = [folder]
     while waiting:
-        with os.scandir(waiting.pop()) as entries:
-            for entry in entries:
+        with os.scandir(waiting.pop()) as listed:
+            for entry in listed:
                 if count.is_ignored(entry.name):
                     continue
                 count.add_entry()
@@ -66,7 +94,8 @@ def _entries(folder: str, count: submission.Count) -> list[tuple[str, os.stat_re
     return sorted(found)
 
 
-def _of_file(path: str, count: submission.Count) -> bytes:
+def of_file(path: str, count: submission.Count) -> bytes:
+    """Return the SHA-256 of a file. OSError if it can't be read, PlayerError if it is too large."""
     hashed = hashlib.sha256()
     with submission.open_file(path, path) as file:
         while chunk := file.read(1 << 20):

@@ -37,7 +37,8 @@ def changed_teams(opened: OpenLeague) -> dict[str, ChangedTeam]:
     settings = _settings(opened)[0]
     for team in opened.schedule.active.values():
         try:
-            now = read_team(team.name, team.players, opened.schedule.game, settings, Path(team.home or opened.league.home or "."))
+            home = Path(team.home or opened.league.home or ".")
+            now = read_team(team.name, team.players, opened.schedule.game, settings, home, stored=team.hash)
         except UsageError as error:
             found[team.name] = ChangedTeam((str(error),), None)
             continue
@@ -121,7 +122,7 @@ def replacement(opened: OpenLeague, name: str, spec: str | None) -> Team:
     team = _named(opened, name)
     if spec is not None:
         return _checked(opened, name, spec, Path.cwd())
-    return _checked(opened, name, team.players, Path(team.home or opened.league.home or "."))
+    return _checked(opened, name, team.players, Path(team.home or opened.league.home or "."), team.hash)
 
 
 def replace_team(opened: OpenLeague, team: Team) -> OpenLeague:
@@ -167,10 +168,10 @@ def _settings(opened: OpenLeague) -> list[Any]:
     return [opened.schedule.game.codec.settings(opened.league.rules, dict(variant.settings)) for variant in opened.league.variants]
 
 
-def _checked(opened: OpenLeague, name: str, spec: str | Mapping[str, str], home: Path) -> Team:
+def _checked(opened: OpenLeague, name: str, spec: str | Mapping[str, str], home: Path, stored: str = "") -> Team:
     """Return a team that can play in all variants; UsageError if it can't."""
     game, settings = opened.schedule.game, _settings(opened)
-    team = read_team(name, spec, game, settings[0], home)
+    team = read_team(name, spec, game, settings[0], home, stored=stored)
     for each in settings[1:]:
         check_plays(team, game, each)
     return team

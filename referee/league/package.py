@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import PlayerError
-from referee.isolation import runtime
+from referee.isolation import contents, runtime
 from referee.isolation.submission import MOST_BYTES, is_ignored
 from referee.wire.escape import escape
 
@@ -164,7 +164,9 @@ def _plain(entry: tarfile.TarInfo, source: Path, place: str) -> tarfile.TarInfo 
             raise PlayerError(f"{where}, outside its folder; put a copy there.")
         if not real.exists():
             raise PlayerError(f"{where}, which does not exist; remove it.")
-        entry.linkname = os.path.relpath(real, link.parent.resolve())
+        entry.linkname = contents.link_text(str(source), str(link))
+    # Of the permissions only this one counts, as in the bot's hash.
+    entry.mode = 0o755 if entry.isdir() or entry.mode & 0o111 else 0o644
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     entry.mtime = 0

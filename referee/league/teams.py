@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from referee import games
 from referee.errors import PlayerError, UsageError
-from referee.isolation import runtime, submission
-from referee.isolation.submission import MOST_BYTES, MOST_FILES, is_ignored
+from referee.isolation import contents, runtime, submission
 from referee.league.keys import canonical
 from referee.league.values import Team
 from referee.players.spec import HUMAN, resolve
 from referee.wire.escape import escape, is_blank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from referee.games.game import Game, Json, Seat
     from referee.isolation.program import Program
@@ -40,9 +39,14 @@ _LOOK_LIKE = {
 _TO_LATIN = {ord(odd): plain for plains, odds in _LOOK_LIKE.items() for plain, odd in zip(plains, odds, strict=True)}
 #: Signs that look alike in one case only. Letters without ink are left out.
 _BEFORE_CASE = str.maketrans("I10", "lLO", "\u115f\u1160")
-#: Stands before the target of a link to a folder, in place of a hash.
+#: The form of a team's hash. Earlier versions hashed a link to a file like the file, and left out empty folders and who may be executed.
+_FORM = "team 2"
+#: Stands before the target of a link, in place of a hash.
 _LINK = "link to "
-_CHUNK = 1 << 20
+#: Stands after the hash of a file in a folder that may be executed.
+_EXECUTABLE = " executable"
+#: Stands for a folder in which there is nothing.
+_EMPTY = "empty folder"
 
 
 def team(
@@ -52,10 +56,12 @@ def team(
     settings: Any,
     home: Path | None = None,
     seats: Sequence[Seat] | None = None,
+    stored: str = "",
 ) -> Team:
     """Return a team with the hashes of its files. ``spec`` is a program or folder for every seat, or one for each seat.
 
-    ``seats`` are those that it has to play, by default all seats of the game.
+    ``seats`` are those that it has to play, by default all seats of the game. ``stored`` is the hash of the team in a store: if an earlier
+    version gave this hash to the same files, the team keeps it.
 
     If an example bot plays one role only, an example bot of middling strength plays the other one.
     Relative paths begin in ``home``, by default the current folder; the team has absolute ones. The UsageError names the team and says
@@ -71,19 +77,21 @@ def team(
     marks: dict[Seat, Json] = {}
     files: dict[Seat, dict[str, str]] = {}
     programs: dict[Seat, dict[str, str]] = {}
+    specs: dict[Seat, Spec] = {}
     known: dict[Path, dict[str, str]] = {}
     try:
         for seat in seats:
             players[seat] = absolute(given[seat], game.info.name, home)
-            found = _program(players[seat], seat, game, settings)
+            specs[seat] = found = _program(players[seat], seat, game, settings)
             marks[seat], files[seat] = _mark(found, known)
             if "sha256" in found.about:
                 programs[seat] = {PROGRAM: str(found.about["sha256"])}
+        own = _digest([_FORM, {seat: [marks[seat], files[seat]] for seat in seats}])
+        if stored not in ("", own) and _digest({seat: [marks[seat], _as_earlier(files[seat], specs[seat])] for seat in seats}) == stored:
+            own = stored
     except PlayerError as error:
         raise UsageError(f"The team {_quoted(name)} can't play: {error}") from None
-    text = canonical({seat: [marks[seat], files[seat]] for seat in seats})
-    stored = {seat: {**files[seat], **programs.get(seat, {})} for seat in seats}
-    return Team(name, players, hashlib.sha256(text.encode()).hexdigest(), str(home), stored)
+    return Team(name, players, own, str(home), {seat: {**files[seat], **programs.get(seat, {})} for seat in seats})
 
 
 def partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> str:
@@ -122,6 +130,9 @@ def changed(team: Team, stored: Team) -> tuple[str, ...]:
     found = []
     for seat in dict.fromkeys((*stored.files, *team.files)):
         now, then = _own(team.files.get(seat, {})), _own(stored.files.get(seat, {}))
+        if _comparable(now) != _comparable(then):
+            # Earlier versions stored no more than this.
+            now, then = _comparable(now), _comparable(then)
         found += [f"{seat}: {_quoted(path)} has changed" for path in now if path in then and now[path] != then[path]]
         found += [f"{seat}: {_quoted(path)} is new" for path in now if path not in then]
         found += [f"{seat}: {_quoted(path)} is gone" for path in then if path not in now]
@@ -131,22 +142,37 @@ def changed(team: Team, stored: Team) -> tuple[str, ...]:
 def check_copy(team: Team, seat: Seat, program: Program, folder: str) -> None:
     """Raise UsageError if the copy of a team's program in ``folder`` has other files than those that the team was stored with.
 
-    Links are not compared: in a copy they have other texts. A team without stored files is not checked.
+    In a copy all files may be executed, and there are no empty folders. A team without stored files is not checked.
     """
     if seat not in team.files:
         return
     labels = _labels(_outermost(program.pieces))
-    places = {source: piece.place for piece in program.pieces for source in _outermost([piece])}
-    found = {str(Path(label, path)): digest for source, label in labels.items() for path, digest in _hashes(Path(folder, places[source]))}
-    now, then = (
-        Team(
-            team.name, team.players, hash=name, files={seat: {path: digest for path, digest in _own(files).items() if not _is_link(digest)}}
-        )
-        for name, files in (("now", found), ("then", team.files[seat]))
-    )
-    if now.files != then.files:
-        told = "; ".join(changed(now, then)[:3])
+    places = {source: Path(folder, piece.place) for piece in program.pieces for source in _outermost([piece])}
+    found: dict[str, str] = {}
+    then = _comparable(_own(team.files[seat]))
+    for source, label in labels.items():
+        for path, mark in _marks(places[source]).items():
+            name = str(Path(label, path))
+            found[name] = _as_stored(mark, then.get(name, ""), places[source] / path)
+    found = _comparable(found)
+    if found != then:
+        told = "; ".join(changed(*(Team(team.name, {}, name, files={seat: files}) for name, files in (("now", found), ("then", then))))[:3])
         raise UsageError(f"The files of the team {_quoted(team.name)} have changed since they were first read ({told}); restore them.")
+
+
+def _comparable(files: Mapping[str, str]) -> dict[str, str]:
+    """Return what a copy has in common with the files that it was made of."""
+    return {path: mark.removesuffix(_EXECUTABLE) for path, mark in files.items() if mark != _EMPTY}
+
+
+def _as_stored(mark: str, stored: str, path: Path) -> str:
+    """Return the mark of an entry of a copy in the form of the stored one: earlier versions followed links to files, and kept the texts of others."""
+    if not mark.startswith(_LINK) or stored in ("", mark):
+        return mark
+    if stored.startswith(_LINK):
+        text = Path(stored.removeprefix(_LINK))
+        return stored if text.is_absolute() or (path.parent / text).resolve() == path.resolve() else mark
+    return _hash(path) if path.is_file() else mark
 
 
 def file_name(name: str) -> str:
@@ -268,7 +294,7 @@ def _program(player: str, seat: Seat, game: Game[Any, Any], settings: Any) -> Sp
 def file_hashes(program: Program) -> dict[str, str]:
     """Return the hash of each file of a program, as in ``Team.files``. PlayerError for a file that can't be read."""
     labels = _labels(_outermost(program.pieces))
-    return {str(Path(label, path)): digest for source, label in labels.items() for path, digest in _hashes(source)}
+    return {str(Path(label, path)): mark for source, label in labels.items() for path, mark in _marks(source).items()}
 
 
 def _mark(spec: Spec, known: dict[Path, dict[str, str]]) -> tuple[Json, dict[str, str]]:
@@ -280,8 +306,8 @@ def _mark(spec: Spec, known: dict[Path, dict[str, str]]) -> tuple[Json, dict[str
     files: dict[str, str] = {}
     for source, label in labels.items():
         if source not in known:
-            known[source] = dict(_hashes(source))
-        files |= {str(Path(label, path)): digest for path, digest in known[source].items()}
+            known[source] = _marks(source)
+        files |= {str(Path(label, path)): mark for path, mark in known[source].items()}
     argv = spec.program.argv
     words = [Path(argv[0]).name if runtime.is_one(argv[0]) else argv[0], *argv[1:]]
     # A program's own path is free of links, the path of its folder may have some.
@@ -313,22 +339,41 @@ def _relabelled(word: str, path: str, label: str) -> str:
     return re.sub(f"{re.escape(path)}(?=[/{os.pathsep}]|$)", lambda _: label, word)
 
 
-def _hashes(source: Path) -> Iterator[tuple[str, str]]:
-    """Yield the hash of a file (its path is ""), or of each file in a folder by its path there. Raises PlayerError."""
+def _marks(source: Path) -> dict[str, str]:
+    """Return the mark of a file (its path is ""), or of each file, link and empty folder in a folder by its path there. Raises PlayerError."""
     if not source.is_dir():
-        yield "", _hash(source)
-        return
-    count = 0
-    for place, folders, names in os.walk(source, onerror=_refuse):
-        folders[:] = sorted(name for name in folders if not is_ignored(name))
-        folder = Path(place)
-        links = [name for name in folders if (folder / name).is_symlink()]
-        for name in sorted([*links, *(name for name in names if not is_ignored(name))]):
-            count += 1
-            if count > MOST_FILES:
-                raise PlayerError(f"Its folder {_quoted(source)} has more than {MOST_FILES:,} files; submit the bot's own files alone.")
-            path = folder / name
-            yield str(path.relative_to(source)), f"{_LINK}{path.readlink()}" if name in links else _hash(path)
+        return {"": _hash(source)}
+    found = contents.entries(str(source), str(source))
+    full = {str(Path(path).parent) for path in found}
+    marks = {path: _mark_of(source / path, entry) for path, entry in found.items() if entry.kind != contents.FOLDER or path not in full}
+    top = source.resolve()
+    for path in (path for path, entry in found.items() if entry.kind == contents.LINK):
+        real = (source / path).resolve()
+        # No sandbox takes such a link. Elsewhere, the bot reads a file behind it that isn't in the list.
+        if real.is_file() and not (real.is_relative_to(top) and str(real.relative_to(top)) in found):
+            marks[path] += f", {_hash(real)}"
+    return marks
+
+
+def _mark_of(path: Path, entry: contents.Entry) -> str:
+    if entry.kind == contents.OTHER:
+        raise PlayerError(f"Its file {_quoted(path)} can't be read: it is not an ordinary file.")
+    if entry.kind == contents.LINK:
+        return f"{_LINK}{os.fsdecode(entry.content)}"
+    return {contents.FOLDER: _EMPTY, contents.EXECUTABLE: entry.content.hex() + _EXECUTABLE}.get(entry.kind, entry.content.hex())
+
+
+def _as_earlier(files: Mapping[str, str], spec: Spec) -> dict[str, str]:
+    """Return the marks that an earlier version gave to the files of a program."""
+    labels = _labels(_outermost(spec.program.pieces))
+    places = {str(Path(label, path)): source / path for source, label in labels.items() for path in _marks(source)}
+    links = {name: places[name] for name, mark in files.items() if mark.startswith(_LINK)}
+    followed = {name: f"{_LINK}{path.readlink()}" if path.is_dir() else _hash(path) for name, path in links.items()}
+    return {**_comparable(files), **followed}
+
+
+def _digest(value: Json) -> str:
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
 def _own(files: Mapping[str, str]) -> dict[str, str]:
@@ -336,27 +381,12 @@ def _own(files: Mapping[str, str]) -> dict[str, str]:
     return {path: digest for path, digest in files.items() if path != PROGRAM}
 
 
-def _is_link(digest: str) -> bool:
-    return digest.startswith(_LINK)
-
-
-def _refuse(error: OSError) -> None:
-    raise PlayerError(f"Its folder {_quoted(error.filename)} can't be read: {error.strerror or error}.") from None
-
-
 def _hash(path: Path) -> str:
-    digest = hashlib.sha256()
-    size = 0
+    count = submission.Count(_quoted(path))
     try:
-        with submission.open_file(str(path), str(path)) as file:
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
-                size += len(chunk)
-                if size > MOST_BYTES:
-                    raise PlayerError(f"Its file {_quoted(path)} has more than {MOST_BYTES >> 20} MiB, the limit of a submission.")
+        return contents.of_file(str(path), count).hex()
     except OSError as error:
         raise PlayerError(f"Its file {_quoted(path)} can't be read: {error.strerror or error}.") from None
-    return digest.hexdigest()
 
 
 def _quoted(text: object) -> str:

@@ -1,0 +1,252 @@
+"""One rule for which files belong to a bot, and one hash of them: in teams, replays, copies for sandboxes and packages for clusters."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import tarfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from leagues import IDLE
+
+from referee import games
+from referee.errors import UsageError
+from referee.isolation import contents, submission
+from referee.isolation.program import Program
+from referee.isolation.submission import Piece
+from referee.league.check import verify_league
+from referee.league.league import open_league
+from referee.league.package import pack, unpack
+from referee.league.teams import check_copy, team
+from referee.league.values import Team
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    Referee = Callable[..., subprocess.CompletedProcess[str]]
+
+EARLIER = Path(__file__).parents[1] / "data" / "leagues" / "earlier.tar.gz"
+#: What a bot does that has seen the files that don't belong to it: it says so, and ends.
+LOOKS = f"""
+import os, sys
+if os.path.exists("__pycache__/mode.txt") or os.path.exists(".git"):
+    sys.exit("seen")
+{IDLE}"""
+
+
+def fill(folder: Path, bot: str = IDLE) -> Path:
+    """Make a bot's folder with entries of every kind."""
+    (folder / "lib").mkdir(parents=True)
+    for name in ("hunter.py", "prey.py"):
+        (folder / name).write_text(bot)
+    (folder / "lib" / "maps.py").write_text("SIZE = 7\n")
+    (folder / "same.py").symlink_to("./lib/maps.py")
+    (folder / "far.py").symlink_to(folder / "lib" / "maps.py")
+    (folder / "more").symlink_to("lib")
+    (folder / "tool.sh").write_text("#!/bin/sh\n")
+    (folder / "tool.sh").chmod(0o611)
+    (folder / "empty").mkdir()
+    return folder
+
+
+def made(folder: Path) -> Team:
+    evasion = games.get("evasion")
+    return team("T", str(folder), evasion, evasion.codec.settings(None, {}), folder.parent)
+
+
+def link(folder: Path, path: str, target: str) -> None:
+    (folder / path).unlink()
+    (folder / path).symlink_to(target)
+
+
+def unlink(folder: Path, path: str) -> None:
+    data = (folder / path).read_bytes()
+    (folder / path).unlink()
+    (folder / path).write_bytes(data)
+
+
+#: A change of a folder, and the entry that is named. The content of every file stays.
+CHANGES: dict[str, tuple[Callable[[Path], None], str]] = {
+    "may be executed": (lambda folder: (folder / "hunter.py").chmod(0o755), "hunter.py"),
+    "may not be executed": (lambda folder: (folder / "tool.sh").chmod(0o644), "tool.sh"),
+    "a new empty folder": (lambda folder: (folder / "new").mkdir(), "new"),
+    "an empty folder less": (lambda folder: (folder / "empty").rmdir(), "empty"),
+    "a link for a file": (lambda folder: link(folder, "hunter.py", "prey.py"), "hunter.py"),
+    "a file for a link": (lambda folder: unlink(folder, "same.py"), "same.py"),
+    "another target": (lambda folder: link(folder, "more", "empty"), "more"),
+}
+#: Those that a bot in a copy can see. A link counts like its file there, because earlier versions stored it so.
+SEEN = ("a file for a link", "another target")
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_both_hashes_change_or_none(name: str, tmp_path: Path) -> None:
+    folder = fill(tmp_path / "bot")
+    before = contents.digest(str(folder), "bot"), made(folder).hash
+    change, _ = CHANGES[name]
+    change(folder)
+    after = contents.digest(str(folder), "bot"), made(folder).hash
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+
+
+def test_what_does_not_belong_to_a_bot_changes_no_hash(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "bot")
+    before = contents.digest(str(folder), "bot"), made(folder).hash
+    for place in ("__pycache__", "lib/__pycache__", ".git", "lib/.git"):
+        (folder / place).mkdir()
+        (folder / place / "mode.txt").write_text("fast")
+    assert (contents.digest(str(folder), "bot"), made(folder).hash) == before
+
+
+def test_a_folder_has_the_same_hash_on_another_machine(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "home" / "bot")
+    (folder / "__pycache__").mkdir()
+    package = pack(Team("T", {"hunter": "bot"}, "", str(tmp_path / "home")))
+    there = unpack(package, tmp_path / "there") / "bot"
+    assert contents.digest(str(there), "bot") == contents.digest(str(folder), "bot")
+    assert made(there).hash == made(folder).hash
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_copy_of_changed_files_is_refused_if_a_bot_can_see_the_change(name: str, tmp_path: Path) -> None:
+    """In a copy every file may be executed, and there are no empty folders."""
+    folder = fill(tmp_path / "bot")
+    program = Program((), str(folder), {}, "bot", (Piece(str(folder), ""),))
+    before = made(folder)
+
+    def checked(number: int) -> None:
+        copied = submission.copy(program.pieces, "bot", str(tmp_path / f"copy{number}"), is_open=True)
+        check_copy(before, "hunter", program, copied.folder)
+
+    checked(1)
+    change, entry = CHANGES[name]
+    change(folder)
+    if name in SEEN:
+        with pytest.raises(UsageError, match=f"{entry}' has changed"):
+            checked(2)
+    else:
+        checked(2)
+
+
+def write_league(folder: Path, isolation: str, bot: str = IDLE) -> Path:
+    fill(folder / "first", bot)
+    fill(folder / "second", f"{bot}\n# another one\n")
+    (folder / "league.toml").write_text(
+        f'name = "folders"\nseed = 7\nisolation = "{isolation}"\nstarts.count = 1\n[settings]\nmax_steps = 3\n'
+        '[[teams]]\nname = "First"\nprogram = "first"\n[[teams]]\nname = "Second"\nprogram = "second"\n'
+    )
+    return folder / "out"
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_resume_and_add_name_what_has_changed(name: str, referee: Referee, tmp_path: Path) -> None:
+    out = write_league(tmp_path, "none")
+    assert referee("league", "run", tmp_path, "--out", out, "--quiet").returncode == 0
+    assert referee("league", "resume", out, "--quiet").returncode == 0
+    change, entry = CHANGES[name]
+    change(tmp_path / "first")
+    for words in (("resume", out), ("add", out, tmp_path / "second", "--name", "Third")):
+        done = referee("league", *words)
+        assert (done.returncode, "First: " in done.stderr, f"'{entry}'" in done.stderr) == (2, True, True), done.stderr
+
+
+def test_what_no_hash_contains_reaches_no_match_and_changes_no_check(referee: Referee, tmp_path: Path) -> None:
+    """A bot that would behave differently under the same hash: its league is run, goes on, grows, verifies and keeps its certificates."""
+    out = write_league(tmp_path, "strict", LOOKS)
+    first = tmp_path / "first"
+
+    def put(text: str) -> None:
+        for place in ("__pycache__", ".git"):
+            (first / place).mkdir(exist_ok=True)
+            (first / place / "mode.txt").write_text(text)
+
+    def run(*words: object, code: int = 0) -> str:
+        done = referee(*map(str, words))
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        return done.stdout
+
+    put("slow")
+    run("league", "run", tmp_path, "--out", out, "--quiet")
+    run("keys", "new", "--out", tmp_path / "key.pem")
+    run("certify", out, "--key", tmp_path / "key.pem")
+    shutil.copy(out / "certificate.json", tmp_path / "before.json")
+    put("fast")
+    run("league", "verify", out)
+    run("check-certificate", tmp_path / "before.json", out)
+    assert "8 " not in run("league", "resume", out, "--quiet")
+    shutil.rmtree(first / "__pycache__")
+    (first / ".git" / "mode.txt").unlink()
+    shutil.copytree(first, tmp_path / "third", symlinks=True)
+    (tmp_path / "third" / "far.py").unlink()
+    put("other")
+    run("league", "add", out, tmp_path / "third", "--quiet")
+    assert "6 replays checked, 0 problems." in run("league", "verify", out)
+    run("certify", out, "--key", tmp_path / "key.pem")
+    run("check-certificate", out / "certificate.json", out)
+    logs = [path.read_text() for path in out.rglob("*.stderr.log")]
+    assert not any("seen" in log for log in logs)
+    assert "seen" not in run("league", "export", out, "--csv")
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """A league of three folders, as version 0.1 left it; only the place of the folders is changed."""
+    with tarfile.open(EARLIER) as archive:
+        archive.extractall(tmp_path)
+    home = tmp_path / "earlier"
+    with contextlib.closing(sqlite3.connect(home / "out/league.sqlite")) as store, store:
+        for table, column in (("teams", "players"), ("teams", "home"), ("facts", "value")):
+            store.execute(f"update {table} set {column} = replace({column}, '/tmp/earlier', ?)", (str(home),))
+    return home
+
+
+def test_an_untouched_league_of_an_earlier_version_goes_on(earlier: Path, referee: Referee) -> None:
+    out = earlier / "out"
+    with contextlib.closing(sqlite3.connect(out / "league.sqlite")) as store, store:
+        before = store.execute("select key from matches order by key").fetchall()
+        store.execute("update matches set status = 'planned', result = null where duel = 2 or duel = 0 and game_number = 0")
+    assert referee("league", "verify", out).stdout.endswith("3 replays checked, 0 problems.\n")
+    shutil.copytree(out, earlier / "other")
+    # Some are played by this version, those of a copy come from their replays.
+    done = referee("league", "resume", out, "--quiet")
+    assert done.returncode == 0, done.stderr
+    done = referee("league", "rebuild", earlier / "other")
+    assert (done.returncode, "3 results restored" in done.stdout) == (0, True), done.stderr
+    for folder in (out, earlier / "other"):
+        opened = open_league(folder)
+        found = verify_league(opened)
+        opened.close()
+        assert (found.replays, found.problems) == (6, [])
+    with contextlib.closing(sqlite3.connect(out / "league.sqlite")) as store:
+        assert store.execute("select key from matches order by key").fetchall() == before
+
+
+def test_a_change_in_a_league_of_an_earlier_version_is_named(earlier: Path, referee: Referee) -> None:
+    (earlier / "pair" / "lib" / "maps.py").write_text("SIZE = 8\n")
+    (earlier / "told" / "main.py").write_text(f"{IDLE}\n# changed\n")
+    done = referee("league", "resume", earlier / "out")
+    assert done.returncode == 2
+    assert "Pair: hunter: 'lib/maps.py' has changed" in done.stderr
+    assert "Told: hunter: 'again.py' has changed" in done.stderr or "Told: hunter: 'main.py' has changed" in done.stderr
+    assert "tool.sh" not in done.stderr
+    assert "Plain" not in done.stderr
+
+
+def test_copies_for_a_league_of_an_earlier_version_are_compared(earlier: Path, tmp_path: Path) -> None:
+    opened = open_league(earlier / "out")
+    pair = opened.schedule.teams["Pair"]
+    opened.close()
+    folder = earlier / "pair"
+    program = Program((), str(folder), {}, "pair", (Piece(str(folder), ""),))
+    check_copy(pair, "hunter", program, submission.copy(program.pieces, "pair", str(tmp_path / "copy"), is_open=True).folder)
+    os.replace(folder / "hunter.py", folder / "lib" / "maps.py")
+    shutil.copy(folder / "prey.py", folder / "hunter.py")
+    copied = submission.copy(program.pieces, "pair", str(tmp_path / "again"), is_open=True)
+    with pytest.raises(UsageError, match="have changed since they were first read"):
+        check_copy(pair, "hunter", program, copied.folder)
