@@ -122,7 +122,7 @@ def play_on(
     for other, spec in specs.items():
         if against is None and Path(spec.label).expanduser().exists():
             tell(f"The {other} is '{escape(spec.label, 200)}', as the replay says. No clock limits it; Ctrl-C ends the match.")
-    rehearsal = Rehearsal(to_turn, entrant.host, progress)
+    rehearsal = Rehearsal(to_turn, progress)
     request = request_from(start, notes, out=out, run={**start.run, "idle": "run", "cores": 0, "max_lateness": float("inf")})
     assert request.beginning is not None
     request = request._replace(beginning=request.beginning._replace(rehearse=rehearsal.go))

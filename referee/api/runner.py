@@ -132,8 +132,18 @@ def play(
         if beginning is not None:
             entrants = {**entrants, **{seat: Entrant(str(about.get("name")), about) for seat, about in beginning.about.items()}}
         logs = prepared.logs
-        match = Match(request.game, request.settings, entrants, options, seed=seed, logs=logs, reserve=reserve, beginning=beginning)
-        match.listeners = [ReplayWriter(prepared.replay, steps=flush_steps, seconds=flush_seconds, on_flush=on_flush), *listeners(match)]
+        writer = ReplayWriter(prepared.replay, steps=flush_steps, seconds=flush_seconds, on_flush=on_flush)
+        match = Match(
+            request.game,
+            request.settings,
+            entrants,
+            options,
+            seed=seed,
+            listeners=lambda match: [writer, *listeners(match)],
+            logs=logs,
+            reserve=reserve,
+            beginning=beginning,
+        )
         return PlayedMatch(match.run(), prepared.replay, prepared.logs)
     except BaseException as error:
         if match is not None:

@@ -18,11 +18,10 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.sandbox import MEMORY
 from referee.match import sentences
 from referee.match.clock import Clock, TimeControl
+from referee.match.conversation import Conversation, Entrant, Manner
 from referee.players import crash_report, stack
 from referee.players.faults import CRASHED, EXCEEDED, LATE, Fault
-from referee.players.io import PlayerIO
 from referee.players.log import Log
-from referee.players.process import BotProcesses
 from referee.wire import decode, encode
 
 if TYPE_CHECKING:
@@ -126,19 +125,21 @@ class Session:
         self.settings = subject.settings if settings is None else settings
         self.seat = subject.seat
         self.log = Log(None, subject.isolation.limits.stderr_bytes)
-        self.bots = BotProcesses(subject.reserve)
+        entrant = Entrant(subject.program.label, {}, subject.program)
+        manner = Manner(on_tick=self._look)
+        self.conversation = Conversation({self.seat: entrant}, subject.isolation, {self.seat: self.log}, manner, reserve=subject.reserve)
+        self.bots = self.conversation.bots
         self.clock = Clock(subject.time._replace(bank=None))
         self.control = subject.time
         self.begun = perf_counter()
-        self.bots.launch({self.seat: subject.program}, {self.seat: self.log}, subject.isolation)
         try:
-            self.bots.wait()
+            self.conversation.start()
         except BaseException:
             self.close()
             raise
         self.player = self.bots.players[self.seat]
         self.process = self.player.process
-        self.io = PlayerIO(self.bots.players, self.bots, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
+        self.io = self.conversation.io
         #: The line sent last, for reports.
         self.sent = b""
         self.startup_seconds = 0.0
@@ -153,9 +154,7 @@ class Session:
 
     def close(self) -> None:
         """End the bot and everything that it has started."""
-        self.bots.close(is_sound=True)
-        for player in self.bots.players.values():
-            player.pipes.close()
+        self.conversation.close(is_sound=True)
 
     # Messages
 

@@ -97,8 +97,6 @@ class Sandbox:
         self.limits = limits
         self.level = level
         self.pid = 0
-        #: Called with the first process of a sandbox before the bot starts, for instance to pin it to a core.
-        self.before_start: Callable[[int], None] | None = None
         #: The cap that the bot exceeded, according to the supervisor.
         self.exceeded: str | None = None
         if level == LIMITS:
@@ -108,8 +106,8 @@ class Sandbox:
         """The program was started under this process number."""
         self.pid = pid
 
-    def admit(self) -> bool:
-        """Read reports about the start; True when the program runs."""
+    def admit(self, before_start: Callable[[int], None] | None = None) -> bool:
+        """Read reports about the start; True when the program runs. Nothing comes before the start of a bot that isn't separated."""
         return True
 
     def stop(self) -> None:
@@ -242,8 +240,11 @@ class BubblewrapSandbox(Sandbox):
             os.close(self._filter)
             self._filter = -1
 
-    def admit(self) -> bool:
-        """Put the sandbox into its control groups once its process is known, then let the bot start."""
+    def admit(self, before_start: Callable[[int], None] | None = None) -> bool:
+        """Put the sandbox into its control groups once its process is known, then let the bot start.
+
+        ``before_start`` is called with its first process in between, for instance to pin it to a core.
+        """
         self._read_news()
         if self.is_admitted:
             return True
@@ -255,8 +256,8 @@ class BubblewrapSandbox(Sandbox):
             self._pidfd = os.pidfd_open(self._inner)
         if self.group is not None:
             self.group.put(self._inner)
-        if self.before_start is not None:
-            self.before_start(self._inner)
+        if before_start is not None:
+            before_start(self._inner)
         os.write(self._block, b"g")
         os.close(self._block)
         self._block = -1

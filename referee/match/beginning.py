@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
     from referee.match.clock import Clock
+    from referee.match.conversation import Conversation
     from referee.match.events import PlayersFaulted, StepTaken
     from referee.players.faults import Fault
-    from referee.players.io import PlayerIO
 
 
 class Beginning(NamedTuple):
@@ -35,4 +35,4 @@ class Beginning(NamedTuple):
     fault_steps: Mapping[Seat, int] = {}
     about: Mapping[Seat, Mapping[str, Json]] = {}
     notes: tuple[str, ...] = ()
-    rehearse: Callable[[PlayerIO, Mapping[Seat, Clock]], dict[Seat, Fault]] | None = None
+    rehearse: Callable[[Conversation, Mapping[Seat, Clock]], dict[Seat, Fault]] | None = None

@@ -53,6 +53,11 @@ class ConnectedPlayer:
         self.pipes.is_remote = is_remote
         self.pipes.overdue = connection.overdue
 
+    def introduce(self, name: str) -> None:
+        """Call a person by its own name from now on. For a program the label says which file it is."""
+        if not self.pipes.is_remote:
+            self.label = name
+
     def failure(self) -> Failure:
         """Return how the player left. If a remote program leaves, this is its own fault. MatchVoid if a person left without a reason."""
         if self.pipes.is_remote:

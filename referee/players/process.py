@@ -7,6 +7,7 @@ import errno
 import math
 import os
 import signal
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -276,8 +277,11 @@ class BotProcesses:
         if any(sandbox.watch):
             supervision.watch(index, sandbox.watch)
 
-    def wait(self) -> None:
-        """Wait until every program runs. StartError names the one that the system refused to start, and why."""
+    def wait(self, before_start: Callable[[int, int], None] | None = None) -> None:
+        """Wait until every program runs. StartError names the one that the system refused to start, and why.
+
+        ``before_start`` is called with the number of a sandboxed bot and its first process before the bot runs.
+        """
         deadline = perf_counter() + START_PATIENCE
         waiting = readable([self.status_fd] if self.status_fd >= 0 else [])
         while any(not player.process.pid and index not in self._errors for index, player in enumerate(self._order)):
@@ -291,14 +295,14 @@ class BotProcesses:
         for index, error in self._errors.items():
             player = self._order[index]
             raise StartError(f"The {player.seat} ({escape(player.label)}) can't be started: {error}.", player.seat)
-        for player in self._order:
-            self._admit(player, deadline)
+        for index, player in enumerate(self._order):
+            self._admit(player, deadline, None if before_start is None else partial(before_start, index))
 
-    def _admit(self, player: ProcessPlayer, deadline: float) -> None:
+    def _admit(self, player: ProcessPlayer, deadline: float, before_start: Callable[[int], None] | None) -> None:
         """Let a bot start when its cell is ready. MatchVoid if the cell fails, since the cell belongs to the referee."""
         while True:
             try:
-                if player.process.sandbox.admit():
+                if player.process.sandbox.admit(before_start):
                     return
             except OSError as error:
                 self._listen(player)

@@ -10,16 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.match.collector import MoveCollector
 from referee.match.events import Listener, PlayersFaulted, StepTaken
-from referee.players.building import all_built
 from referee.players.faults import ILLEGAL, MALFORMED
-from referee.players.in_process import LocalPlayer
-from referee.players.io import PlayerIO
-from referee.players.process import BotProcesses
 from referee.replay.reader import Failed, Step, start_of, verify
 from referee.replay.recorded import first_turn, known_secret, seconds_by_seat, start_line, time_control, told
-from referee.replay.rerun import MOVE, PASS, Given, RecordedClock, answer_of, fault_given, given_in, greet
+from referee.replay.rerun import MOVE, PASS, Given, RecordedClock, answer_of, failure_to_greet, fault_given, given_in, recorded_conversation
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -29,10 +24,9 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
     from referee.match.clock import Clock
-    from referee.match.loop import Entrant
+    from referee.match.conversation import Conversation, Entrant
     from referee.players.faults import Fault
     from referee.players.log import Log
-    from referee.players.player import Player
     from referee.replay.rerun import Questions
 
 #: The kinds of faults after which a program can still be asked.
@@ -166,27 +160,18 @@ class _Collector:
 class Prompter:
     """Asks one bot the questions up to a turn. ``progress`` is kept up to date; ``fault`` is the fault that stopped the questions."""
 
-    def __init__(self, to_turn: QuestionsToTurn, player_io: PlayerIO, host: Host | None, progress: Progress) -> None:
+    def __init__(self, to_turn: QuestionsToTurn, conversation: Conversation, progress: Progress) -> None:
         asked, seat = to_turn.asked, to_turn.asked.seat
         control = time_control(asked.replay.head, seat)
         assert control is not None, "there would be no start message"
-        self.to_turn, self.progress, self._io = to_turn, progress, player_io
+        self.to_turn, self.progress, self._conversation = to_turn, progress, conversation
         self.clock = RecordedClock(control, None)
         self.same = self.different = 0
         self.first: int | None = None
         self.fault: Fault | None = None
         self.notes: list[str] = []
         self._has_failed = False
-        self._collector = MoveCollector(
-            asked.game,
-            {seat: self.clock},
-            {} if host is None else {seat: host},
-            player_io,
-            people=frozenset(),
-            together=False,
-            excuses=asked.replay.head.get("on_malformed") == "pass",
-            remarks_bytes=1 << 62,
-        )
+        self._collector = conversation.collector(asked.game, {seat: self.clock})
 
     def go(self) -> None:
         """Ask the questions before the turn. Stop if the program can't be asked any more."""
@@ -210,7 +195,7 @@ class Prompter:
         if question.is_own:
             self._collector.replace_notices(seat, question.notices)
         found = self._collector.ask(question.turn, question.state, [seat] if question.is_own else [], ())
-        self._io.watch.drain()
+        self._conversation.io.watch.drain()
         return found
 
     def _ends(self, turn: int, fault: Fault, *, is_asked: bool) -> bool:
@@ -255,54 +240,39 @@ def ask_at(
     control = time_control(head, seat)
     assert control is not None, "there would be no start message"
     progress = progress or Progress()
-    bots = BotProcesses()
+    conversation = recorded_conversation(head, seat, player, isolation, log)
     try:
-        if player.program is not None:
-            programs = all_built({seat: player.program}, isolation)
-            bots.launch(programs, {seat: log}, isolation, keeping_early=() if player.host is None else (seat,))
-            bots.wait()
-        converse = player.converse
-        players: Mapping[Seat, Player] = bots.players if converse is None else {seat: LocalPlayer(seat, player.label, log, converse)}
-        player_io = PlayerIO(
-            players,
-            bots,
-            stop_idle=False,
-            max_lateness=float("inf"),
-            on_tick=lambda: None,
-            discards_early=head.get("on_malformed") == "pass",
-        )
+        conversation.start()
         start = start_of(asked.game, asked.settings, head)
-        failure = greet(player_io, players[seat], player.host, line, control._replace(startup=None), start)
+        failure = failure_to_greet(conversation, asked, line, control._replace(startup=None), start)
         if failure is not None:
             return Debugged(0, 0, None, failure, is_ready=False)
-        prompter = Prompter(to_turn, player_io, player.host, progress)
+        prompter = Prompter(to_turn, conversation, progress)
         prompter.notes += notes
         prompter.go()
         found = prompter.report(None) if prompter.fault is not None else prompter.ask_last()
         if player.program is not None and found.has_answered:
-            player_io.dismiss({seat: b""}, grace)
+            conversation.dismiss({seat: b""}, grace)
         return found
     finally:
-        bots.close()
-        for each in bots.players.values():
-            each.pipes.close()
+        conversation.close()
         log.close()
 
 
 class Rehearsal(Listener):
     """Asks one bot of a match the questions before the turn at which the match begins, and keeps its first answer. A listener of that match."""
 
-    def __init__(self, to_turn: QuestionsToTurn, host: Host | None, progress: Progress) -> None:
-        self._to_turn, self._host, self._progress = to_turn, host, progress
+    def __init__(self, to_turn: QuestionsToTurn, progress: Progress) -> None:
+        self._to_turn, self._progress = to_turn, progress
         self._prompter: Prompter | None = None
         self._given: Given | None = None
         self._remark: Mapping[str, Json] = {}
         self._seconds = 0.0
 
-    def go(self, player_io: PlayerIO, clocks: Mapping[Seat, Clock]) -> dict[Seat, Fault]:
+    def go(self, conversation: Conversation, clocks: Mapping[Seat, Clock]) -> dict[Seat, Fault]:
         """Ask the questions before the turn, as ``Beginning.rehearse``. The bot's bank is then the recorded one."""
         seat = self._to_turn.asked.seat
-        self._prompter = prompter = Prompter(self._to_turn, player_io, self._host, self._progress)
+        self._prompter = prompter = Prompter(self._to_turn, conversation, self._progress)
         prompter.go()
         if prompter.fault is not None:
             return {seat: prompter.fault}

@@ -9,15 +9,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from referee.errors import ReplayWrong, StartError, UsageError
+from referee.errors import ReplayWrong, UsageError
 from referee.match.clock import Clock, TimeControl
-from referee.match.collector import MoveCollector, read_ready
+from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.sentences import warning_code
-from referee.players.building import all_built
 from referee.players.faults import ILLEGAL, LATE, MALFORMED, Fault
-from referee.players.io import PlayerIO
 from referee.players.log import Log
-from referee.players.process import BotProcesses, ProcessPlayer
 from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
 from referee.replay.recorded import first_turn, limits_of, microseconds, start_line, time_control, told, warnings
 from referee.wire import encode
@@ -27,20 +24,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from referee.dialects.dialect import Host
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
     from referee.isolation.limits import Limits
     from referee.match.collector import TurnAnswers
-    from referee.players.player import Player
     from referee.players.spec import Spec
     from referee.replay.reader import Failed, Replay, Step
 
 _Read = TypeVar("_Read", "Step", "Failed")
 #: The bot's limit is a multiple of that of the match, plus a number of seconds. Without a limit in the match it is ``_UNLIMITED``.
 _TIMES, _MORE, _UNLIMITED = 5.0, 5.0, 60.0
-#: Seconds that the bot has to exit after the last message.
-_GRACE = 1.0
 MOVE, PASS = "move", "pass"
 
 
@@ -211,23 +204,18 @@ def rerun(
         run.close()
 
 
-def greet(player_io: PlayerIO, player: Player, host: Host | None, line: bytes, control: TimeControl, state: Any) -> Given | None:
-    """Send a player ``start`` and read its ``ready``, or the equivalent in a dialect. Return the player's failure.
+def recorded_conversation(
+    head: Mapping[str, Json], seat: Seat, entrant: Entrant, isolation: Isolation, log: Log | None = None
+) -> Conversation:
+    """Return a conversation with the player of a seat, about the questions of a replay with this head."""
+    manner = Manner(excuses=head.get("on_malformed") == "pass")
+    return Conversation({seat: entrant}, isolation, {seat: log or Log(None, isolation.limits.stderr_bytes)}, manner)
 
-    ``line`` is the start message. Raises StartError if its program can't be started.
-    """
-    seat = player.seat
-    if host is None or host.awaits_name:
-        reply = player_io.ask_together({seat: (line if host is None else host.on_connect, control.startup, None)}, is_start=True)[seat]
-        refusal = player.start_refusal() if reply.failure is not None and isinstance(player, ProcessPlayer) else None
-        if refusal is not None:
-            raise StartError(f"{refusal}.", seat)
-        name = read_ready(player, host, reply, control)
-        if isinstance(name, Fault):
-            return fault_given(name)
-    if host is not None:
-        player_io.tell(seat, host.opening(state))
-    return None
+
+def failure_to_greet(conversation: Conversation, asked: Questions, line: bytes, control: TimeControl, state: Any) -> Given | None:
+    """Greet the player of a replay's seat with this start message. Return its failure. Raises StartError if its program can't be started."""
+    name = conversation.greet(asked.game, state, {asked.seat: line}, {asked.seat: control})[asked.seat]
+    return fault_given(name) if isinstance(name, Fault) else None
 
 
 class _Over(Exception):
@@ -280,17 +268,7 @@ class _Rerun:
         self.startup = _patience(control.startup)
         self.clock = RecordedClock(control, _patience(control.move) if patience is None else patience)
         self.host = spec.dialect.host(seat) if spec.dialect is not None else None
-        hosts = {} if self.host is None else {seat: self.host}
-        self.bots = BotProcesses()
-        log = Log(None, isolation.limits.stderr_bytes)
-        self.bots.launch(all_built({seat: spec.program}, isolation), {seat: log}, isolation, keeping_early=hosts)
-        excuses = head.get("on_malformed") == "pass"
-        self.io = PlayerIO(
-            self.bots.players, self.bots, stop_idle=False, max_lateness=float("inf"), on_tick=lambda: None, discards_early=excuses
-        )
-        self.collector = MoveCollector(
-            asked.game, {seat: self.clock}, hosts, self.io, people=frozenset(), together=False, excuses=excuses, remarks_bytes=1 << 62
-        )
+        self.conversation = recorded_conversation(head, seat, Entrant(spec.label, {}, spec.program, host=self.host), isolation)
         self.notices: list[dict[str, Json]] = []
         self.differences: list[Difference] = []
         self.first = first_turn(head)
@@ -299,13 +277,12 @@ class _Rerun:
 
     def close(self) -> None:
         """End the bot."""
-        self.bots.close()
-        for player in self.bots.players.values():
-            player.pipes.close()
+        self.conversation.close()
 
     def run(self) -> Rerun:
         asked, seat = self.asked, self.asked.seat
-        self.bots.wait()
+        self.conversation.start()
+        self.collector = self.conversation.collector(asked.game, {seat: self.clock})
         path = asked.replay.path
         assert path is not None
         failed = self.greet(start_of(asked.game, asked.settings, asked.replay.head))
@@ -326,9 +303,8 @@ class _Rerun:
 
     def greet(self, state: Any) -> Given | None:
         """Send ``start`` and read ``ready``, or the equivalent in a dialect. Return the bot's failure."""
-        seat = self.asked.seat
-        player = self.bots.players[seat]
-        return greet(self.io, player, self.host, self.start_line, self.control._replace(startup=self.startup), state)
+        control = self.control._replace(startup=self.startup)
+        return failure_to_greet(self.conversation, self.asked, self.start_line, control, state)
 
     def dismiss(self) -> None:
         """Send the last message, as the match did, and wait for the bot to leave."""
@@ -336,7 +312,7 @@ class _Rerun:
         outcome = game.outcome(replay.final)
         if outcome is not None:
             end = encode.end({**outcome.to_json(), "steps": replay.turns})
-            self.io.dismiss({self.asked.seat: end if self.host is None else self.host.closing(replay.final, outcome)}, _GRACE)
+            self.conversation.dismiss({self.asked.seat: end if self.host is None else self.host.closing(replay.final, outcome)})
 
     def fault(self, failed: Failed) -> None:
         """Ask about the position in which somebody failed; it was the same for all players of the step."""

@@ -17,13 +17,10 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.choose import choose
 from referee.match import sentences
 from referee.match.clock import TimeControl
-from referee.match.collector import read_ready
+from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.seeds import match_id, seat_seed, secret_of
-from referee.players.building import all_built
 from referee.players.faults import Fault
-from referee.players.io import PlayerIO
 from referee.players.log import Log
-from referee.players.process import BotProcesses
 from referee.wire import decode, encode
 from referee.wire.escape import escape, quoted
 from referee.wire.lines import LineBuffer
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
 #: How long connecting to a server may take, in seconds, and the longest line of a server, in bytes.
 _REACH = 10.0
 _MOST_LINE = 1 << 20
-_GRACE = 1.0
 #: The server measures the bot's time; only the start-up has a limit here.
 _TIME = TimeControl(startup=10.0, move=None, bank=None)
 
@@ -157,18 +153,17 @@ class _Playing:
             )
         spec = bots.specs[seat]
         self.label = escape(spec.label, 80)
-        self._log = Log(None, bots.limits.stderr_bytes)
-        self._bots = BotProcesses()
         isolation = choose(bots.isolation, bots.limits, [spec.program])
+        log = Log(None, bots.limits.stderr_bytes)
+        entrant, manner = Entrant(spec.label, {}, spec.program), Manner(on_tick=self._look)
+        self._conversation = Conversation({seat: entrant}, isolation, {seat: log}, manner)
+        self._sock: socket.socket | None = None
         try:
-            self._bots.launch(all_built({seat: spec.program}, isolation), {seat: self._log}, isolation)
-            self._bots.wait()
-            self.player = self._bots.players[seat]
-            self._player_io = PlayerIO(self._bots.players, self._bots, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
-            self._sock: socket.socket | None = None
+            self._conversation.start()
+            self.player = self._conversation.bots.players[seat]
             self._greet(settings)
         except BaseException:
-            self._bots.close()
+            self._conversation.close()
             raise
 
     def read_log(self) -> None:
@@ -182,8 +177,7 @@ class _Playing:
         seed = seat_seed(secret, match, self.seat)
         given, clock = GAME.codec.settings_json(settings), _TIME.to_json()
         start = encode.start(GAME.info, settings.rules, self.seat, given, clock=clock, seed=seed, match=match)
-        reply = self._player_io.ask_together({self.seat: (start, _TIME.startup, None)})[self.seat]
-        name = read_ready(self.player, None, reply, _TIME)
+        name = self._conversation.greet(GAME, GAME.start(settings), {self.seat: start}, {self.seat: _TIME})[self.seat]
         if isinstance(name, Fault):
             raise BotFailed(name.text, has_begun=False)
 
@@ -198,7 +192,7 @@ class _Playing:
         question = encode.turn(asked.turn, view, [], encode.limit(None), asked.bank)
         self._sock = sock
         try:
-            reply = self._player_io.ask(self.seat, question, None)
+            reply = self._conversation.io.ask(self.seat, question, None)
         finally:
             self._sock = None
         if reply.failure is not None:
@@ -214,9 +208,9 @@ class _Playing:
 
     def dismiss(self, result: Mapping[str, Json]) -> None:
         """Send the bot the result and let it exit."""
-        self._player_io.dismiss({self.seat: encode.end(result)}, _GRACE)
+        self._conversation.dismiss({self.seat: encode.end(result)})
         self.close()
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
-            self._bots.close()
+            self._conversation.close()

@@ -163,7 +163,7 @@ def test_a_sandbox_that_is_killed_from_outside_voids_the_match(best: Isolation, 
             os.kill(self._bots.players["prey"].process.pid, signal.SIGKILL)
         return ask(self, seat, data, limit, guard)
 
-    monkeypatch.setattr("referee.match.loop.PlayerIO", type("Watched", (PlayerIO,), {"ask": killing}))
+    monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": killing}))
     # The bot may answer until the kernel has ended it, but it leaves before the match does.
     with pytest.raises(MatchVoid, match=r"The sandbox of the prey .* failed"):
         intrude(INTRUDERS / "daemon.py", planted, best, steps=1_000)

@@ -212,7 +212,7 @@ def test_nothing_works_out_of_turn_where_there_is_a_freezer(
             thought.append(reply.other)
         return reply
 
-    monkeypatch.setattr("referee.match.loop.PlayerIO", type("Watched", (PlayerIO,), {"ask": watched}))
+    monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": watched}))
     for name in ("continues_itself", "hog_of_40"):
         burnt.clear()
         thought.clear()
@@ -254,7 +254,7 @@ def test_without_a_freezer_strict_gives_each_bot_a_core_of_its_own(planted: Plan
             places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in player.process.sandbox.pids())
         return ask(self, seat, data, limit, guard)
 
-    monkeypatch.setattr("referee.match.loop.PlayerIO", type("Watched", (PlayerIO,), {"ask": watched}))
+    monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": watched}))
     played = intrude(INTRUDERS / "hog_of_40.py", planted, isolation, steps=6)
     assert not played.result.faults
     assert "each bot has a core of its own" in played.result.notes[0]

@@ -118,7 +118,7 @@ def turns_against(
         last = after
         return reply
 
-    monkeypatch.setattr("referee.match.loop.PlayerIO", type("Watched", (PlayerIO,), {"ask": asking}))
+    monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": asking}))
     options = UNHURRIED._replace(time=PATIENT._replace(kind=kind))
     played = intrude(bot, planted, isolation, options=options, hunter=str(thinker), steps=steps)
     assert not played.result.faults

@@ -1,0 +1,194 @@
+"""The players of a match or of a recording: started, greeted, asked and dismissed, in one place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.errors import StartError
+from referee.match.collector import MoveCollector, ask_together, read_ready
+from referee.players.building import all_built
+from referee.players.connection import ConnectedPlayer
+from referee.players.faults import Fault
+from referee.players.in_process import LocalPlayer
+from referee.players.io import PlayerIO
+from referee.players.process import BotProcesses
+from referee.wire.constants import NAME_LENGTH
+from referee.wire.escape import escape, is_blank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from referee.dialects.dialect import Host
+    from referee.games.game import Game, Json, Seat
+    from referee.isolation.level import Isolation
+    from referee.isolation.program import Program
+    from referee.isolation.supervision import SupervisionReserve
+    from referee.match.clock import Clock, TimeControl
+    from referee.players.connection import Connection
+    from referee.players.log import Log
+    from referee.players.player import Player
+
+#: Seconds that a bot has to exit after the last message.
+GRACE = 1.0
+#: No limit on the remarks of a conversation that isn't recorded, in bytes.
+_UNLIMITED = 1 << 62
+
+
+class Entrant(NamedTuple):
+    """The player of a seat: a program, ``converse`` in this process, or the player at the end of a ``connection``.
+
+    ``about`` goes into the replay's head. ``time`` is the player's own time control; None means that of the match. ``host`` communicates
+    with the player in a dialect; None means the native protocol. ``is_patient``: nothing limits its time, though its questions show the
+    limits of its time control. ``isolation`` is the level of this program alone; None means that of the match.
+    """
+
+    label: str
+    about: Mapping[str, Json]
+    program: Program | None = None
+    converse: Callable[[bytes], bytes | None] | None = None
+    connection: Connection | None = None
+    time: TimeControl | None = None
+    host: Host | None = None
+    is_patient: bool = False
+    isolation: Isolation | None = None
+
+
+class Manner(NamedTuple):
+    """How players are treated beside their questions.
+
+    With ``stops_idle``, bots are stopped while others are asked. ``max_lateness`` are the seconds for which the referee may be kept off the
+    processor. ``by_cpu``: processor time is billed. With ``excuses``, a malformed answer is a pass with a warning. ``on_tick`` is called
+    about four times a second during long waits. ``before_start`` is called with the number of a sandboxed bot and its first process
+    before the bot runs.
+    """
+
+    stops_idle: bool = False
+    max_lateness: float = float("inf")
+    by_cpu: bool = False
+    excuses: bool = False
+    on_tick: Callable[[], None] = lambda: None
+    before_start: Callable[[int, int], None] | None = None
+
+
+class Conversation:
+    """The conversation with the players of some seats. Call ``start``, then ``greet``; in the end ``close``, however it ends.
+
+    ``logs`` take what they write to stderr. ``reserve`` keeps the supervisor between the matches of one process. ``cpu_seconds`` is a
+    kernel limit on the processor time of each bot, None for none.
+    """
+
+    def __init__(
+        self,
+        entrants: Mapping[Seat, Entrant],
+        isolation: Isolation,
+        logs: Mapping[Seat, Log],
+        manner: Manner,
+        *,
+        reserve: SupervisionReserve | None = None,
+        cpu_seconds: int | None = None,
+    ) -> None:
+        self.hosts = {seat: entrant.host for seat, entrant in entrants.items() if entrant.host is not None}
+        self.people = frozenset(seat for seat, entrant in entrants.items() if entrant.connection is not None)
+        self.players: dict[Seat, Player] = {}
+        self.bots = BotProcesses(reserve)
+        self.logs = logs
+        self._entrants = entrants
+        self._isolation = isolation
+        self._manner = manner
+        self._check = None if reserve is None else reserve.check
+        self._cpu_seconds = cpu_seconds
+
+    def start(self) -> None:
+        """Start the programs and wait until they run. Raises StartError, MatchVoid and PlayerError as ``BotProcesses`` does."""
+        programs = {seat: entrant.program for seat, entrant in self._entrants.items() if entrant.program is not None}
+        levels = {seat: self._entrants[seat].isolation or self._isolation for seat in programs}
+        programs = {seat: all_built({seat: program}, levels[seat], self._check)[seat] for seat, program in programs.items()}
+        # Like the course's servers, take a line of a dialect that came too early as the answer to the next question.
+        self.bots.launch(
+            programs,
+            self.logs,
+            self._isolation,
+            self._cpu_seconds,
+            keeping_early=self.hosts,
+            levels=levels,
+        )
+        self.players.update(self.bots.players)
+        for seat, entrant in self._entrants.items():
+            if entrant.connection is not None:
+                log, keeps_early = self.logs[seat], seat in self.hosts
+                self.players[seat] = ConnectedPlayer(seat, entrant.label, log, entrant.connection, keeps_early=keeps_early)
+            elif entrant.converse is not None:
+                self.players[seat] = LocalPlayer(seat, entrant.label, self.logs[seat], entrant.converse)
+        manner = self._manner
+        self.bots.wait(manner.before_start)
+        self.io = PlayerIO(
+            self.players,
+            self.bots,
+            stop_idle=manner.stops_idle,
+            max_lateness=manner.max_lateness,
+            on_tick=manner.on_tick,
+            by_cpu=manner.by_cpu,
+            discards_early=manner.excuses,
+        )
+
+    def greet(
+        self, game: Game[Any, Any], state: Any, lines: Mapping[Seat, bytes], times: Mapping[Seat, TimeControl]
+    ) -> dict[Seat, str | Fault]:
+        """Send ``start`` to the players and read their ``ready``, or the equivalent in a dialect.
+
+        ``lines`` are the start messages by seat, ``times`` the time controls. Return the own name of each player, safe to show, "" where it
+        gives none, or its fault. Raises StartError if the system refused to start a program.
+        """
+        lines = {seat: self.hosts[seat].on_connect if seat in self.hosts else line for seat, line in lines.items()}
+        asked = [seat for seat in lines if seat not in self.hosts or self.hosts[seat].awaits_name]
+        questions = {seat: (lines[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked}
+        found: dict[Seat, str | Fault] = dict.fromkeys(lines, "")
+        for seat, reply in ask_together(self.io, questions, game, state, is_start=True).items():
+            if reply.failure is not None:
+                self._raise_refusal(seat)
+            player, name = self.players[seat], read_ready(self.players[seat], self.hosts.get(seat), reply, times[seat])
+            if isinstance(name, str):
+                name = "" if is_blank(name) else escape(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
+                if name and isinstance(player, ConnectedPlayer):
+                    player.introduce(name)
+            found[seat] = name
+        for seat, name in found.items():
+            if seat in self.hosts and not isinstance(name, Fault):
+                self.io.tell(seat, self.hosts[seat].opening(state))
+        return found
+
+    def _raise_refusal(self, seat: Seat) -> None:
+        bot = self.bots.players.get(seat)
+        refusal = None if bot is None else bot.start_refusal()
+        if refusal is not None:
+            level = self._entrants[seat].isolation or self._isolation
+            inside = "; inside the sandbox there are its own files and the system's alone" if level.has_walls else ""
+            raise StartError(f"{refusal}{inside}.", seat)
+
+    def collector(
+        self, game: Game[Any, Any], clocks: Mapping[Seat, Clock], *, together: bool = False, remarks_bytes: int = _UNLIMITED
+    ) -> MoveCollector:
+        """Return what asks the players with these clocks for their moves. ``remarks_bytes`` limits what is kept of a seat's remarks."""
+        return MoveCollector(
+            game,
+            clocks,
+            {seat: host for seat, host in self.hosts.items() if seat in clocks},
+            self.io,
+            people=self.people.intersection(clocks),
+            together=together,
+            excuses=self._manner.excuses,
+            remarks_bytes=remarks_bytes,
+        )
+
+    def dismiss(self, ends: Mapping[Seat, bytes], grace: float = GRACE) -> None:
+        """Send the last messages, and give the bots ``grace`` seconds to exit."""
+        self.io.dismiss(ends, grace)
+
+    def close(self, *, is_sound: bool = False) -> None:
+        """End every process and close every connection. ``is_sound``: nothing has gone wrong, so a reserve may keep the supervisor."""
+        self.bots.close(is_sound=is_sound)
+        for player in {**self.bots.players, **self.players}.values():
+            if player.pipes is not None:
+                player.pipes.close()
+            else:
+                player.log.close()
