@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 #: Everybody sees the hash of the seed, so a shorter seed could be found by trying all of them.
 _SAFE_LENGTH = 16
 _LEAST_DIFFERENT = 4
+#: The first line of what a commitment is the hash of.
+COMMITTED = "referee starts"
 #: The digits of a group of a commitment.
 _GROUP = 4
 
@@ -56,9 +58,11 @@ def deciding(rubric: Rubric, version: int | None = None) -> dict[str, Json]:
 
 def commitment(parts: Mapping[str, Json]) -> str:
     """Return the commitment to what ``deciding`` has returned: 64 hexadecimal digits, and a group of four for each part."""
-    # The seed is in every group, so that nobody can guess a part from its group.
+    # The seed is in every group, so that nobody can guess a part from its group. No seed has a line feed, so that no text of a seed, whose
+    # hash earlier versions published, is what is hashed here.
+    whole = hashlib.sha256(f"{COMMITTED}\n{canonical(dict(parts))}".encode()).hexdigest()
     groups = [hashlib.sha256(canonical([parts["the seed"], name, value]).encode()).hexdigest()[:_GROUP] for name, value in parts.items()]
-    return "-".join([hashlib.sha256(canonical(dict(parts)).encode()).hexdigest(), *groups])
+    return "-".join([whole, *groups])
 
 
 def committed(rubric: Rubric) -> str:

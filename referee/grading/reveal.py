@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from referee.games.game import Json
+    from referee.games.game import Game, Json
 
 FILE = "reveal.json"
 FORMAT = 2
@@ -35,7 +35,7 @@ _COMMITMENT = f"{_HASH}(-[0-9a-f]{{4}}){{7}}"
 
 #: How anybody can derive the starts, without a program of ours. It stands in the file.
 HOW = (
-    "The first 64 digits of the commitment, which was published with the assignment, are the SHA-256 of everything that decides a start, as JSON with sorted keys, without spaces, and with escapes for everything that isn't ASCII.",
+    'The first 64 digits of the commitment, which was published with the assignment, are the SHA-256 of the line "referee starts" and everything that decides a start, as JSON with sorted keys, without spaces, and with escapes for everything that isn\'t ASCII.',
     "The secret of a test is HMAC-SHA256 with the seed's text as the key and \"family/\" and the test's name as the message.",
     'The seed of start n is made from HMAC-SHA256 with that secret as the key and "start/n" as the message: the first 8 bytes as a big-endian number, shifted right by 11 bits.',
     'In a game that draws positions, the position follows from the seed of the start; a position that was drawn before is drawn again with "start/n/1", "start/n/2" and so on.',
@@ -103,26 +103,6 @@ class Checked(NamedTuple):
 def reveal(rubric: Rubric, folder: Path) -> Path:
     """Write ``reveal.json`` with the seed, the commitment and the starts of each test; return its path. UsageError if it can't be written."""
     game = games.get(rubric.game)
-    tests: list[Json] = []
-    for test in rubric.tests:
-        starts = family.starts(game, rubric, test)
-        tests.append(
-            {
-                "name": test.name,
-                "has_set_start": test.has_set_start,
-                "secret": family.secret(rubric.seed, test.name).hex(),
-                "settings": dict(test.settings),
-                "starts": [
-                    {
-                        "number": start.number,
-                        "hidden": family.is_hidden(test, start.number),
-                        "seed": start.seed,
-                        "settings": dict(start.settings),
-                    }
-                    for start in starts
-                ],
-            }
-        )
     body: dict[str, Json] = {
         "type": "reveal",
         "format": FORMAT,
@@ -135,7 +115,7 @@ def reveal(rubric: Rubric, folder: Path) -> Path:
         "commitment": family.committed(rubric),
         "rubric_sha256": hashlib.sha256(rubric.text.encode()).hexdigest(),
         "how": list(HOW),
-        "tests": tests,
+        "tests": [_revealed(game, rubric, test) for test in rubric.tests],
     }
     path = folder / FILE
     try:
@@ -143,6 +123,21 @@ def reveal(rubric: Rubric, folder: Path) -> Path:
     except OSError as error:
         raise UsageError(f"{_quoted(path)} can't be written: {error.strerror or error}.") from None
     return path
+
+
+def _revealed(game: Game[Any, Any], rubric: Rubric, test: RubricTest) -> dict[str, Any]:
+    """Return a test with its secret and its starts, as in the file. SettingsError if they can't be drawn."""
+    starts = family.starts(game, rubric, test)
+    return {
+        "name": test.name,
+        "has_set_start": test.has_set_start,
+        "secret": family.secret(rubric.seed, test.name).hex(),
+        "settings": dict(test.settings),
+        "starts": [
+            {"number": start.number, "hidden": family.is_hidden(test, start.number), "seed": start.seed, "settings": dict(start.settings)}
+            for start in starts
+        ],
+    }
 
 
 def check_reveal(path: Path, published: str | None = None) -> Checked:
@@ -164,6 +159,8 @@ def check_reveal(path: Path, published: str | None = None) -> Checked:
     problems: list[str] = []
     if found.seed_sha256 != family.seed_hash(found.seed):
         problems.append("The file's hash of the seed is not that of its seed.")
+    if not found.seed.isprintable():
+        problems.append("The seed is none that a rubric can have: it has an invisible character.")
     if given is not None:
         covers = "seed" if given == family.seed_hash(found.seed) else "starts"
     if covers == "starts" and given is not None and given[:64] != own[:64]:
@@ -205,22 +202,20 @@ def _wrong_starts(rubric: Rubric, found: _File) -> list[str]:
 
 
 def _problem(rubric: Rubric, test: RubricTest, given: _Test) -> str | None:
-    """Return what is wrong with a test, None if its starts are those that the seed gives."""
-    if family.secret(rubric.seed, given.name).hex() != given.secret:
-        return "its secret is not the one that the seed gives."
+    """Return what is wrong with a test, None if it is as the seed gives it."""
     if not given.starts:
         return "it has no start."
     try:
-        expected = family.starts(games.get(rubric.game), rubric, test)
+        expected = _revealed(games.get(rubric.game), rubric, test)
     except SettingsError as error:
         return f"its starts can't be drawn: {error}"
-    if len(expected) != len(given.starts):
+    if expected["secret"] != given.secret:
+        return "its secret is not the one that the seed gives."
+    if len(expected["starts"]) != len(given.starts):
         return f"it has {len(given.starts):,} starts; with a start that its settings name, there is one."
-    for start, told in zip(expected, given.starts, strict=True):
-        facts = [start.number, family.is_hidden(test, start.number), start.seed, dict(start.settings)]
-        if canonical(facts) != canonical([told.number, told.hidden, told.seed, told.settings]):
-            return f"start {start.number} is not the one that the seed gives."
-    return None
+    pairs = enumerate(zip(expected["starts"], given.starts, strict=True))
+    wrong = next((number for number, (start, told) in pairs if canonical(start) != canonical(told.model_dump())), None)
+    return None if wrong is None else f"start {wrong} is not the one that the seed gives."
 
 
 def _read(path: Path) -> _File:

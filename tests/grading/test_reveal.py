@@ -17,6 +17,7 @@ from referee.games.game import SettingsError
 from referee.grading import family
 from referee.grading.grading import open_grading
 from referee.grading.reveal import check_reveal, reveal
+from referee.league.keys import canonical
 
 if TYPE_CHECKING:
     import subprocess
@@ -180,6 +181,17 @@ def test_a_file_and_a_hash_of_the_earlier_format_show_that_only_the_seed_is_cove
         file.write_text(put(json.dumps({**body, "format": 1}), path, value))
         (problem,) = check_reveal(file).problems
         assert problem.startswith(told), problem
+
+
+def test_no_seed_passes_for_what_was_published(file: Path) -> None:
+    """A grader can't show the text whose hash was published as a seed, to which an earlier version would have committed alone."""
+    rubric = rubrics.load(file.parent, TESTS["evasion"])
+    published = family.committed(rubric)[:64]
+    text = f"{family.COMMITTED}\n{canonical(family.deciding(rubric))}"
+    assert family.seed_hash(text) == published
+    body = {**json.loads(file.read_text()), "format": 1, "seed": text, "seed_sha256": published}
+    file.write_text(json.dumps(body))
+    assert "The seed is none that a rubric can have: it has an invisible character." in check_reveal(file, published).problems
 
 
 @pytest.mark.parametrize("text", ["", "x", "0" * 63, "0" * 64 + "-", "0" * 64 + "-12ab", "0" * 99])
