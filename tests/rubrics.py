@@ -81,3 +81,25 @@ def match(
 
 def trial(rubric: Rubric, test: int = 0, start: int = 0, student: str = STUDENT) -> Trial:
     return Trial(student, test, start, start >= rubric.tests[test].starts - rubric.tests[test].hidden)
+
+
+#: A rubric of two matches for each submission, worth 20 points if it makes no fault.
+HUNTS = """
+name = "Homework"
+game = "evasion"
+seed = "0123456789abcdef0123456789abcdef"
+isolation = "none"
+[settings]
+width = 60
+height = 60
+max_steps = 40
+[[tests]]
+name = "hunts"
+seat = "hunter"
+against = "still"
+starts = 2
+points = 20
+need = { finishes = true }
+"""
+#: A program that fails at once.
+CRASHES = "raise SystemExit(3)\n"

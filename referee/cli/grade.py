@@ -71,6 +71,15 @@ def grade(
             "--roster", metavar="FILE", help="A CSV file of all students; those without a submission get a row.", show_default=False
         ),
     ] = None,
+    layout: Annotated[
+        str | None,
+        typer.Option(
+            "--layout",
+            metavar="LAYOUT",
+            help="How SUBMISSIONS is laid out: auto, gradescope, canvas, moodle, github or plain.  (default: auto)",
+            show_default=False,
+        ),
+    ] = None,
     rerun: Annotated[
         str | None, typer.Option("--rerun", metavar="STUDENT", help="Play all matches of one student again.", show_default=False)
     ] = None,
@@ -125,9 +134,10 @@ def grade(
 
     After an interruption, run the same command again: it keeps all marks and continues.
     """
-    begins = {"--rubric": rubric, "--roster": roster, "--isolation": isolation, "--missing-is-zero": missing_is_zero}
+    begins = {"--rubric": rubric, "--roster": roster, "--isolation": isolation, "--layout": layout, "--missing-is-zero": missing_is_zero}
     marks = {
         "--roster": roster,
+        "--layout": layout,
         "--missing-is-zero": missing_is_zero,
         "--after-due": after_due,
         "--gradebook": gradebook,
@@ -176,11 +186,10 @@ def grade(
         _check_rubric(_load(submissions or rubric, isolation), play, as_json=as_json)
         return
     _check_given(submissions, out, begins, gradebook, column)
-    if only is not None:
-        _check_none("--only looks at one student, so there is no", {"--missing-is-zero": missing_is_zero})
+    _check_none("--only looks at one student, so there is no", {"--missing-is-zero": only is not None and missing_is_zero})
     found = None if submissions is None else _load(rubric, isolation)
     folder = out if out is not None else _default_folder(found)
-    wanted = Wanted(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero)
+    wanted = Wanted(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero, layout or "auto")
     grades = grade_class(folder, found, wanted, play, after_due=after_due)
     _finish(grades, after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
 
@@ -292,6 +301,7 @@ class Wanted(NamedTuple):
     only: str | None = None
     rerun: str | None = None
     missing_is_zero: bool = False
+    layout: str = "auto"
 
 
 def grade_class(folder: Path, rubric: Rubric | None, wanted: Wanted, play: _Play, *, after_due: bool) -> Grades:
@@ -337,7 +347,7 @@ def _take(opened: OpenGrading, source: Path, wanted: Wanted) -> None:
     from referee.grading.submissions import collect
 
     with opened.incoming() as folder:
-        found = collect(source, folder, opened.seats, wanted.roster, opened.other_roles, can_be_empty=bool(opened.submissions))
+        found = collect(source, folder, opened.seats, wanted.roster, opened.other_roles, layout=wanted.layout, known=opened.submissions)
         if wanted.only is not None:
             found = (_only(found, wanted.only, source),)
         for text in opened.take(found, missing_is_zero=wanted.missing_is_zero, is_only=wanted.only is not None):

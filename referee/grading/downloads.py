@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import unicodedata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
@@ -19,22 +20,29 @@ from referee.support.packages import install_command
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
 #: The file of a Gradescope export that says who submitted what.
 METADATA = "submission_metadata.yml"
 _MOST_METADATA_BYTES = 64 << 20
+_MOST_NAMED = 5
 #: What Moodle adds to the name of a student: the number of the participant and the kind of submission.
 _MOODLE = re.compile(r"(?P<name>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<file>.*))?", re.DOTALL)
-#: What Canvas adds: whether it was late, the numbers of the student and of the attachment. Without an attachment it is a text or a link.
+#: What Canvas adds: whether it was late, the numbers of the student and of the attachment. Without an attachment it is a text or a link. Only
+#: an anonymous submission has no name before them: a name can be a number, too.
 _CANVAS = re.compile(
-    r"(?:(?P<name>\w+?)_)??(?P<late>LATE_)?(?P<user>\d+|anon_\w{5})_(?:(?P<attachment>\d+)_(?P<file>.+)|(?P<kind>text|link)\.html)",
+    r"(?:(?=(?:LATE_)?anon_)|(?P<name>\w+?)_)(?P<late>LATE_)?(?P<user>\d+|anon_\w{5})_"
+    r"(?:(?P<attachment>\d+)_(?P<file>.+)|(?P<kind>text|link)\.html)",
     re.DOTALL,
 )
 #: Canvas adds -1, -2 ... to the name of a file that was submitted before.
 _NUMBERED = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,3})(?P<suffix>(?:\.[^.]*)?)", re.DOTALL)
 _GRADESCOPE = re.compile(r"submission_(\d+)")
+#: The folder in Gradescope's archive.
+_EXPORT = re.compile(r"assignment_\d+_export")
+#: How the submissions of a class can be laid out. AUTO: by the names at the top, which no student chooses.
+LAYOUTS = AUTO, GRADESCOPE, CANVAS, MOODLE, GITHUB, PLAIN = ("auto", "gradescope", "canvas", "moodle", "github", "plain")
 
 
 class Found(NamedTuple):
@@ -43,7 +51,8 @@ class Found(NamedTuple):
     ``name`` is that of its file or folder. ``pieces`` are paths and where they go in the submission's folder ("" for the whole folder).
     ``student`` is the student's name in tables if there is no roster. ``identities`` are numbers, addresses and file names that identify
     the student, ``people`` are persons' names. ``attempt`` orders several submissions of one student, where the download numbers them.
-    A submission that is refused already has a ``reason``.
+    A submission that is refused already has a ``reason``. ``person`` is what no two persons of a download share: the student id ("id 101"),
+    else the whole address ("mail ada@a.example"), the platform's number ("canvas 7001"), or the name of the file or folder ("name ada").
     """
 
     name: str
@@ -54,28 +63,46 @@ class Found(NamedTuple):
     people: tuple[str, ...] = ()
     attempt: tuple[str, int] | None = None
     reason: str = ""
+    person: str = ""
+
+    @property
+    def is_named_by_grader(self) -> bool:
+        """True if the grader, and no platform, said whose this is: by the name of the file or folder."""
+        return self.person.startswith("name ")
 
 
-def is_wrapper(name: str, inner: Collection[str], programs: Collection[str]) -> bool:
-    """True if a folder holds the submissions of a class, and is not one of them.
+def is_wrapper(name: str, inner: Collection[str], programs: Collection[str], layout: str, is_known: Callable[[str], bool]) -> bool:
+    """True if the only folder in SUBMISSIONS holds the submissions of a class, and is not one of them.
 
-    ``inner`` are the names in it, ``programs`` the names that a bot's program may have, without suffix.
+    ``inner`` are the names in it, ``programs`` the names that a bot's program may have, without suffix. ``is_known`` tells whether a name is
+    that of a student. A student chooses what is in a submission, so that never makes it a class: what could be either is a UsageError.
     """
-    if METADATA in inner:
-        return True
-    if _MOODLE.fullmatch(name) or _GRADESCOPE.fullmatch(name):
+    if layout == GRADESCOPE:
+        return METADATA in inner and not _GRADESCOPE.fullmatch(name)
+    if layout in (CANVAS, MOODLE):
+        return not (_MOODLE if layout == MOODLE else _CANVAS).fullmatch(name)
+    if layout in (GITHUB, PLAIN) or _MOODLE.fullmatch(name) or _GRADESCOPE.fullmatch(name) or is_known(name):
         return False
-    names = [entry for entry in inner if not entry.startswith(".")]
-    if any(_MOODLE.fullmatch(entry) or _CANVAS.fullmatch(entry) for entry in names):
+    if _EXPORT.fullmatch(name) and METADATA in inner:
         return True
-    return len(names) > 1 and not any(entry.partition(".")[0] in programs for entry in names)
+    names = sorted(entry for entry in inner if not entry.startswith(".") and entry != METADATA)
+    is_class = METADATA in inner or any(_MOODLE.fullmatch(entry) or _CANVAS.fullmatch(entry) or is_known(entry) for entry in names)
+    if not is_class and (len(names) < 2 or any(entry.partition(".")[0] in programs for entry in names)):
+        return False
+    shown = ", ".join(f"'{escape(entry, 80)}' of {escape(stem(entry), 80)}" for entry in names[:_MOST_NAMED])
+    raise UsageError(
+        f"It isn't certain how the submissions are laid out: there is only the folder '{escape(name, 80)}'. Read as plain, it is one submission, "
+        f"of {escape(name, 80)}. Read as the folder around a class, it holds {len(names):,} submissions: {shown or 'none'}"
+        f"{', as ' + METADATA + ' says' if METADATA in inner else ''}. For the first, add --layout plain; for the second, name the folder "
+        f"'{escape(name, 80)}' itself (unpack an archive first), or its platform with --layout."
+    )
 
 
-def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collection[str] = ()) -> list[Found]:
+def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collection[str] = (), layout: str = AUTO) -> list[Found]:
     """Return the submissions in a folder, in the order of their names.
 
     ``refused`` gives the reason for each name that can't be graded; ``left_out`` are names that aren't submissions. UsageError if the folder
-    or the metadata of the download can't be read.
+    or the metadata of the download can't be read, or if the ``layout`` isn't certain.
     """
     refused = refused or {}
     reasons = dict(refused)
@@ -101,17 +128,58 @@ def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collecti
             what = "a link" if kind == stat.S_IFLNK else KINDS.get(kind, "no ordinary file")
             reasons[name] = f"The submission '{escape(name, 120)}' is {what}; put the file or folder itself there."
     names = sorted({*kinds, *refused})
+    layout = _layout(top, [name for name in names if name in kinds] or names, kinds) if layout == AUTO else layout
     found: list[Found] = []
-    if METADATA in kinds:
+    if layout == GRADESCOPE:
         found += _gradescope(top, names, _metadata(top / METADATA), reasons)
         taken = {METADATA, *(item.name for item in found)}
         names = [name for name in names if name not in taken]
-    moodle = {name: match for name in names if (match := _MOODLE.fullmatch(name)) is not None}
-    canvas = {name: match for name in names if name not in moodle and (match := _CANVAS.fullmatch(name)) is not None}
+    moodle = _matching(_MOODLE, names if layout == MOODLE else ())
+    canvas = _matching(_CANVAS, names if layout == CANVAS else ())
     found += _moodle(top, moodle, kinds, reasons)
     found += _canvas(top, canvas, reasons)
-    found += _plain(top, [name for name in names if name not in moodle and name not in canvas], kinds, reasons)
+    others = [name for name in names if name not in moodle and name not in canvas]
+    if layout in (CANVAS, MOODLE) and others == names and names:
+        raise UsageError(
+            f"No name in '{escape(str(top), 200)}' is one of {layout}, such as '{escape(names[0], 80)}'; choose another --layout."
+        )
+    found += _plain(top, others, kinds, reasons, _shared(others) if layout == GITHUB else "")
     return sorted(found, key=lambda item: (item.name.casefold(), item.name, item.student))
+
+
+def _matching(pattern: re.Pattern[str], names: Iterable[str]) -> dict[str, re.Match[str]]:
+    return {name: match for name in names if (match := pattern.fullmatch(name)) is not None}
+
+
+def _layout(top: Path, names: Sequence[str], kinds: Mapping[str, int]) -> str:
+    """Return the layout that the names at the top have. UsageError if only some of them are named as by a platform, or all as by two.
+
+    A student chooses the ends of these names on some platforms, and never the beginnings. So one name alone decides nothing.
+    """
+    if kinds.get(METADATA) == stat.S_IFREG:
+        return GRADESCOPE
+    counts = {CANVAS: len(_matching(_CANVAS, names)), MOODLE: len(_matching(_MOODLE, names))}
+    whole = [layout for layout, count in counts.items() if names and count == len(names)]
+    if len(whole) == 1:
+        return whole[0]
+    if any(counts.values()):
+        read_as = [
+            f"as {layout}, {count:,} of {len(names):,} are named by it, such as {_quoted(pattern, names)}"
+            for (layout, count), pattern in zip(counts.items(), (_CANVAS, _MOODLE), strict=True)
+            if count
+        ]
+        other = next((name for name in names if not _CANVAS.fullmatch(name) and not _MOODLE.fullmatch(name)), None)
+        plain = "" if other is None else f"; as plain, each is named after its student, such as '{escape(other, 80)}'"
+        raise UsageError(
+            f"It isn't certain how the submissions are laid out: read {'; '.join(read_as)}{plain}. Take out what doesn't belong there, or add "
+            f"{' or '.join(f'--layout {layout}' for layout in (*(each for each, count in counts.items() if count), PLAIN))}."
+        )
+    is_github = all(kinds.get(name) == stat.S_IFDIR and os.path.lexists(top / name / ".git") for name in names)
+    return GITHUB if names and is_github else PLAIN
+
+
+def _quoted(pattern: re.Pattern[str], names: Iterable[str]) -> str:
+    return f"'{escape(next(iter(_matching(pattern, names))), 80)}'"
 
 
 def _metadata(path: Path) -> dict[str, Any]:
@@ -172,6 +240,7 @@ def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, Any], re
                     _some(full_name),
                     attempt,
                     reason,
+                    f"id {key(sid)}" if sid else f"mail {key(email)}" if email else f"submission {name}",
                 )
             )
     return found
@@ -209,6 +278,7 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
                 (full_name,),
                 None,
                 reason,
+                f"moodle {number or key(full_name)}",
             )
         )
     return found
@@ -222,9 +292,12 @@ def _several(names: Iterable[str]) -> str:
 def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str, str]) -> list[Found]:
     """Files called after the student, the student's number and the attachment's: "doejane_LATE_123_4567_hunter-1.py"."""
     groups: dict[str, list[str]] = {}
-    for name, match in names.items():
-        groups.setdefault(match["user"], []).append(name)
     found = []
+    for name, match in names.items():
+        if match["file"] and not match["late"] and re.match(r"\d+_.", match["file"], re.DOTALL):
+            found.append(_unclear(top, name, match))
+        else:
+            groups.setdefault(match["user"], []).append(name)
     for user, group in groups.items():
         files = [name for name in group if names[name]["file"]]
         name = files[0] if files else group[0]
@@ -243,9 +316,19 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
                 _some(person),
                 None,
                 reason,
+                f"canvas {user}",
             )
         )
     return found
+
+
+def _unclear(top: Path, name: str, match: re.Match[str]) -> Found:
+    """A submission whose student isn't certain: three numbers in a row are the end of a name and two numbers, or two and a file's beginning."""
+    reason = (
+        f"The submission '{escape(name, 120)}' could be that of {match['user']} or of {match['attachment']}, because three numbers follow one "
+        "another; rename it so that the file's own name begins with a letter."
+    )
+    return Found(name, ((str(top / name), name),), stem(name), reason=reason, person=f"canvas {name}")
 
 
 def _places(files: Sequence[str], names: Mapping[str, re.Match[str]]) -> dict[str, str]:
@@ -269,22 +352,20 @@ def _places(files: Sequence[str], names: Mapping[str, re.Match[str]]) -> dict[st
     return places
 
 
-def _plain(top: Path, names: Sequence[str], kinds: Mapping[str, int], reasons: Mapping[str, str]) -> list[Found]:
-    """Files and folders with any names. In a folder of repositories the words before all students' names are left out."""
+def _plain(top: Path, names: Sequence[str], kinds: Mapping[str, int], reasons: Mapping[str, str], prefix: str = "") -> list[Found]:
+    """Files and folders with any names. The ``prefix`` that the names of all repositories share is left out of the students' names."""
     folders = [name for name in names if kinds.get(name) == stat.S_IFDIR]
-    repositories = [name for name in folders if os.path.lexists(top / name / ".git")]
-    prefix = _shared(repositories)
     shared = _shared(folders)
     found = []
     for name in names:
         is_folder = name in folders
         base = name if is_folder else stem(name)
-        own = name[len(prefix) :] if prefix and name in repositories else base
+        own = name.removeprefix(prefix)
+        own = base if own == name else own
         parts = [name[match.end() :] for match in re.finditer("[-_]", shared)] if is_folder else []
-        place = "" if is_folder else name
-        found.append(
-            Found(name, ((str(top / name), place),), own, "", _some(own, base, name, *parts), _some(own, base), None, reasons.get(name, ""))
-        )
+        pieces = ((str(top / name), "" if is_folder else name),)
+        identities = _some(own, base, name, *parts)
+        found.append(Found(name, pieces, own, "", identities, _some(own, base), None, reasons.get(name, ""), f"name {key(base)}"))
     return found
 
 
@@ -307,6 +388,11 @@ def stem(name: str) -> str:
     return base if base and re.fullmatch(r"[A-Za-z]\w{0,5}", suffix) else name
 
 
-def of_file(path: Path) -> Found:
-    """Return the submission that is a single file."""
-    return _plain(path.parent, [path.name], {}, {})[0]
+def of_entry(path: Path) -> Found:
+    """Return the submission that is a file or folder named after its student."""
+    return _plain(path.parent, [path.name], {path.name: stat.S_IFDIR} if path.is_dir() else {}, {})[0]
+
+
+def key(text: str) -> str:
+    """Return an identity in the form in which it is compared."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -15,6 +15,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
+from referee.grading import roster
 from referee.grading.escaping import foreign_cell, guarded, number, one_line
 from referee.grading.handout import shown_marks
 from referee.grading.marks import public
@@ -39,6 +40,8 @@ _MOODLE_IDS = ("Identifier", "Email address", "ID number", "Username")
 _ASSIGNMENT = re.compile(r"(.*\S)\s*\((\d+)\)")
 _DECIMAL_COMMA = re.compile(r"\d+,\d+")
 _NUMBER = re.compile(r"\d+([.,]\d+)?")
+#: The last way to find a row.
+_BY_NAME = 2
 
 
 class Filled(NamedTuple):
@@ -277,6 +280,9 @@ def _match(
         # What several students have, such as the number of their section, identifies none of them.
         own = [text for text in student.submission.identities if counts[_normal(text)] == 1]
         level, fitting = _fitting(student.submission, own, tiers)
+        if level == _BY_NAME:
+            # Students choose their names, so of two with one name the address decides.
+            fitting = {row for row in fitting if not roster.differ(own, [sheet.value(sheet.rows[row], each) for each in ids])}
         if len(fitting) == 1:
             found.setdefault(fitting.pop(), []).append((level, student))
         elif fitting:

@@ -111,11 +111,12 @@ class OpenGrading:
             rows[submission.student] = _row(checked, old.get(submission.student), run, missing_is_zero=missing_is_zero)
             if team is not None:
                 found[submission.student] = team
-        is_roster = any(submission.place is not None for submission in submissions)
         for name, before in old.items():
-            if name not in rows:
-                kept = _missing(before) if missing_is_zero else before
-                rows[name] = kept._replace(place=None) if is_roster and not is_only else kept
+            rows.setdefault(name, _missing(before) if missing_is_zero else before)
+        if is_only or not any(submission.place is not None for submission in submissions):
+            places = {name: old[name].place if name in old else row.place for name, row in rows.items()}
+        else:
+            places = {submission.student: submission.place for submission in submissions}
         renewed = {name: team for name, team in found.items() if name in stored and (is_only or team.hash != stored[name].hash)}
         for name, team in found.items():
             if name in renewed or name not in stored or name not in old or old[name].status != OK:
@@ -124,7 +125,9 @@ class OpenGrading:
                 self._refile(team)
         self._renew(renewed)
         facts = {
-            "submissions": [_submission_json(row) for row in sorted(rows.values(), key=_order)],
+            "submissions": [
+                _submission_json(row) for row in sorted((row._replace(place=places.get(row.student)) for row in rows.values()), key=_order)
+            ],
             "place": _place(self.folder),
             "runs": [*self.runs, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())],
         }
@@ -379,10 +382,16 @@ def forget(folder: Path) -> None:
 
 def _row(found: Submission, before: Submission | None, run: int, *, missing_is_zero: bool) -> Submission:
     """Return what is graded of a student: what was found, or what there was before if nothing was found."""
-    if before is None or before.status == MISSING:
+    if before is None:
         return found if found.status == MISSING else found._replace(run=run)
+    found = found._replace(full_name=found.full_name or before.full_name, person=found.person or before.person)
+    if found.person == before.person:
+        # A run without the roster knows less about a student.
+        found = found._replace(identities=tuple(dict.fromkeys((*found.identities, *before.identities))))
     if found.status == MISSING:
-        return found if missing_is_zero else before._replace(full_name=found.full_name or before.full_name, place=found.place)
+        if missing_is_zero or before.status == MISSING:
+            return found
+        return before._replace(full_name=found.full_name, identities=found.identities, place=found.place)
     is_same = (found.status, found.name, found.reason) == (before.status, before.name, before.reason)
     return found._replace(run=before.run if is_same or found.status == before.status == OK else run)
 

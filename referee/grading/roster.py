@@ -9,6 +9,7 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
+from referee.grading.downloads import key
 from referee.league.teams import file_name
 from referee.replay.paths import why_unreadable
 from referee.support.files import open_regular
@@ -117,43 +118,55 @@ def _check_different(rows: Iterable[Row], shown: str) -> None:
             )
 
 
-def find(found: Found, rows: Sequence[Row]) -> Match:
+def sure(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return the students of whom the roster names an identity of a submission: an id, an address, a number."""
+    own = {key(text) for text in found.identities}
+    return tuple(row for row in rows if own & {key(text) for text in row.identities})
+
+
+def find(found: Found, rows: Sequence[Row], *, by_name: bool = True) -> Match:
     """Return the student to whom a submission belongs.
 
-    The file that the roster names counts first, then the identities, then the part of an address before the @, and names of persons last.
-    If a number and a name point to different students, it belongs to neither.
+    The file that the roster names counts first, then the identities, then, if ``by_name``, the part of an address before the @, and names of
+    persons last. If a number and a name point to different students, it belongs to neither. Two addresses have to be equal as a whole.
     """
-    files = {_key(text) for text in (found.name, *(path.rpartition("/")[2] for path, _ in found.pieces), *found.identities)}
-    named = [row for row in rows if row.submission and _key(row.submission) in files]
-    if named:
-        return _only(named)
-    people = {key for text in found.people for key in name_keys(text)}
-    by_name = [row for row in rows if people & {key for text in (row.full_name, row.student) for key in name_keys(text)}]
-    own = {_key(text) for text in found.identities}
-    exact = [row for row in rows if own & {_key(text) for text in row.identities}]
+    files = {key(text) for text in (found.name, *(path.rpartition("/")[2] for path, _ in found.pieces), *found.identities)}
+    told = tuple(row for row in rows if row.submission and key(row.submission) in files)
+    if told:
+        return _only(told)
+    exact = sure(found, rows)
+    alike = [row for row in rows if not differ(found.identities, row.identities)] if by_name else []
+    likely = namesakes(found, rows)
     short = {_local(text) for text in found.identities}
-    near = [row for row in rows if short & {_local(text) for text in row.identities}]
-    for sure in (exact, near):
-        if len(sure) > 1:
-            return Match(None, tuple(sure))
-        if sure:
-            is_other = found.full_name and len(by_name) == 1 and by_name != sure
-            return Match(None, (*sure, *by_name)) if is_other else _only(sure)
-    return _only(by_name)
+    near = tuple(row for row in alike if short & {_local(text) for text in row.identities})
+    for certain in (exact, near):
+        if len(certain) > 1:
+            return Match(None, certain)
+        if certain:
+            is_other = found.full_name and len(likely) == 1 and likely != certain
+            return Match(None, (*certain, *likely)) if is_other else _only(certain)
+    return _only([row for row in likely if row in alike])
+
+
+def namesakes(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return the students who have the name of a submission's person."""
+    named = {name for text in found.people for name in name_keys(text)}
+    return tuple(row for row in rows if named & {name for text in (row.full_name, row.student) for name in name_keys(text)})
 
 
 def _only(rows: Sequence[Row]) -> Match:
     return Match(rows[0] if len(rows) == 1 else None, tuple(rows))
 
 
-def _key(text: str) -> str:
-    """Return an identity in the form in which it is compared."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+def differ(identities: Sequence[str], others: Sequence[str]) -> bool:
+    """True if both have e-mail addresses, and none in common."""
+    mine, theirs = ({key(text) for text in texts if "@" in text} for texts in (identities, others))
+    return bool(mine and theirs and not mine & theirs)
 
 
 def _local(text: str) -> str:
     """Return the part of an address before the @, or the whole of another identity."""
-    return _key(text).partition("@")[0]
+    return key(text).partition("@")[0]
 
 
 def name_keys(text: str) -> set[str]:

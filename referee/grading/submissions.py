@@ -16,9 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from referee.errors import PlayerError, RefereeError, UsageError
-from referee.grading import archive, downloads, roster
+from referee.grading import archive, downloads, ownership, roster
 from referee.grading.archive import OWN_FAILURES, is_archive, is_ignored
 from referee.grading.downloads import Found
+from referee.grading.ownership import MOST_NAMED, Claim, listed
 from referee.grading.values import MISSING, REFUSED, Submission
 from referee.isolation import runtime, submission
 from referee.isolation.submission import Piece
@@ -28,11 +29,10 @@ from referee.support.files import open_regular
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from referee.games.game import Seat
-    from referee.grading.roster import Row
 
 #: Names of a program besides its seat's, in this order.
 _MAIN = ("main", "bot")
@@ -43,7 +43,6 @@ _BINARIES = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xb
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 #: The end of the names of opponents in the results; no student may have such a name.
 _OPPONENT = "-opponent"
-_MOST_NAMED = 5
 
 
 def collect(
@@ -53,26 +52,33 @@ def collect(
     roster_file: Path | None = None,
     others: Sequence[Seat] = (),
     *,
-    can_be_empty: bool = False,
+    layout: str = downloads.AUTO,
+    known: Sequence[Submission] = (),
 ) -> tuple[Submission, ...]:
     """Copy or unpack all submissions of a class into ``folder``, one folder each, and return them.
 
     ``source`` is a folder, a bulk download, or an archive of one; a single file is a class of one student. With a roster the order is the
     roster's, and students without a submission are missing; submissions that belong to nobody on the roster come last and say so in their reason.
-    ``seats`` are the seats for which a submission needs a program, ``others`` the game's other roles. UsageError if
-    ``source`` or the roster can't be read, or if there is neither a submission nor a student on the roster, unless it ``can_be_empty``. Earlier contents of the same places in ``folder`` are replaced.
+    ``seats`` are the seats for which a submission needs a program, ``others`` the game's other roles. ``known`` are the submissions
+    of earlier runs: the same person stays the same student. Earlier contents of the same places in ``folder`` are replaced.
+
+    UsageError if ``source`` or the roster can't be read; if the layout isn't certain, or if a student has several submissions, or one that was
+    another person's; or if there is no student at all.
     """
+    if layout not in downloads.LAYOUTS:
+        raise UsageError(f"--layout is {escape(repr(layout), 60)}, but must be one of {', '.join(downloads.LAYOUTS)}.")
     rows = roster.load(roster_file) if roster_file is not None else None
     own = [folder, *([roster_file] if roster_file is not None else [])]
     left_out = [path.absolute().relative_to(source.absolute()).parts[0] for path in own if source.absolute() in path.absolute().parents]
     with _stage(folder) as stage:
-        found = _found(source, stage, seats, left_out)
-        if not found and not rows and not can_be_empty:
+        is_known = partial(ownership.is_known, rows=rows or (), known=known)
+        found = _found(source, stage, seats, left_out, layout, is_known)
+        if not found and not rows and not known:
             raise UsageError(
                 f"'{escape(str(source), 200)}' has no submission in it; name the folder or archive that holds all submissions."
             )
-        claims = _own_claims(found) if rows is None else _claims(found, rows)
-        names = _Names(row.student for row in rows or ())
+        claims = ownership.claims(found, rows, known)
+        names = _Names([row.student for row in rows or ()] + [submission.student for submission in known])
         return tuple(_taken(claim, names, folder, stage / str(number), seats, others) for number, claim in enumerate(claims))
 
 
@@ -81,17 +87,7 @@ def single(source: Path, folder: Path, seats: Sequence[Seat], others: Sequence[S
     name = source.name or source.absolute().name
     found = Found(name, ((str(source), name if _is_file(source) else ""),), downloads.stem(name) if _is_file(source) else name)
     with _stage(folder) as stage:
-        return _taken(_Claim(found), _Names(), folder, stage / "0", seats, others)
-
-
-class _Claim:
-    """A row of the result: a submission and a student, or one of them."""
-
-    def __init__(self, found: Found | None, row: Row | None = None, reason: str = "", note: str = "") -> None:
-        self.found = found
-        self.row = row
-        self.reason = reason
-        self.note = note
+        return _taken(Claim(found), _Names(), folder, stage / "0", seats, others)
 
 
 class _Names:
@@ -136,14 +132,15 @@ def _is_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _found(source: Path, stage: Path, seats: Sequence[Seat], left_out: Sequence[str]) -> list[Found]:
+def _found(
+    source: Path, stage: Path, seats: Sequence[Seat], left_out: Sequence[str], layout: str, is_known: Callable[[str], bool]
+) -> list[Found]:
     """Return the submissions of a source."""
-    programs = (*seats, *_MAIN)
-    is_wrapper = partial(downloads.is_wrapper, programs=programs)
+    is_wrapper = partial(downloads.is_wrapper, programs=(*seats, *_MAIN), layout=layout, is_known=is_known)
     shown = f"'{escape(str(source), 200)}'"
     if source.is_dir():
-        top = _unwrapped(source, is_wrapper)
-        found = downloads.read(top, left_out=left_out)
+        top = _unwrapped(source, is_wrapper, left_out)
+        found = downloads.read(top, left_out=left_out, layout=layout)
     elif not source.exists():
         raise UsageError(f"{shown} does not exist; name the folder or archive that holds all submissions.")
     elif source.name.lower().endswith(submission.OTHER_ARCHIVES) and not is_archive(source.name):
@@ -155,19 +152,21 @@ def _found(source: Path, stage: Path, seats: Sequence[Seat], left_out: Sequence[
             raise UsageError(f"{shown} can't be read: {error.strerror or error}.") from None
         top = stage / "class"
         top.mkdir(mode=0o700)
-        found = downloads.read(top, archive.unpack_class(source, top, is_wrapper))
+        found = downloads.read(top, archive.unpack_class(source, top, is_wrapper), layout=layout)
     else:
-        return [downloads.of_file(source)]
+        return [downloads.of_entry(source)]
     stems = {item.name.partition(".")[0] for item in found}
     if len(seats) > 1 and stems >= set(seats):
         raise UsageError(f"{shown} looks like one submission, because there is a program for every seat; name the folder around it.")
     return found
 
 
-def _unwrapped(source: Path, is_wrapper: partial[bool]) -> Path:
+def _unwrapped(source: Path, is_wrapper: partial[bool], left_out: Sequence[str]) -> Path:
     """Return the folder in which the submissions are: ``source``, or the only folder in it if that holds a class."""
     try:
-        inside = [path for path in source.iterdir() if not is_ignored(path.name) and not path.name.startswith(".")]
+        inside = [
+            path for path in source.iterdir() if not is_ignored(path.name) and not path.name.startswith(".") and path.name not in left_out
+        ]
         if len(inside) == 1 and inside[0].is_dir() and not inside[0].is_symlink():
             inner = inside[0]
             if is_wrapper(inner.name, [path.name for path in inner.iterdir()]):
@@ -177,74 +176,10 @@ def _unwrapped(source: Path, is_wrapper: partial[bool]) -> Path:
     return source
 
 
-def _own_claims(found: Sequence[Found]) -> list[_Claim]:
-    """One row for each student as the download names them."""
-    groups: dict[str, list[Found]] = {}
-    for item in found:
-        groups.setdefault(item.student, []).append(item)
-    return [_one(group, None) for group in groups.values()]
-
-
-def _claims(found: Sequence[Found], rows: Sequence[Row]) -> list[_Claim]:
-    """One row for each student on the roster, then one for each submission that belongs to none of them."""
-    groups: dict[int, list[Found]] = {}
-    possible: dict[int, list[Found]] = {}
-    others: list[_Claim] = []
-    for item in found:
-        match = roster.find(item, rows)
-        if match.row is not None:
-            groups.setdefault(match.row.line, []).append(item)
-        elif match.rows:
-            for row in match.rows:
-                possible.setdefault(row.line, []).append(item)
-            students = _listed([row.student for row in match.rows])
-            others.append(
-                _Claim(
-                    item,
-                    reason=f"{_quoted(item)} could belong to several students on the roster: {students}; name it in a column 'submission'.",
-                )
-            )
-        else:
-            others.append(_Claim(item, note=f"{_quoted(item)} belongs to nobody on the roster."))
-    claims = []
-    for row in rows:
-        if row.line in groups:
-            claims.append(_one(groups[row.line], row))
-        elif row.line in possible:
-            names = _listed([item.name for item in possible[row.line]])
-            claims.append(_Claim(None, row, f"No submission surely belongs to this student; it could be {names}."))
-        else:
-            claims.append(_Claim(None, row, "Nothing was submitted."))
-    return claims + others
-
-
-def _one(group: Sequence[Found], row: Row | None) -> _Claim:
-    """Choose among the submissions of a student: the last attempt if the download numbers attempts, else none of several."""
-    if len(group) == 1:
-        return _Claim(group[0], row)
-    attempts = [item.attempt for item in group]
-    if all(attempt is not None for attempt in attempts) and len(set(attempts)) == len(attempts):
-        return _Claim(max(group, key=lambda item: item.attempt or ("", 0)), row)
-    names = _listed([item.name for item in group])
-    return _Claim(group[0], row, f"There are {len(group)} submissions of the same student: {names}; keep one.")
-
-
-def _quoted(found: Found) -> str:
-    return f"The submission '{escape(found.name, 120)}'"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return the first names in quotes."""
-    shown = [f"'{escape(name, 80)}'" for name in names[:_MOST_NAMED]]
-    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
-    words = shown + more
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"
-
-
-def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Sequence[Seat], others: Sequence[Seat]) -> Submission:
+def _taken(claim: Claim, names: _Names, folder: Path, stage: Path, seats: Sequence[Seat], others: Sequence[Seat]) -> Submission:
     """Copy or unpack a submission and return it. ``stage`` is a new folder for unpacking."""
     found, row = claim.found, claim.row
-    student = row.student if row is not None else names.new(found.student if found is not None else "")
+    student = claim.student or names.new(found.student if found is not None else "")
     known = (*(found.identities if found is not None else ()), *(row.identities if row is not None else ()))
     result = Submission(
         student,
@@ -252,6 +187,7 @@ def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Seque
         name=escape(found.name) if found is not None else "",
         full_name=escape((row.full_name if row is not None else "") or (found.full_name if found is not None else "")),
         identities=tuple(dict.fromkeys(escape(text) for text in known)),
+        person=escape(found.person) if found is not None else "",
     )
     if found is None:
         return result._replace(status=MISSING, reason=claim.reason)
@@ -274,7 +210,7 @@ def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Seque
             raise RefereeError(f"The submission '{escape(found.name, 120)}' can't be copied: {error.strerror or error}.") from None
         finally:
             submission.remove(str(stage))
-    if claim.note:
+    if claim.note and row is None:
         reason = f"{reason.rstrip('.')}; it belongs to nobody on the roster."
     return result._replace(status=REFUSED, reason=reason)
 
@@ -436,7 +372,7 @@ def _chosen(files: Sequence[str], seat: Seat, label: str) -> str:
     for stem in (seat, *_MAIN):
         found = [name for name in files if name == stem or name.startswith(f"{stem}.")]
         if len(found) > 1:
-            raise submission.refusal(label, f"has {len(found)} files that could be the {seat}: {_listed(found)}; keep one.")
+            raise submission.refusal(label, f"has {len(found)} files that could be the {seat}: {listed(found)}; keep one.")
         if found:
             return found[0]
     return ""
@@ -445,16 +381,16 @@ def _chosen(files: Sequence[str], seat: Seat, label: str) -> str:
 def _no_program(label: str, seat: Seat, top: Path, files: Sequence[str], programs: Sequence[str]) -> PlayerError:
     names = f"{seat}.*, main.* or bot.*"
     if len(programs) > 1:
-        return submission.refusal(label, f"has no program called {names}, but several others: {_listed(programs)}; rename one.")
+        return submission.refusal(label, f"has no program called {names}, but several others: {listed(programs)}; rename one.")
     begin = f"has no program for the {seat}: a file {names}"
     source = next((name for name in files if languages.compiled_source(top / name)), None)
     if source is not None:
         return submission.refusal(label, f"{begin}; '{escape(source, 80)}' {languages.how_to_submit(top / source)}")
     folders = sorted(entry.name for entry in os.scandir(top) if entry.is_dir() and not is_ignored(entry.name))
     if files or not folders:
-        return submission.refusal(label, f"{begin}; at its top there is {_listed(files)}.")
-    inside = [f"{folder}/{name}" for folder in folders[:_MOST_NAMED] for name in _files(top / folder) if _is_program(top / folder / name)]
-    shown = _listed(folders) + (f", with {_listed(inside)}" if inside else "")
+        return submission.refusal(label, f"{begin}; at its top there is {listed(files)}.")
+    inside = [f"{folder}/{name}" for folder in folders[:MOST_NAMED] for name in _files(top / folder) if _is_program(top / folder / name)]
+    shown = listed(folders) + (f", with {listed(inside)}" if inside else "")
     return submission.refusal(label, f"{begin}; at its top there are only folders, {shown}; submit the files of one folder alone.")
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from referee.errors import UsageError
 from referee.grading import downloads
-from referee.grading.downloads import Found, is_wrapper, read, stem
+from referee.grading.downloads import AUTO, CANVAS, GITHUB, GRADESCOPE, MOODLE, PLAIN, Found, is_wrapper, read, stem
 
 
 def made(top: Path, *names: str) -> Path:
@@ -161,11 +161,54 @@ def test_moodle_flat(tmp_path: Path) -> None:
 
 
 def test_repositories(tmp_path: Path) -> None:
-    made(tmp_path, "hw3-alan/.git/config", "hw3-alice/.git/config", "hw3-bob-k/bot.py")
+    made(tmp_path, "hw3-alan/.git/config", "hw3-alice/.git/config", "hw3-bob-k/.git/config")
     found = read(tmp_path)
-    assert [item.student for item in found] == ["alan", "alice", "hw3-bob-k"]
+    assert [item.student for item in found] == ["alan", "alice", "bob-k"]
     assert set(found[2].identities) == {"hw3-bob-k", "bob-k"}
     assert {"hw3-alan", "alan"} <= set(found[0].identities)
+
+
+def test_a_repository_in_a_hand_in_changes_no_name(tmp_path: Path) -> None:
+    made(tmp_path, "hw3-alan/.git/config", "hw3-alice/.git/config", "hw3-bob-k/bot.py")
+    assert [item.student for item in read(tmp_path)] == ["hw3-alan", "hw3-alice", "hw3-bob-k"]
+    assert [item.student for item in read(tmp_path, layout=GITHUB)] == ["alan", "alice", "bob-k"]
+
+
+def test_a_name_of_digits_is_no_number_of_another_student(tmp_path: Path) -> None:
+    """Canvas writes the name, the student's number and the attachment's; students can choose their names."""
+    made(tmp_path, "7001_9999_55_bot.py", "ada_7001_901_bot.py")
+    assert {item.student for item in read(tmp_path)} == {"7001-9999", "ada-7001"}
+    made(tmp_path, "x_7001_9999_56_bot.py")
+    unclear = next(item for item in read(tmp_path) if item.student.startswith("x"))
+    assert unclear.reason.startswith("The submission 'x_7001_9999_56_bot.py' could be that of 7001 or of 9999")
+    assert "7001" not in unclear.identities
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["ada_7001_901_x_7002_assignsubmission_file_bot.py", "bob_7002_902_bot.py"], None),
+        (["ada_7001_901_x_7002_assignsubmission_file_bot.py"], "as canvas, 1 of 1 are named by it"),
+        (["ada_7001_901_bot.py", "bob.py"], "as plain, each is named after its student, such as 'bob.py'"),
+        (["Jane Doe_1_assignsubmission_file_/", "bob/"], "add --layout moodle or --layout plain"),
+    ],
+)
+def test_the_end_of_a_name_decides_nothing(names: list[str], told: str | None, tmp_path: Path) -> None:
+    made(tmp_path, *names)
+    if told is None:
+        assert {item.person for item in read(tmp_path)} == {"canvas 7001", "canvas 7002"}
+        return
+    with pytest.raises(UsageError, match="It isn't certain how the submissions are laid out") as caught:
+        read(tmp_path)
+    assert told in str(caught.value)
+    assert {item.person.partition(" ")[0] for item in read(tmp_path, layout=PLAIN)} == {"name"}
+
+
+def test_a_layout_that_no_name_has_is_refused(tmp_path: Path) -> None:
+    made(tmp_path, "bob.py")
+    for layout in (MOODLE, CANVAS, GRADESCOPE):
+        with pytest.raises(UsageError):
+            read(tmp_path, layout=layout)
 
 
 def test_files_and_folders_of_any_name(tmp_path: Path) -> None:
@@ -198,15 +241,32 @@ def test_a_program_whose_name_begins_with_a_dot_is_refused_by_name(tmp_path: Pat
     }
 
 
-def test_a_folder_around_a_class() -> None:
-    programs = ("hunter", "prey", "main", "bot")
-    assert is_wrapper("export", ["submission_metadata.yml", "submission_1"], programs)
-    assert is_wrapper("export", ["a_1_2_bot.py"], programs)
-    assert is_wrapper("export", ["alice", "bob.zip"], programs)
-    assert not is_wrapper("alice", ["hunter.py", "lib"], programs)
-    assert not is_wrapper("alice", ["bot.py"], programs)
-    assert not is_wrapper("Jane_1_assignsubmission_file_", ["a.py", "b.py"], programs)
-    assert not is_wrapper("submission_1", ["a.py", "b.py"], programs)
+PROGRAMS = ("hunter", "prey", "main", "bot")
+
+
+def is_class(name: str, inner: list[str], layout: str = AUTO, known: tuple[str, ...] = ()) -> bool:
+    return is_wrapper(name, inner, PROGRAMS, layout, lambda text: stem(text) in known)
+
+
+def test_a_folder_around_a_class_is_known_by_its_own_name() -> None:
+    assert is_class("assignment_7_export", ["submission_metadata.yml", "submission_1"])
+    assert is_class("any", ["submission_metadata.yml", "submission_1"], GRADESCOPE)
+    assert is_class("any", ["a_1_2_bot.py"], CANVAS)
+    assert is_class("any", ["Jane_1_assignsubmission_file_"], MOODLE)
+    assert not is_class("alice", ["hunter.py", "lib"])
+    assert not is_class("alice", ["bot.py"])
+    assert not is_class("Jane_1_assignsubmission_file_", ["a.py", "b.py"])
+    assert not is_class("Jane_1_assignsubmission_file_", ["a.py", "b.py"], MOODLE)
+    assert not is_class("submission_1", ["a.py", "b.py"])
+    assert not is_class("alice", ["submission_metadata.yml", "bob.py"], known=("alice",))
+    assert not is_class("alice", ["submission_metadata.yml", "bob.py"], PLAIN)
+
+
+@pytest.mark.parametrize("inner", [["submission_metadata.yml"], ["a_1_2_bot.py"], ["alice.py", "bob.zip"], ["bot.py", "ada.py"]])
+def test_what_is_in_the_only_folder_never_makes_it_a_class(inner: list[str]) -> None:
+    with pytest.raises(UsageError, match=r"there is only the folder 'mallory'\. Read as plain, it is one submission, of mallory") as caught:
+        is_class("mallory", inner, known=("ada",))
+    assert all(f"'{name}' of " in str(caught.value) for name in inner if "." in name and not name.startswith("submission_"))
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="/\0", codec="utf-8"), min_size=1, max_size=40), max_size=8, unique=True))
@@ -215,7 +275,8 @@ def test_any_names_are_read(tmp_path_factory: pytest.TempPathFactory, names: lis
     for name in names:
         if name not in (".", "..", downloads.METADATA) and len(name.encode()) < 200:
             (top / name).write_text("")
-    found = read(top)
+    # Read as plain: names that only partly look like those of a platform are refused otherwise.
+    found = read(top, layout=PLAIN)
     assert len([path for item in found for path, _ in item.pieces]) >= len(found)
     for item in found:
         assert stem(item.name)

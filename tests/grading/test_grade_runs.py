@@ -8,6 +8,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import rubrics
 from leagues import IDLE
 
 from referee.league.store import Store
@@ -21,24 +22,6 @@ if TYPE_CHECKING:
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
-RUBRIC = """
-name = "Homework"
-game = "evasion"
-seed = "0123456789abcdef0123456789abcdef"
-isolation = "none"
-[settings]
-width = 60
-height = 60
-max_steps = 40
-[[tests]]
-name = "hunts"
-seat = "hunter"
-against = "still"
-starts = 2
-points = 20
-need = { finishes = true }
-"""
-CRASHES = "raise SystemExit(3)\n"
 STUDENTS = ("ada", "bob", "carl")
 
 
@@ -46,7 +29,7 @@ STUDENTS = ("ada", "bob", "carl")
 def graded(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The home of a grading of three students, each with 20 points."""
     home = tmp_path_factory.mktemp("runs")
-    (home / "rubric.toml").write_text(RUBRIC)
+    (home / "rubric.toml").write_text(rubrics.HUNTS)
     (home / "roster.csv").write_text("student,name\nbob,Bob Martin\nada,Ada Lovelace\ncarl,Carl Gauss\n")
     hand_in(home / "class", **dict.fromkeys(STUDENTS, IDLE))
     done = commands.run("grade", "class", "--out", "out", "--slots", "2", cwd=home)
@@ -89,7 +72,7 @@ KEPT = ("20", "ok", "1")
 
 
 def test_one_resubmission_leaves_everybody_else_alone(home: Path, referee: Referee) -> None:
-    hand_in(home / "late", ada=CRASHES)
+    hand_in(home / "late", ada=rubrics.CRASHES)
     before = {name: files(home / "out" / "students" / name) for name in STUDENTS}
     done = referee("grade", "late", "--out", "out", "--slots", "1")
     assert done.returncode == 0, done.stderr
@@ -109,11 +92,11 @@ def test_a_superseded_submission_stays_in_the_folder_of_its_hash(home: Path, ref
     kept = home / "out" / "private" / "submissions"
     before = files(kept)
     assert set(before) == {f"{old[name]}/{name}/{name}.py" for name in STUDENTS}
-    hand_in(home / "late", ada=CRASHES)
+    hand_in(home / "late", ada=rubrics.CRASHES)
     referee("grade", "late", "--out", "out", "--slots", "1")
     referee("grade", "class", "--out", "out", "--slots", "1")
     assert marks(home) == {"ada": ("20", "ok", "3"), "bob": KEPT, "carl": KEPT}
-    assert submitted(home)["ada"] == {IDLE, CRASHES}
+    assert submitted(home)["ada"] == {IDLE, rubrics.CRASHES}
     assert before.items() <= files(kept).items()
     with Store.open(home / "out" / "private") as store:
         replays = {stored.record.replay for stored in store.matches(done=True) if stored.record is not None}
@@ -124,7 +107,7 @@ def test_a_certificate_still_finds_every_submission_that_it_names(home: Path, re
     assert referee("keys", "new", "--out", "key.pem").returncode == 0
     assert referee("certify", "out", "--key", "key.pem").returncode == 0
     shutil.copy(home / "out" / "certificate.json", home / "old.json")
-    hand_in(home / "late", ada=CRASHES)
+    hand_in(home / "late", ada=rubrics.CRASHES)
     referee("grade", "late", "--out", "out", "--slots", "1")
     done = referee("check-certificate", "old.json", "out", "--json")
     problems = json.loads(done.stdout)["problems"]
@@ -147,7 +130,7 @@ def test_an_empty_folder_takes_no_mark_away(options: tuple[str, ...], home: Path
 
 
 def test_absence_costs_marks_only_on_request_and_they_come_back(home: Path, referee: Referee) -> None:
-    hand_in(home / "late", ada=CRASHES)
+    hand_in(home / "late", ada=rubrics.CRASHES)
     done = referee("grade", "late", "--out", "out", "--missing-is-zero", "--slots", "1")
     assert done.returncode == 0, done.stderr
     gone = ("0", "missing", "")
@@ -159,7 +142,7 @@ def test_absence_costs_marks_only_on_request_and_they_come_back(home: Path, refe
 
 
 def test_only_one_student_is_looked_at_and_marked_anew(home: Path, referee: Referee) -> None:
-    hand_in(home / "class", ada=CRASHES, bob=CRASHES)
+    hand_in(home / "class", ada=rubrics.CRASHES, bob=rubrics.CRASHES)
     done = referee("grade", "class", "--out", "out", "--only", "ada", "--slots", "1")
     assert done.returncode == 0, done.stderr
     assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}
@@ -202,7 +185,7 @@ def test_a_store_of_an_earlier_version_keeps_its_marks(home: Path, referee: Refe
         store.set_fact("submissions", rows)
         store.set_fact("place", f"{top}/")
         store.set_fact("runs", None)
-    hand_in(home / "late", ada=CRASHES)
+    hand_in(home / "late", ada=rubrics.CRASHES)
     done = referee("grade", "late", "--out", "out", "--slots", "1")
     assert done.returncode == 0, done.stderr
     assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}

@@ -79,6 +79,13 @@ def test_canvas_keeps_its_encoding_and_its_decimal_comma(grades: Grades, tmp_pat
     assert (tmp_path / "filled.csv").read_text().splitlines()[2] == "Alice;101;1;5,25"
 
 
+def test_a_stranger_with_her_name_gets_no_row_of_alices(grades: Grades, tmp_path: Path) -> None:
+    stranger = known_as(grades, ("alice@evil.example", ("alice@evil.example",), "Alice Ant"))
+    for text in (CANVAS, MOODLE):
+        found, _ = filled(stranger, tmp_path, text)
+        assert "alice@evil.example" in found.unmatched
+
+
 def test_canvas_with_first_and_last_names(grades: Grades, tmp_path: Path) -> None:
     text = "LastName,FirstName,ID,SIS Login ID,Section,HW (1)\n    Points Possible,,,,,20\n=Ant,Alice,7,x,1,\n"
     found, rows = filled(known_as(grades, ("one", (), "Alice =Ant")), tmp_path, text)

@@ -94,7 +94,6 @@ MATCHES = [
     (found(identities=("7002",)), "102"),
     (found(identities=("JDOE@uni.example",)), "101"),
     (found(identities=("jdoe",)), "101"),
-    (found(identities=("jdoe@other.example",)), "101"),
     (found(people=("doejane",)), "101"),
     (found(people=("Doe, Jane",)), "101"),
     (found(people=("vanderbergzoe",)), "104"),
@@ -118,6 +117,8 @@ UNSURE = [
     (found(identities=("101", "7002")), {"101", "102"}),
     (found(identities=("101",), people=("zo\u00eb van der berg",), full_name="Zo\u00eb van der Berg"), {"101", "104"}),
     (found(identities=("999",), people=("Nobody Here",)), set()),
+    (found(identities=("jdoe@other.example",)), set()),
+    (found(identities=("jdoe@other.example",), people=("Jane Doe",), full_name="Jane Doe"), set()),
     (found(), set()),
 ]
 
@@ -127,6 +128,11 @@ def test_nothing_is_guessed(item: Found, students: set[str], rows: tuple[Row, ..
     match = find(item, rows)
     assert match.row is None
     assert {row.student for row in match.rows} == students
+
+
+def test_names_count_only_if_they_may(rows: tuple[Row, ...]) -> None:
+    assert find(found(people=("Jane Doe",)), rows).row == rows[0]
+    assert find(found(people=("Jane Doe",)), rows, by_name=False) == (None, ())
 
 
 @given(st.text(max_size=60))

@@ -1,0 +1,217 @@
+"""Whose a submission is, in the face of somebody who wants to be another student. Names are chosen by students; ids and addresses are not."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+import pytest
+from leagues import IDLE
+from rubrics import CRASHES, HUNTS
+
+from referee.errors import UsageError
+from referee.grading.submissions import collect
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from referee.grading.values import Submission
+
+    Referee = Callable[..., subprocess.CompletedProcess[str]]
+
+SEATS = ("hunter",)
+ADA = ("Ada Lovelace", "", "ada@uni.example")
+EVIL = ("Someone", "", "ada@evil.example")
+NAMESAKE = ("Ada Lovelace", "", "mallory@uni.example")
+
+
+def gradescope(folder: Path, *people: tuple[str, str, str], first: int = 1) -> Path:
+    """An export with one submission of each person (name, student id, address); the first one is good, all others crash."""
+    text = ""
+    for number, (name, sid, email) in enumerate(people, first):
+        own = folder / f"submission_{number}"
+        own.mkdir(parents=True)
+        (own / "bot.py").write_text(IDLE if number == 1 else CRASHES)
+        text += f"submission_{number}:\n  :submitters:\n  - :name: {name}\n    :sid: '{sid}'\n    :email: '{email}'\n"
+        text += f"  :created_at: 2026-01-0{number} 00:00:00 Z\n"
+    (folder / "submission_metadata.yml").write_text(text)
+    return folder
+
+
+def named(folder: Path, *names: str) -> Path:
+    """A download in which each submission is a file, or a folder for names that end in a slash."""
+    for name in names:
+        path = folder / f"{name}bot.py" if name.endswith("/") else folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(IDLE)
+    return folder
+
+
+def roster(folder: Path, *lines: str) -> Path:
+    path = folder / "roster.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def students(found: Sequence[Submission]) -> dict[str, str]:
+    return {item.student: item.name for item in found}
+
+
+NAMES = ("student,name", "ada,Ada Lovelace", "bob,Bob Martin")
+ADDRESSES = ("student,name,email", "ada,Ada Lovelace,ada@uni.example", "bob,Bob Martin,bob@uni.example")
+
+
+@pytest.mark.parametrize("other", [EVIL, NAMESAKE])
+def test_two_persons_with_one_name_are_a_clash(other: tuple[str, str, str], tmp_path: Path) -> None:
+    """The roster has no address, so nobody can say who of them is Ada."""
+    source = gradescope(tmp_path / "export", ADA, other)
+    with pytest.raises(UsageError, match="claim to be of the same student, 'ada', but are of different persons") as caught:
+        collect(source, tmp_path / "out", SEATS, roster(tmp_path, *NAMES))
+    for words in ("'submission_1' (ada@uni.example)", f"'submission_2' ({other[2]})", "Nothing was graded or changed"):
+        assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("other", [EVIL, NAMESAKE])
+@pytest.mark.parametrize("has_ada", [True, False])
+def test_an_address_on_the_roster_decides(has_ada: bool, other: tuple[str, str, str], tmp_path: Path) -> None:
+    source = gradescope(tmp_path / "export", *((ADA, other) if has_ada else (other,)))
+    found = collect(source, tmp_path / "out", SEATS, roster(tmp_path, *ADDRESSES))
+    assert students(found) == {"ada": "submission_1" if has_ada else "", "bob": "", other[2]: f"submission_{1 + has_ada}"}
+    assert "belongs to nobody on the roster" in found[2].reason
+    assert (f"It is by {other[2]}, whose name is that of 'ada' (ada, ada@uni.example) there" in found[2].reason) == (other is NAMESAKE)
+
+
+def test_a_student_id_decides_before_a_name(tmp_path: Path) -> None:
+    lines = ("student,name,id", "ada,Ada Lovelace,101", "bob,Bob Martin,102")
+    source = gradescope(tmp_path / "export", ("Bob", "102", ""), ("Ada Lovelace", "666", "a@b.example"))
+    assert students(collect(source, tmp_path / "out", SEATS, roster(tmp_path, *lines))) == {
+        "ada": "",
+        "bob": "submission_1",
+        "666": "submission_2",
+    }
+
+
+def test_the_attempts_of_one_person_are_counted_by_the_student_id(tmp_path: Path) -> None:
+    source = gradescope(tmp_path / "export", ("Ada", "101", "ada@uni.example"), ("Ada L.", "101", "lovelace@uni.example"))
+    for options in ((), (roster(tmp_path, "student", "101"),)):
+        (found,) = collect(source, tmp_path / "out", SEATS, *options)
+        assert (found.student, found.name) == ("101", "submission_2")
+        assert "have different addresses: 'ada@uni.example' and 'lovelace@uni.example'" in found.reason
+
+
+def test_persons_without_an_identity_are_never_one(tmp_path: Path) -> None:
+    source = gradescope(tmp_path / "export", ("Ada Lovelace", "", ""), ("Ada Lovelace", "", ""))
+    with pytest.raises(UsageError, match="claim to be of the same student, 'Ada Lovelace'"):
+        collect(source, tmp_path / "out", SEATS)
+
+
+CLASHES = {
+    "moodle": ("Ada Lovelace_1_assignsubmission_file_/", "Ada Lovelace_2_assignsubmission_file_/"),
+    "canvas": ("lovelaceada_7001_901_bot.py", "lovelaceada_7666_902_bot.py"),
+    "plain": ("ada.py", "Ada Lovelace.py"),
+    "two kinds": ("ada.py", "ada/"),
+}
+
+
+@pytest.mark.parametrize("layout", CLASHES)
+def test_a_clash_stops_in_every_layout(layout: str, tmp_path: Path) -> None:
+    source = named(tmp_path / "class", *CLASHES[layout])
+    with pytest.raises(UsageError, match="the same student, 'ada'") as caught:
+        collect(source, tmp_path / "out", SEATS, roster(tmp_path, *NAMES))
+    assert all(f"'{name.rstrip('/')}'" in str(caught.value) for name in CLASHES[layout])
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("layout", ["moodle", "canvas"])
+def test_the_number_of_a_platform_decides(layout: str, tmp_path: Path) -> None:
+    source = named(tmp_path / "class", *CLASHES[layout])
+    number = "1" if layout == "moodle" else "7001"
+    found = collect(source, tmp_path / "out", SEATS, roster(tmp_path, "student,name,number", f"ada,Ada Lovelace,{number}"))
+    assert (found[0].student, found[0].name) == ("ada", CLASHES[layout][0].rstrip("/"))
+    assert "belongs to nobody on the roster" in found[1].reason
+
+
+@pytest.mark.parametrize("has_roster", [True, False])
+def test_a_later_run_never_takes_another_person_for_a_student(has_roster: bool, tmp_path: Path) -> None:
+    names = roster(tmp_path, *NAMES) if has_roster else None
+    before = collect(gradescope(tmp_path / "first", ADA), tmp_path / "1", SEATS, names)
+    late = gradescope(tmp_path / "late", NAMESAKE, first=2)
+    if not has_roster:
+        assert students(collect(late, tmp_path / "2", SEATS, known=before)) == {NAMESAKE[2]: "submission_2"}
+        return
+    with pytest.raises(UsageError, match="is of another person than the submission 'submission_1'") as caught:
+        collect(late, tmp_path / "2", SEATS, names, known=before)
+    assert "mallory@uni.example" in str(caught.value)
+    assert "ada@uni.example" in str(caught.value)
+    again = collect(gradescope(tmp_path / "again", ADA, first=3), tmp_path / "3", SEATS, names, known=before)
+    assert students(again)["ada"] == "submission_3"
+
+
+def test_a_student_keeps_the_name_of_earlier_runs(tmp_path: Path) -> None:
+    """Also without the roster, and if the other repositories, whose names showed what all names begin with, are not there."""
+    first = collect(gradescope(tmp_path / "first", ADA), tmp_path / "1", SEATS, roster(tmp_path, *ADDRESSES))
+    again = collect(gradescope(tmp_path / "again", ADA, first=2), tmp_path / "2", SEATS, known=first)
+    assert students(again) == {"ada": "submission_2"}
+    every = [f"hw3-{name}/.git/config" for name in ("al-x", "al-y", "x")]
+    for name in every:
+        named(tmp_path / "repos", name, f"{name.partition('/')[0]}/")
+    known = collect(tmp_path / "repos", tmp_path / "3", SEATS)
+    assert [item.student for item in known] == ["al-x", "al-y", "x"]
+    for name in every[:2]:
+        named(tmp_path / "two", name, f"{name.partition('/')[0]}/")
+    assert [item.student for item in collect(tmp_path / "two", tmp_path / "4", SEATS, known=known)] == ["al-x", "al-y"]
+
+
+def points(home: Path) -> dict[str, str]:
+    with (home / "out" / "grades.csv").open(newline="", encoding="utf-8-sig") as file:
+        return {row["student"]: row["points"] for row in csv.DictReader(file)}
+
+
+def test_a_stranger_with_her_name_can_not_move_adas_mark(referee: Referee, tmp_path: Path) -> None:
+    (tmp_path / "rubric.toml").write_text(HUNTS)
+    roster(tmp_path, *NAMES)
+    gradescope(tmp_path / "export", ADA)
+    options = ("--out", "out", "--roster", "roster.csv", "--slots", "1")
+    assert referee("grade", "export", *options).returncode == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file() and "sqlite" not in path.name}
+    gradescope(tmp_path / "both", ADA, EVIL)
+    gradescope(tmp_path / "late", EVIL, first=2)
+    for folder in ("both", "late"):
+        done = referee("grade", folder, *options)
+        assert done.returncode == 2, done.stderr
+        assert "ada@uni.example" in done.stderr
+        assert "ada@evil.example" in done.stderr
+    assert {path: path.read_bytes() for path in before} == before
+    assert points(tmp_path)["ada"] == "20"
+    roster(tmp_path, *ADDRESSES)
+    assert referee("grade", "both", *options).returncode == 0
+    assert points(tmp_path) == {"ada": "20", "bob": "0", "ada@evil.example": "0"}
+
+
+@pytest.mark.parametrize("has_metadata", [True, False])
+def test_the_files_of_a_hand_in_are_of_nobody_else(has_metadata: bool, referee: Referee, tmp_path: Path) -> None:
+    (tmp_path / "rubric.toml").write_text(HUNTS)
+    named(tmp_path / "class", "ada.py", "bob.py")
+    options = ("--out", "out", "--slots", "1")
+    assert referee("grade", "class", *options).returncode == 0
+    mallory = tmp_path / "late" / "mallory"
+    if has_metadata:
+        gradescope(mallory, ("Ada", "ada", ""), first=2)
+    else:
+        mallory.mkdir(parents=True)
+    for name in ("ada", "carl"):
+        (mallory / f"{name}.py").write_text(CRASHES)
+    done = referee("grade", "late", *options)
+    assert done.returncode == 2, done.stderr
+    for words in ("there is only the folder 'mallory'", "'ada.py' of ada", "--layout plain"):
+        assert words in done.stderr
+    assert points(tmp_path) == {"ada": "20", "bob": "20"}
+    assert referee("grade", "late", *options, "--layout", "plain").returncode == 0
+    assert points(tmp_path) == {"ada": "20", "bob": "20", "mallory": "0"}
+    # Now mallory is a student, so there is no doubt any more.
+    assert referee("grade", "late", *options).returncode == 0
+    done = referee("grade", "late", *options, "--layout", "round")
+    assert done.returncode == 2
+    assert "--layout is 'round', but must be one of auto, gradescope, canvas, moodle, github, plain" in done.stderr
