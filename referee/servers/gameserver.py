@@ -44,6 +44,8 @@ MOST_WAITING = 1_000
 MOST_SILENT = 100
 #: The default of ``--at-once``; each game is a process of about 7 MB.
 AT_ONCE = 32
+#: Beyond that limit there is one place for so many of its places, for addresses that play in no game.
+_SPARE = 4
 _TICK = 1.0
 _TOLD = ("wall-refused", "invalid-command")
 _REPORT_BYTES = 1 << 16
@@ -68,9 +70,10 @@ class _Joined(NamedTuple):
 
 
 class _Running(NamedTuple):
-    """A game that is being played, in its own process."""
+    """A game that is being played, in its own process. ``hosts`` are the addresses of its clients."""
 
     number: int
+    hosts: frozenset[str]
     pid: int
     line: socket.socket
     report: bytearray
@@ -217,10 +220,10 @@ class Gameserver:
         group.append(_Joined(caller, name, seat))
         caller.tell(accepted(seat))
         if len(group) == len(seats):
-            if len(self._running) >= self._plan.at_once:
-                names = " and ".join(escape(one.name, 160) for one in group)
-                self._say(f"{names} wait: {self._plan.at_once} games are being played (--at-once)")
             self._begin_games()
+            if group in self._groups:
+                names = " and ".join(escape(one.name, 160) for one in group)
+                self._say(f"{names} wait: {len(self._running)} games are being played (--at-once)")
 
     def _seat_spectator(self, caller: Caller, number: str) -> None:
         """Let a spectator watch the game of the given number, else the newest one, else the next one."""
@@ -253,10 +256,18 @@ class Gameserver:
         caller.close()
 
     def _begin_games(self) -> None:
-        """Begin games, those that have waited longest first, up to the limit."""
-        while self._is_open and len(self._running) < self._plan.at_once:
-            group = next((group for group in self._groups if len(group) == len(self._plan.seats)), None)
+        """Begin games up to the limit: first those of addresses that play in the fewest games, of these the one that has waited longest.
+
+        Some places beyond the limit are for addresses that play in no game, so no address keeps others waiting.
+        """
+        while self._is_open:
+            counts = Counter(host for game in self._running.values() for host in game.hosts)
+            found = [(_games_of(group, counts), group) for group in self._groups if len(group) == len(self._plan.seats)]
+            games, group = min(found, key=lambda one: one[0], default=(0, None))
             if group is None:
+                return
+            spare = 0 if games else max(1, self._plan.at_once // _SPARE)
+            if len(self._running) >= self._plan.at_once + spare:
                 return
             self._groups.remove(group)
             self._begin(sorted(group, key=lambda joined: self._plan.seats.index(joined.seat)))
@@ -287,7 +298,7 @@ class Gameserver:
         for caller in callers:
             caller.close()
         ours.setblocking(False)
-        game = _Running(number, pid, ours, bytearray())
+        game = _Running(number, frozenset(one.caller.host for one in joined), pid, ours, bytearray())
         self._running[number] = game
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._listen(game))
 
@@ -363,6 +374,11 @@ class Gameserver:
             caller.close()
         self._selector.close()
         self._sock.close()
+
+
+def _games_of(group: list[_Joined], counts: Mapping[str, int]) -> int:
+    """Return in how many games the address of a group plays; of two addresses, the one with fewer games."""
+    return min(counts[joined.caller.host] for joined in group)
 
 
 def seats_for(role: str | None) -> tuple[str, ...]:

@@ -497,3 +497,27 @@ def test_games_beyond_the_cap_wait_and_are_told_of(serve: Serve, call: Call) -> 
     games = server.result()["games"]
     assert [game["number"] for game in games] == [1, 2, 3, 4]
     assert [game["players"]["hunter"]["name"] for game in games] == ["Ada", "Ada", "New", "Ada"]
+
+
+def test_idle_seats_of_one_address_don_t_delay_a_pair_of_another(serve: Serve, call: Call) -> None:
+    """They took all places, and a pair waited until the bank of an idle player was used up."""
+    server = serve("gameserver", "--port", "0", "--host", "0.0.0.0", "--at-once", "4")
+    port = int(re.findall(r":(\d+)", server.screen[0])[0])
+    with contextlib.ExitStack() as stack:
+        for number in range(12):
+            idle = stack.enter_context(socket.create_connection(("127.0.0.2", port), source_address=("127.0.0.2", 0)))
+            idle.sendall(b"JOIN Idle\n")
+            assert idle.recv(9) == b"ACCEPTED "
+            if number % 2:
+                server.wait_for("Idle and Idle wait" if number > 7 else f"game {number // 2 + 1}:")
+        hunter, prey = call(port, "JOIN Ada"), call(port, "JOIN Bob")
+        assert hunter.hear() == "ACCEPTED HUNTER"
+        assert prey.hear() == "ACCEPTED PREY"
+        assert prey.hear() == hunter.hear() == "(500, 500) 6, 25, 1"
+        # The next pair of that address has its turn before those that wait.
+        call(port, "JOIN Eve")
+        call(port, "JOIN Mel")
+        server.wait_for("Eve and Mel wait: 5 games are being played (--at-once)")
+        hunter.vanish()
+        assert prey.rest()[-1] == "GAMEOVER 0 WINNER PREY TIMEOUT"
+        server.wait_for("game 6: Eve (hunter) against Mel (prey)")

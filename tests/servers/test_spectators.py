@@ -70,8 +70,8 @@ def doors(said: list[str]) -> Iterator[tuple[socket.socket, Spectators, Spectato
     yield ours, found, quick, slow
     for end in (ours, theirs):
         end.close()
-    for caller in found._unsent:
-        caller.close()
+    for one in found._watching:
+        one.caller.close()
     for spectator in (quick, slow):
         spectator.close()
 
@@ -130,6 +130,63 @@ def test_who_leaves_is_told_of_and_who_comes_later_sees_the_board(
     quick.read()
     assert quick.seen.endswith(state_line(state))
     late.close()
+
+
+def test_a_crowd_is_served_in_its_share_of_the_time_and_sees_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter(number / 1000 for number in range(1_000_000))
+    monkeypatch.setattr(spectators, "perf_counter", times.__next__)
+    crowd = [Spectator(f"10.0.0.{number}:1") for number in range(100)]
+    door, theirs = socket.socketpair()
+    found = Spectators(theirs, [one.caller for one in crowd], lambda _: None)
+    found.begun(MatchBegun({}, START))
+    state, wanted = START, OPENING
+    for _ in range(20):
+        seen = [len(one.seen) for one in crowd]
+        state = steps(found, state, 1)
+        wanted += state_line(state)
+        for one in crowd:
+            one.read()
+        # By this clock serving one takes a fifth of what may be spent at once.
+        assert sum(len(one.seen) > before for one, before in zip(crowd, seen, strict=True)) <= 10
+    outcome = GAME.outcome(GAME.fault(state, {"prey": "crashed"}))
+    assert outcome is not None
+    found.ended(MatchEnded(outcome, state.step, state, {}, {}, {}))
+    for one in crowd:
+        one.read()
+        assert one.seen.startswith(wanted)
+        assert b"GAMEOVER" in one.seen
+        one.close()
+    door.close()
+    theirs.close()
+
+
+def test_one_address_does_not_take_all_places_at_a_game(said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spectators, "MOST_WATCHING", 5)
+    monkeypatch.setattr(spectators, "MOST_OF_ADDRESS", 3)
+    door, theirs = socket.socketpair()
+    crowd = [Spectator(f"10.0.0.2:{number}") for number in range(4)]
+    found = Spectators(theirs, [one.caller for one in crowd], said.append)
+    found.begun(MatchBegun({}, START))
+    assert [one.is_cut_off() for one in crowd] == [False, False, False, True]
+    assert said == ["the spectator 10.0.0.2:3 is sent away: 3 watch this game already, 3 of them from its address (the 1. so far)"]
+    others = [Spectator(f"10.0.0.{number}:1") for number in (3, 4, 5)]
+    for one in others:
+        assert hand_over(door, one.caller)
+    steps(found, START, 2)
+    assert [one.is_cut_off() for one in others] == [False, False, True]
+    # Who leaves makes room.
+    crowd[0].theirs.close()
+    state = steps(found, START, 5)
+    late = Spectator("10.0.0.2:9")
+    assert hand_over(door, late.caller)
+    steps(found, state, 2)
+    assert not late.is_cut_off()
+    for watching in found._watching:
+        watching.caller.close()
+    for one in (*crowd, *others, late):
+        one.close()
+    door.close()
+    theirs.close()
 
 
 def test_a_game_that_is_over_takes_nobody() -> None:
