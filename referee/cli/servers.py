@@ -61,7 +61,13 @@ def gameserver(
         ),
     ] = None,
     at_once: Annotated[
-        int, typer.Option("--at-once", min=1, max=10_000, help="The most simultaneous games, each in its own process; further pairs wait. Addresses that play in no game have a quarter more.")
+        int,
+        typer.Option(
+            "--at-once",
+            min=1,
+            max=10_000,
+            help="The most simultaneous games, each in its own process; further pairs wait. Addresses that play in no game have a quarter more.",
+        ),
     ] = 32,
     out: Out = None,
     as_json: JsonFlag = False,
