@@ -23,9 +23,9 @@ from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
-    from referee.league.league import OpenLeague
+    from referee.league.league import OpenLeague, Schedule
     from referee.league.local import Pool
     from referee.league.report import ReportData
     from referee.league.values import Team
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 league = typer.Typer(name="league", help="Play many matches between teams: standings, ratings, a report.", no_args_is_help=True)
 app.add_typer(league, rich_help_panel=INSTRUCTORS)
 
+#: Starting the programs of more teams than this takes long, so people are told.
+_MANY_TEAMS = 20
 #: The folder for leagues that are given none.
 _FOLDER = Path("matches/leagues")
 
@@ -75,6 +77,7 @@ def run(
     folder = out if out is not None else _FOLDER / file_name(found.name)
     check_new(found, folder, database)
     schedule, hosts = Schedule(found, found.teams), HostNotes()
+    _check_roles(schedule, schedule.teams.values(), workers)
     # The workers come first: without them there is no league.
     pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, hosts, workers.or_slots(found.slots))
     with contextlib.closing(pool), contextlib.closing(begin(found, folder, database)) as opened, opened.store.claim():
@@ -123,6 +126,7 @@ def add(
     with _claimed(folder) as opened:
         _changed(opened, force=False)
         joined = joining(opened, team, name)
+        _check_roles(opened.schedule, [joined], workers)
         with contextlib.closing(_pool(opened, {joined.name: joined}, workers)) as pool:
             _play(add_team(opened, joined), pool, quiet=quiet, as_json=as_json)
 
@@ -158,6 +162,7 @@ def replace(
         called, spec = (team, program) if name is None else (name, team)
         new = replacement(opened, called, spec)
         _changed(opened, force=False, but=called)
+        _check_roles(opened.schedule, [new], workers)
         with contextlib.closing(_pool(opened, {called: new}, workers)) as pool:
             _play(replace_team(opened, new), pool, quiet=quiet, as_json=as_json)
 
@@ -399,6 +404,19 @@ def _changed(opened: OpenLeague, *, force: bool, but: str | None = None) -> dict
             f"Restore them, or play {'its' if len(found) == 1 else 'their'} matches anew: {_again(opened)} --force"
         )
     return {name: one.team for name, one in found.items() if one.team is not None}
+
+
+def _check_roles(schedule: Schedule, teams: Collection[Team], workers: Workers) -> None:
+    """Raise UsageError if a team's program plays one role only. Workers of other machines may have interpreters that this one lacks."""
+    from referee.league.roles import check_roles
+
+    if not workers.is_here:
+        return
+    if len(teams) > _MANY_TEAMS:
+        say(f"Each program of {len(teams):,} teams is started once in each role, to see whether it plays it.")
+    league = schedule.league
+    settings = schedule.game.codec.settings(league.rules, dict(league.variants[0].settings))
+    check_roles(teams, schedule.game, settings, schedule.terms)
 
 
 def _pool(opened: OpenLeague, new: Mapping[str, Team], workers: Workers) -> Pool:

@@ -32,6 +32,11 @@ class Workers(NamedTuple):
     cluster: str | None = None
     tls: Mapping[str, str] = {}
 
+    @property
+    def is_here(self) -> bool:
+        """True if this machine plays."""
+        return self.cluster is None or self.cluster.startswith("local")
+
     def or_slots(self, slots: int | None) -> Workers:
         """Return these workers; if the user chose none, this number of matches at once on this machine."""
         return self._replace(slots=slots) if self.slots is None and self.cluster is None else self
@@ -126,7 +131,7 @@ def open_pool(
     if workers.cluster is not None:
         from referee.league.cluster import ClusterPool
 
-        if workers.cluster.startswith("local"):
+        if workers.is_here:
             say(
                 "note: While local:N plays, every user of this machine can run programs as you; use it only on a machine that nobody else uses."
             )

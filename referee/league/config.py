@@ -364,17 +364,17 @@ class _Checked:
     def _teams(self, names: Sequence[str], checked: Sequence[Any]) -> tuple[Team, ...]:
         found = []
         for name, row in zip(names, self.given.teams, strict=True):
-            spec = self._spec(name, row, self.game.seats(checked[0]))
+            spec = self._spec(name, row, checked[0])
             team = teams.team(name, spec, self.game, checked[0], self.home)
             for settings in checked[1:]:
                 teams.check_plays(team, self.game, settings)
             found.append(team)
         return tuple(found)
 
-    def _spec(self, name: str, row: Mapping[str, Any], seats: Sequence[str]) -> str | dict[str, str]:
+    def _spec(self, name: str, row: Mapping[str, Any], settings: Any) -> str | dict[str, str]:
         """Return the program of every seat, or one for each seat."""
         # Where there can be any number of players, all seats are alike.
-        own = () if self.game.info.players_option else tuple(seats)
+        own = () if self.game.info.players_option else self.game.seats(settings)
         programs = {key: value for key, value in row.items() if key != "name"}
         for key, value in programs.items():
             if key not in ("program", *own):
@@ -382,16 +382,14 @@ class _Checked:
             if not isinstance(value, str):
                 raise UsageError(f"the team {_quoted(name)} has a wrong {key!r}, {settings_file.given(value)}; write a text.")
         if "program" in programs:
-            if len(programs) > 1:
-                other = next(key for key in programs if key != "program")
-                raise UsageError(f"the team {_quoted(name)} has both program and {other}; program plays every seat, so remove one of them.")
-            return str(programs["program"])
+            every = str(programs["program"])
+            return every if len(programs) == 1 else {seat: programs.get(seat, every) for seat in own}
         missing = [seat for seat in own if seat not in programs]
         if missing == list(own):
             ways = "program" + (f", or {' and '.join(own)}" if own else "")
             raise UsageError(f"the team {_quoted(name)} has no program; add the key {ways}.")
         if missing:
-            raise UsageError(f'the team {_quoted(name)} has no {missing[0]}; add {missing[0]} = "..." to its table.')
+            raise UsageError(f"the team {_quoted(name)} has no {missing[0]}. {teams.to_add(missing[0], self.game, settings)}")
         return programs
 
     # The format.

@@ -5,17 +5,54 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from example_bots import BOTS
-from referee.errors import PlayerError, UsageError
+from referee.api.runner import MatchRequest
+from referee.errors import PlayerError, RefereeError, UsageError
 from referee.isolation.choose import choose
-from referee.league.teams import middling
+from referee.league.teams import middling, to_add
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from referee.api.runner import MatchRequest
-    from referee.games.game import Seat
+    from referee.games.game import Game, Seat
     from referee.isolation.level import Isolation
+    from referee.league.values import Team
+    from referee.league.worker import Terms
     from referee.players.spec import Spec
+
+#: The most teams that a sentence names beside the first.
+_MOST_NAMED = 5
+
+
+def check_roles(teams: Iterable[Team], game: Game[Any, Any], settings: Any, terms: Terms) -> None:
+    """Raise UsageError if the one program of a team exits at one seat before it is ready, and is ready at another.
+
+    Programs that can't be started or built at all are left to the league, which names them and plays without them.
+    """
+    if game.pairing is None:
+        return
+    found: dict[str, tuple[Seat, str]] = {}
+    request = MatchRequest(game, settings, time=terms.time, isolation=terms.isolation, limits=terms.limits)
+    for team in teams:
+        programs = set(team.players.values())
+        if len(programs) > 1 or any(bot.name in programs for bot in BOTS):
+            continue
+        try:
+            refused = _refused(request, settings, team.name, programs.pop())
+        except RefereeError:
+            continue
+        if refused:
+            found[team.name] = next(iter(refused.items()))
+    if not found:
+        return
+    first, *others = found
+    seat, why = found[first]
+    more = (
+        f" {len(others):,} more: {', '.join(f'{escape(name, 60)} has no {found[name][0]}' for name in others[:_MOST_NAMED])}."
+        if others
+        else ""
+    )
+    raise UsageError(f"The team '{escape(first, 60)}' doesn't play {seat}. {why} {to_add(seat, game, settings)}{more}")
 
 
 class Role(NamedTuple):

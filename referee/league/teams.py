@@ -72,7 +72,7 @@ def team(
     given = {seat: partnered(spec, seat, game, settings, home) for seat in seats} if isinstance(spec, str) else dict(spec)
     missing = [seat for seat in seats if seat not in given]
     if missing:
-        raise UsageError(f"The team {_quoted(name)} has no program for {missing[0]}; name one that plays {missing[0]}.")
+        raise UsageError(f"The team {_quoted(name)} has no program for {missing[0]}. {to_add(missing[0], game, settings)}")
     players: dict[Seat, str] = {}
     marks: dict[Seat, Json] = {}
     files: dict[Seat, dict[str, str]] = {}
@@ -90,7 +90,9 @@ def team(
         if stored not in ("", own) and _digest({seat: [marks[seat], _as_earlier(files[seat], specs[seat])] for seat in seats}) == stored:
             own = stored
     except PlayerError as error:
-        raise UsageError(f"The team {_quoted(name)} can't play: {error}") from None
+        is_one_role = any(_is_program(text, other, game, settings, home) for other, text in given.items() if other != seat)
+        more = f" {to_add(seat, game, settings)}" if is_one_role else ""
+        raise UsageError(f"The team {_quoted(name)} can't play: {error}{more}") from None
     return Team(name, players, own, str(home), {seat: {**files[seat], **programs.get(seat, {})} for seat in seats})
 
 
@@ -103,6 +105,22 @@ def partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: 
     if not named or any(bot.plays(seat) for bot in named) or _exists(home / spec.strip()):
         return spec
     return middling(seat, game, settings) or spec
+
+
+def _is_program(text: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> bool:
+    try:
+        _program(absolute(text, game.info.name, home), seat, game, settings)
+    except PlayerError:
+        return False
+    return True
+
+
+def to_add(seat: Seat, game: Game[Any, Any], settings: Any) -> str:
+    """Return what to do about a team that has no program for a seat: the line for its table, or another command."""
+    return (
+        f'Add a program for {seat}, or the line {seat} = "{middling(seat, game, settings) or "..."}" to its table in the league file. '
+        "Bots of one role need no league: referee compare A B."
+    )
 
 
 def middling(seat: Seat, game: Game[Any, Any], settings: Any) -> str | None:

@@ -198,9 +198,11 @@ WRONG = [
     ("[[teams]]\nprogram = 'random'", "teams, table 1: the key 'name' is missing"),
     ("[[teams]]\nname = 3", "teams, table 1: the key 'name' is 3, but must be a text"),
     ("[[teams]]\nname = 'C'", "the team 'C' has no program; add the key program, or hunter and prey."),
-    ("[[teams]]\nname = 'C'\nhunter = 'boxer'", "the team 'C' has no prey; add prey = \"...\" to its table."),
+    (
+        "[[teams]]\nname = 'C'\nhunter = 'boxer'",
+        "the team 'C' has no prey. Add a program for prey, or the line prey = \"evader\" to its table in the league file.",
+    ),
     ("[[teams]]\nname = 'C'\nhuntr = 'boxer'", "the team 'C' has an unknown key 'huntr'; did you mean 'hunter'?"),
-    ("[[teams]]\nname = 'C'\nprogram = 'random'\nprey = 'still'", "has both program and prey"),
     ("[[teams]]\nname = 'C'\nprogram = 3", "the team 'C' has a wrong 'program', 3"),
     ("[[teams]]\nname = 'C'\nprogram = 'rnadom'", "The team 'C' can't play: The hunter 'rnadom' is neither a file nor an example bot"),
     ("[[teams]]\nname = 'C'\nhunter = 'boxer'\nprey = 'boxer'", "The prey 'boxer' is an example that plays hunter, not prey"),
