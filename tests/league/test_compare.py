@@ -374,10 +374,10 @@ def done(folder: Path) -> list[str]:
 
 
 def test_ctrl_c_tells_the_result_so_far_and_the_same_command_goes_on(commands: Commands, referee: Referee, tmp_path: Path) -> None:
-    words = ("straight", "boxer", "--against", "evader", "--duels", "30", "--alpha", "1e-9", "--beta", "1e-9", *FLAGS)
+    words = ("straight", "boxer", "--against", "evader", "--duels", "12", "--alpha", "1e-9", "--beta", "1e-9", *FLAGS)
     code, told, problems = begun(commands, tmp_path, *words, "--out", "out")
     assert (code, "Traceback" in problems) == (130, False), problems
-    assert re.match(r"Undecided after \d+ of at most 30 duels: the comparison has not come to its end\.\n  duels    ", told)
+    assert re.match(r"Undecided after \d+ of at most 12 duels: the comparison has not come to its end\.\n  duels    ", told)
     assert re.search(r"  share    0\.\d+  \(0\.\d+ to [01]\.\d+, valid at every moment\)", told)
     assert told.endswith("The duels are kept in out/: the same command continues them.\n")
     assert problems.endswith("referee: Interrupted.\n")
