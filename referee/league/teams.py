@@ -90,7 +90,9 @@ def team(
         if stored not in ("", own) and _digest({seat: [marks[seat], _as_earlier(files[seat], specs[seat])] for seat in seats}) == stored:
             own = stored
     except PlayerError as error:
-        is_one_role = any(_is_program(text, other, game, settings, home) for other, text in given.items() if other != seat)
+        is_one_role = isinstance(spec, str) and any(
+            _is_program(text, other, game, settings, home) for other, text in given.items() if other != seat
+        )
         more = f" {to_add(seat, game, settings)}" if is_one_role else ""
         raise UsageError(f"The team {_quoted(name)} can't play: {error}{more}") from None
     return Team(name, players, own, str(home), {seat: {**files[seat], **programs.get(seat, {})} for seat in seats})
