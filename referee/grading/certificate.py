@@ -11,12 +11,13 @@ import os
 import platform
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from referee.errors import UsageError
 from referee.grading import evidence, signed_files, signing
+from referee.grading.signed_files import Part
 from referee.league.keys import canonical
 from referee.support.files import write_whole
 from referee.version import __version__
@@ -36,16 +37,12 @@ _MOST_BYTES = 128 << 20
 _Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
-
-
-class _Referee(_Part):
+class _Referee(Part):
     version: str
     code: _Hash
 
 
-class Certificate(_Part):
+class Certificate(Part):
     """The fields of a certificate that are read again; all others are signed, too."""
 
     type: Literal["certificate"]
@@ -87,22 +84,10 @@ class Checked(NamedTuple):
     def to_json(self) -> dict[str, Json]:
         """The result as ``--json`` prints it."""
         found = self.certificate
-        return {
-            "ok": self.ok,
-            "fingerprint": self.fingerprint,
-            "is_by_key": self.is_by_key,
-            "kind": found.kind,
-            "name": found.name,
-            "time": found.time,
-            "isolation": found.isolation,
-            "matches": found.matches,
-            "referee": found.referee.model_dump(),
-            "python": found.python,
-            "files": self.files,
-            "left_out": list(self.left_out),
-            "problems": list(self.problems),
-            "notes": list(self.notes),
-        }
+        signed = found.model_dump(include={"kind", "name", "time", "isolation", "matches", "referee", "python"})
+        own = {"fingerprint": self.fingerprint, "is_by_key": self.is_by_key, "files": self.files}
+        lists = {"left_out": self.left_out, "problems": self.problems, "notes": self.notes}
+        return {"ok": self.ok, **signed, **own, **{name: list(texts) for name, texts in lists.items()}}
 
 
 def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
@@ -113,7 +98,7 @@ def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
     paths, left = evidence.paths(folder)
     if busy := evidence.LOGS & paths.keys():
         raise UsageError(
-            f"{_quoted(folder / min(busy))} holds results that the store lacks: another program has the store open. Wait until it has closed it."
+            f"{escape(str(folder / min(busy)))} holds results that the store lacks: another program has the store open. Wait until it has closed it."
         )
     levels, players = evidence.heads(path for name, path in paths.items() if evidence.is_played(name, kind))
     public = signing.public_of(private)
@@ -135,7 +120,7 @@ def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
     try:
         write_whole(path, (canonical(body) + "\n").encode())
     except OSError as error:
-        raise UsageError(f"The certificate can't be written to {_quoted(path)}: {error.strerror or error}.") from None
+        raise UsageError(f"The certificate can't be written to {escape(str(path))}: {error.strerror or error}.") from None
     return path, signing.fingerprint(public), left
 
 
@@ -164,7 +149,7 @@ def check(path: Path, key: str | None = None, folder: Path | None = None, part: 
                 "An earlier version wrote this certificate. It covers only the files that it names: others may have been changed or added."
             )
         if part:
-            notes.append(f"Only {_quoted(part)} was compared, not the rest of the certified folder.")
+            notes.append(f"Only {escape(str(part))} was compared, not the rest of the certified folder.")
     return Checked(print_, is_by_key, files, tuple(left), tuple(problems), tuple(notes), found)
 
 
@@ -179,14 +164,14 @@ def _wanted(key: str) -> str:
     if len(text) == 64 and not set(text) - set("0123456789abcdef"):
         return text
     if not os.path.lexists(key):
-        raise UsageError(f"{_quoted(key)} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
+        raise UsageError(f"{escape(str(key))} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
     return signing.fingerprint(signing.read_public(Path(key)))
 
 
 def _compare(folder: Path, part: str, found: Certificate, problems: list[str]) -> tuple[int, list[str]]:
     """Compare a folder, which was ``part`` of the certified one, with the certificate. Return how many files it should have, and what is left out."""
     if not folder.is_dir():
-        raise UsageError(f"{_quoted(folder)} is not a folder.")
+        raise UsageError(f"{escape(str(folder))} is not a folder.")
     top = "" if part == "." else f"{part}/"
     files = {name.removeprefix(top): digest for name, digest in found.files.items() if name.startswith(top)}
     if top and not files:
@@ -207,7 +192,3 @@ def _compare(folder: Path, part: str, found: Certificate, problems: list[str]) -
 def _signed(body: dict[str, Json]) -> bytes:
     prefix: bytes = PREFIX % body["format"]
     return prefix + canonical({name: value for name, value in body.items() if name != "signature"}).encode()
-
-
-def _quoted(path: Any) -> str:
-    return escape(str(path), 200)

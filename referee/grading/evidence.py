@@ -7,7 +7,7 @@ import os
 import stat
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from referee.errors import ReplayError, UsageError
@@ -46,12 +46,12 @@ _CHUNK = 1 << 20
 def kind_of(folder: Path) -> str:
     """Return whether a folder is that of a grading or of a league. UsageError if it is neither."""
     if not folder.is_dir():
-        raise UsageError(f"{_quoted(folder)} is not a folder.")
+        raise UsageError(f"{escape(str(folder))} is not a folder.")
     if (folder / PRIVATE / FILE).is_file():
         return GRADING
     if (folder / FILE).is_file() or (folder / _REPLAYS[LEAGUE]).is_dir():
         return LEAGUE
-    raise UsageError(f"{_quoted(folder)} is the folder of no grading and of no league.")
+    raise UsageError(f"{escape(str(folder))} is the folder of no grading and of no league.")
 
 
 def paths(folder: Path) -> tuple[dict[str, Path], list[str]]:
@@ -108,7 +108,7 @@ def stored(folder: Path, kind: str) -> dict[str, Json]:
     with Store.open(folder / PRIVATE) as store:
         facts = store.fact("grading")
         if facts is None:
-            raise UsageError(f"{_quoted(folder)} holds a grading that was never begun.")
+            raise UsageError(f"{escape(str(folder))} holds a grading that was never begun.")
         about = {name: facts[name] for name in ("name", "game", "rules")}
         own = {"rubric_sha256": _digest(facts["text"]), "seed_sha256": seed_hash(facts["seed"])}
         return {**about, **own, **_matches(store, {opponent_name(test["against"]) for test in facts["tests"]})}
@@ -116,7 +116,7 @@ def stored(folder: Path, kind: str) -> dict[str, Json]:
 
 def _matches(store: Store, opponents: Container[str] = ()) -> dict[str, Json]:
     if store.is_claimed():
-        raise UsageError(f"{_quoted(store.where)} is in use: its matches are being played. Wait until they are over.")
+        raise UsageError(f"{escape(str(store.where))} is in use: its matches are being played. Wait until they are over.")
     counts = store.counts()
     teams = {team.name: team.hash for team in store.teams()}
     return {
@@ -181,7 +181,7 @@ def hash_of(path: Path) -> str:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise UsageError(f"{_quoted(path)} can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"{escape(str(path))} can't be read: {error.strerror or error}.") from None
 
 
 def _hash(path: Path) -> str:
@@ -205,12 +205,8 @@ def _walk(top: Path) -> Iterator[Path]:
 
 def _refuse(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
-        raise UsageError(f"{_quoted(error.filename)} can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"{escape(str(error.filename))} can't be read: {error.strerror or error}.") from None
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _quoted(path: Any) -> str:
-    return escape(str(path), 200)

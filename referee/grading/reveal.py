@@ -7,12 +7,13 @@ import json
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.grading import family, signed_files
+from referee.grading.signed_files import Part
 from referee.grading.values import Rubric, RubricTest
 from referee.league.keys import canonical
 from referee.support.files import write_whole
@@ -43,18 +44,14 @@ HOW = (
 )
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
-
-
-class _Start(_Part):
+class _Start(Part):
     number: int
     hidden: bool
     seed: int
     settings: dict[str, Any]
 
 
-class _Test(_Part):
+class _Test(Part):
     name: str
     has_set_start: bool
     secret: str
@@ -62,7 +59,7 @@ class _Test(_Part):
     starts: list[_Start]
 
 
-class _File(_Part):
+class _File(Part):
     type: Literal["reveal"]
     format: int
     name: str
@@ -121,7 +118,7 @@ def reveal(rubric: Rubric, folder: Path) -> Path:
     try:
         write_whole(path, (json.dumps(body, indent=1) + "\n").encode())
     except OSError as error:
-        raise UsageError(f"{_quoted(path)} can't be written: {error.strerror or error}.") from None
+        raise UsageError(f"{escape(str(path))} can't be written: {error.strerror or error}.") from None
     return path
 
 
@@ -149,7 +146,7 @@ def check_reveal(path: Path, published: str | None = None) -> Checked:
     given = None if published is None else published.strip().lower()
     if given is not None and not re.fullmatch(f"{_HASH}|{_COMMITMENT}", given):
         raise UsageError(
-            f"{_quoted(published)} is not a published hash: that has 64 hexadecimal digits, or these and seven groups of four after them."
+            f"{escape(str(published))} is not a published hash: that has 64 hexadecimal digits, or these and seven groups of four after them."
         )
     found = _read(path)
     rubric = Rubric(found.name, found.game, found.rules, found.seed, tuple(map(_test, range(len(found.tests)), found.tests)))
@@ -221,11 +218,7 @@ def _problem(rubric: Rubric, test: RubricTest, given: _Test) -> str | None:
 def _read(path: Path) -> _File:
     _, found = signed_files.read(path, "reveal", FORMAT, _File, _MOST_BYTES, _OLDEST)
     if found.format > _OLDEST and not found.commitment:
-        raise UsageError(f"{_quoted(path)} is not a reveal: it has no commitment.")
+        raise UsageError(f"{escape(str(path))} is not a reveal: it has no commitment.")
     if sum(len(test.starts) for test in found.tests) > _MOST_STARTS:
-        raise UsageError(f"{_quoted(path)} has more than {_MOST_STARTS:,} starts: the referee wrote none like it.")
+        raise UsageError(f"{escape(str(path))} has more than {_MOST_STARTS:,} starts: the referee wrote none like it.")
     return found
-
-
-def _quoted(path: object) -> str:
-    return escape(str(path), 200)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from referee.errors import UsageError
 from referee.match.sentences import predicate
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
 
-Model = TypeVar("Model", bound=BaseModel)
+
+class Part(BaseModel):
+    """A part of such a file. Other fields are allowed: later versions may add some."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+Model = TypeVar("Model", bound=Part)
 
 
 def read(path: Path, kind: str, version: int, model: type[Model], most_bytes: int, oldest: int = 0) -> tuple[dict[str, Json], Model]:

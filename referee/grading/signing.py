@@ -59,8 +59,10 @@ def make(private: Path) -> bytes:
             part.unlink(missing_ok=True)
         if isinstance(error, FileExistsError):
             there = error.filename
-            raise UsageError(f"{_quoted(there)} is there already, and a key is never overwritten; name another file with --out.") from None
-        raise UsageError(f"The key {_quoted(private)} can't be written: {getattr(error, 'strerror', None) or error}.") from None
+            raise UsageError(
+                f"{escape(str(there))} is there already, and a key is never overwritten; name another file with --out."
+            ) from None
+        raise UsageError(f"The key {escape(str(private))} can't be written: {getattr(error, 'strerror', None) or error}.") from None
     return public.public_bytes(Encoding.Raw, PublicFormat.Raw)
 
 
@@ -70,12 +72,12 @@ def read_private(path: Path) -> Ed25519PrivateKey:
     try:
         key = load_pem_private_key(text, None)
     except TypeError:
-        raise UsageError(f"The key in {_quoted(path)} is protected by a password; certify needs one without.") from None
+        raise UsageError(f"The key in {escape(str(path))} is protected by a password; certify needs one without.") from None
     except (ValueError, UnsupportedAlgorithm):
         hint = "; it holds a public key, which can't sign" if b"PUBLIC KEY" in text else ""
-        raise UsageError(f"{_quoted(path)} holds no private key{hint}; make one: referee keys new") from None
+        raise UsageError(f"{escape(str(path))} holds no private key{hint}; make one: referee keys new") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise UsageError(f"The key in {_quoted(path)} is not an Ed25519 key; make one: referee keys new")
+        raise UsageError(f"The key in {escape(str(path))} is not an Ed25519 key; make one: referee keys new")
     return key
 
 
@@ -85,10 +87,10 @@ def read_public(path: Path) -> bytes:
     try:
         key = load_pem_public_key(text)
     except (ValueError, UnsupportedAlgorithm):
-        hint = f"; it holds a private key: name {_quoted(public_path(path))}" if b"PRIVATE KEY" in text else ""
-        raise UsageError(f"{_quoted(path)} holds no public key{hint}.") from None
+        hint = f"; it holds a private key: name {escape(str(public_path(path)))}" if b"PRIVATE KEY" in text else ""
+        raise UsageError(f"{escape(str(path))} holds no public key{hint}.") from None
     if not isinstance(key, Ed25519PublicKey):
-        raise UsageError(f"The key in {_quoted(path)} is not an Ed25519 key.")
+        raise UsageError(f"The key in {escape(str(path))} is not an Ed25519 key.")
     return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
 
 
@@ -111,11 +113,7 @@ def _read(path: Path) -> bytes:
         with open_regular(path) as file:
             text = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise UsageError(f"The key {_quoted(path)} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+        raise UsageError(f"The key {escape(str(path))} can't be read: {getattr(error, 'strerror', None) or error}.") from None
     if len(text) > _MOST_BYTES:
-        raise UsageError(f"{_quoted(path)} is too long for a key.")
+        raise UsageError(f"{escape(str(path))} is too long for a key.")
     return text
-
-
-def _quoted(path: object) -> str:
-    return escape(str(path), 200)

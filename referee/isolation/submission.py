@@ -316,7 +316,7 @@ def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -
                 _copy_folder(inner, top, path, place, count)
             finally:
                 os.close(inner)
-            # No hash contains an empty folder.
+            # No bot gets an empty folder: stores of earlier versions don't tell whether there was one.
             with contextlib.suppress(OSError):
                 os.rmdir(place)
         else:
@@ -387,7 +387,7 @@ def _odd_file(count: Count, path: str, facts: os.stat_result) -> PlayerError:
 
 
 def _open_to_all(top: str) -> None:
-    """Let all users read and execute a copy: whether its author may execute a file isn't part of a team's hash."""
+    """Let all users read and execute a copy, so that an archive without permissions runs like the folder that it was made of."""
     for folder, _, files in os.walk(top):
         os.chmod(folder, 0o755)
         for name in files:
