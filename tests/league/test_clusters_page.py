@@ -17,7 +17,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from clusters import blocks, certificates
+from clusters import PAGE, blocks, certificates
 from leagues import write_league
 from sandboxes import need
 
@@ -39,6 +39,11 @@ def test_a_league_on_worker_processes_of_this_machine(referee: Callable[..., sub
     done = referee(*shlex.split(first)[1:], "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["matches"]["done"] == 6
+    # Its other users can connect to the workers: the terminal says it once, in the words of the page.
+    assert done.stderr.count("every user of this machine can run programs as you") == 1
+    advice = "use it only on a machine that nobody else uses"
+    assert advice in " ".join(PAGE.split())
+    assert done.stderr.count(advice) == 1
 
 
 class Job(spec.ProcessInterface):  # type: ignore[misc] # Dask has no types
