@@ -104,8 +104,8 @@ class Bot:
 
     seat: str = ""
     """The role that the bot plays, such as "hunter"."""
-    rules: str = ""
-    """The rule set of the match."""
+    rules: str | tuple[str, ...] = ""
+    """On a class, the rule sets that it plays: ``rules = ("classic",)``; without them, all. On a bot in a match, the rule set of the match."""
     match: str = ""
     """An opaque identifier of the match."""
     seed: int = 0
@@ -193,6 +193,12 @@ def _roles(cls: type[Bot]) -> str:
     return " and ".join(cls._seats) if len(cls._seats) < 3 else cls._game
 
 
+def _rule_sets(cls: type[Bot]) -> tuple[str, ...]:
+    """Return the rule sets that a class names; empty for all."""
+    named = cls.rules
+    return (*map(str, named),) if isinstance(named, (tuple, list, set, frozenset)) else (named,) if named and isinstance(named, str) else ()
+
+
 class Conversation:
     """The bot's side of the protocol, without input or output: takes a line and returns the answer."""
 
@@ -225,8 +231,11 @@ class Conversation:
         bot, seat = self.bot, message["seat"]
         if seat not in bot._seats:
             raise SystemExit(f"{type(bot).__name__} plays {_roles(type(bot))}, but was asked to play {seat}")
+        wanted = _rule_sets(type(bot))
+        if wanted and message["rules"] not in wanted:
+            raise SystemExit(f"{type(bot).__name__} plays the rules {' and '.join(wanted)}, but was asked to play {message['rules']}")
         bot.seat, bot.rules = seat, message["rules"]
-        bot.settings = _with_keys(bot._read_settings(bot.rules, message["settings"]), message["settings"])
+        bot.settings = _with_keys(bot._read_settings(message["rules"], message["settings"]), message["settings"])
         bot.seed, bot.match = message["seed"], message["match"]
         self._respond = bot._responder(message)  # type: ignore[attr-defined]
 

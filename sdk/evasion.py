@@ -327,7 +327,7 @@ def _hunter_command(move: object) -> AddWall | RemoveWall | HunterMove | None:
         return move
     if isinstance(move, HunterMove) and move.build is None and len(move.remove) <= 1:
         return RemoveWall(move.remove[0]) if move.remove else None
-    raise TypeError(f"a hunter's move under gameserver is {move!r:.80}; it must be None, self.add(...) or self.remove(one id)")
+    raise TypeError(f"under gameserver a hunter's move is None, self.add(...) or self.remove(one id), but this is {move!r:.80}")
 
 
 def _prey_command(move: Any) -> Step | To | None:
@@ -376,7 +376,7 @@ class _EvasionBot(Bot):
     """The common part of hunters and preys: calls the method for a question and encodes its answer."""
 
     seat: Player
-    rules: Rules
+    rules: Rules | tuple[Rules, ...]
     settings: Settings
     _game = "evasion"
     _variants = variants

@@ -125,7 +125,7 @@ class _MazeBot(Bot):
     """The common part of both seats: calls the method for a question and encodes its answer."""
 
     seat: Role
-    rules: Literal["standard"]
+    rules: Literal["standard"] | tuple[Literal["standard"], ...]
     settings: Settings
     layout: Layout
     _game = "maze"

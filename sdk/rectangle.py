@@ -233,7 +233,7 @@ class RectangleBot(Bot):
     _trial = "referee play --game rectangle {} random"
     _variants = variants
 
-    rules: Rules
+    rules: Rules | tuple[Rules, ...]
     settings: Settings
 
     def __init__(self) -> None:

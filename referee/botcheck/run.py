@@ -95,9 +95,9 @@ def run(request: Request, on_progress: Progress = lambda *_: None) -> Report:
 
 
 def find_game(requests: Iterable[Request]) -> Request:
-    """Return the request whose game the bot plays; each request is for another game. If the bot plays none, return the first request.
+    """Return the request whose game the bot plays; each request is for another game or rule set. If the bot plays none, return the first.
 
-    A program exits if it is asked to play a game or a seat that it doesn't know. A program that stays, or that can't be started, belongs
+    A program exits if it is asked to play a game, a rule set or a seat that it doesn't know. A program that stays, or that can't be started, belongs
     to the first game: the checks then say what is wrong with it.
     """
     reserve = SupervisionReserve()

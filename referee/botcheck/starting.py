@@ -161,17 +161,21 @@ def rule_sets(evidence: Evidence) -> Finding:
     others = [name for name in subject.game.info.rule_sets if name != subject.settings.rules]
     if not others:
         return skipped("The game has one rule set.")
-    refused = []
-    for name in others:
-        found = _under(evidence, name)
-        if found is None:
-            refused.append(name)
-        elif found.status != OK:
-            return found
-    good = [name for name in others if name not in refused]
+    found = {name: _under(evidence, name) for name in others}
+    refused = [name for name, result in found.items() if result is None]
+    good = [name for name, result in found.items() if result is not None and result.status == OK]
+    for result in found.values():
+        if result is not None and result.status != OK:
+            return result._replace(remedy=_name_rule_sets((subject.settings.rules, *good)))
     if not good:
         return skipped(f"It plays no other rule set; there are {', '.join(refused)}.")
     return ok(f"It plays under the rules {', '.join(good)} too." + (f" It refuses {', '.join(refused)}." if refused else ""))
+
+
+def _name_rule_sets(names: tuple[str, ...]) -> str:
+    """Return what to add to a bot that isn't meant for all rule sets."""
+    words = ", ".join(f'"{name}"' for name in names)
+    return f"If it isn't meant for these rules, add rules = ({words}{',' * (len(names) == 1)}) to its class, or rules = [{words}] to its bot.toml."
 
 
 def _under(evidence: Evidence, rules: str) -> Finding | None:
@@ -183,7 +187,6 @@ def _under(evidence: Evidence, rules: str) -> Finding | None:
         return None
     if not evidence.plays(settings):
         return None
-    remedy = f"If the bot is not meant for the rules {rules}, let it exit with a message before it is ready. To check it with them: --rules {rules}."
     with evidence.session(settings) as session:
         given = evidence.greeted(session)
         if given.has_ended:
@@ -196,7 +199,7 @@ def _under(evidence: Evidence, rules: str) -> Finding | None:
             given = session.ask(turn, state)
             moves[turn] = given.move
         if evidence.trouble(given):
-            return evidence.complaint(given, session, f"Under the rules {rules}", remedy, WARNING)
+            return evidence.complaint(given, session, f"Under the rules {rules}", "", WARNING)
     return ok(f"Under the rules {rules} it plays.")
 
 

@@ -20,7 +20,7 @@ from referee.errors import UsageError
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from referee.botcheck.check import Check, Checked
     from referee.botcheck.run import Report, Request
@@ -81,19 +81,16 @@ def check(
     if bot is None:
         raise UsageError(f"Name the bot to check; for instance: {program()} check my_bot.py")
     check_isolation(isolation)
-    from referee.botcheck.run import find_game, run
+    from referee.botcheck.run import run
     from referee.cli.run import announce_build
     from referee.players.building import tell_builds
 
     if not quiet:
         tell_builds(announce_build)
     request = _request(bot, seat, game or _game_of(seat), rules, isolation, chosen)
-    if game is None and seat is None and rules is None:
-        first = request.game.info.name
-        others = (name for name in games.names() if name != first)
-        request = find_game(chain([request], (_request(bot, None, name, None, isolation, chosen) for name in others)))
-        if request.game.info.name != first and not quiet:
-            say(f"note: This bot doesn't play {first}; it is checked for {request.game.info.name}.  (--game {first} checks it for {first})")
+    if rules is None:
+        names = games.names() if game is None and seat is None else ()
+        request = _played(request, names, lambda name, rules: _request(bot, seat, name, rules, isolation, chosen), quiet=quiet)
     line = StatusLine()
     try:
         report = run(request, lambda seat, check, done, total: None if quiet else line.show(f"{done} of {total}  {seat}: {check.name}"))
@@ -111,6 +108,28 @@ def check(
         _hint(request, report)
     if not report.ok:
         raise typer.Exit(3 if report.refused else 1)
+
+
+def _played(first: Request, names: Sequence[str], make: Callable[[str, str], Request], *, quiet: bool) -> Request:
+    """Return the request for the game and the rule set that the bot plays: of some games the default rules, then their other rules."""
+    from referee.botcheck.run import find_game
+
+    default = first.game.info.name
+    others = [name for name in names if name != default]
+    tries = [(name, games.info(name).rule_sets[0]) for name in others]
+    tries += [(name, rules) for name in (default, *others) for rules in games.info(name).rule_sets[1:]]
+    if not tries:
+        return first
+    found = find_game(chain([first], (make(*one) for one in tries)))
+    name, rules = found.game.info.name, found.settings.rules
+    if quiet:
+        return found
+    if name != default:
+        say(f"note: This bot doesn't play {default}; it is checked for {name}.  (--game {default} checks it for {default})")
+    elif rules != first.settings.rules:
+        usual = first.settings.rules
+        say(f"note: This bot doesn't play the rules {usual}; it is checked with {rules}.  (--rules {usual} checks it with {usual})")
+    return found
 
 
 def _chosen(names: Sequence[str], checks: Sequence[Check]) -> tuple[Check, ...]:
@@ -246,7 +265,9 @@ def _summary(report: Report) -> str:
 def _hint(request: Request, report: Report) -> None:
     """Print the next step: the first failed check again, or a match."""
     failed = next((one for one in report.results if one.finding.status == "failed"), None)
-    name = "" if request.game.info.name == games.names()[0] else f" --game {request.game.info.name}"
+    game, rules = request.game.info, request.settings.rules
+    name = "" if game.name == games.names()[0] else f" --game {game.name}"
+    name += "" if rules == game.rule_sets[0] else f" --rules {rules}"
     if failed is not None or not report.counts["ok"]:
         only = f" --seat {failed.seat} --only {failed.check.name}" if failed is not None and report.counts["ok"] else ""
         say(f"Next:  {program()} check {shlex.quote(request.bot)}{name}{only}")

@@ -107,13 +107,14 @@ class Starter(NamedTuple):
     """The starter of a seat: what it does, and the match that shows it.
 
     ``idea`` completes the sentence "A hunter that ...". In a match with ``options`` between the starter and the example bot ``opponent``,
-    ``winner`` wins.
+    ``winner`` wins. ``rules`` are the rule sets that it plays, none for all; its ``bot.toml`` says so.
     """
 
     idea: str
     opponent: str
     options: str
     winner: Seat
+    rules: tuple[str, ...] = ()
 
 
 class Starters(NamedTuple):

@@ -4,6 +4,7 @@
 
     build = "javac Bot.java"
     run = "java -cp . Bot"
+    rules = ["classic"]             # the rule sets that it plays; without this line, all
 
     [hunter]                        # a seat with a different program
     run = "java -cp . Hunter"
@@ -32,16 +33,18 @@ if TYPE_CHECKING:
 
 NAME = "bot.toml"
 _MOST_BYTES = 1 << 16
-_KEYS = ("build", "run")
+_RULES = "rules"
+_KEYS = ("build", "run", _RULES)
 #: The longest command line, in characters.
 _LONGEST = 4_000
 
 
 class BotFile(NamedTuple):
-    """The words of the two commands for a seat; empty where the file has none."""
+    """What the file says for a seat: the words of the two commands, and the rule sets that the bot plays. Empty where the file has none."""
 
     build: tuple[str, ...] = ()
     run: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
 
 def read(folder: Path, seat: Seat, whose: str) -> BotFile | None:
@@ -62,7 +65,9 @@ def read(folder: Path, seat: Seat, whose: str) -> BotFile | None:
     except OSError as error:
         raise PlayerError(f"{whose} has a {NAME} that can't be read: {error.strerror or error}.") from None
     if len(data) > _MOST_BYTES:
-        raise PlayerError(f"{whose} has a {NAME} of more than {_MOST_BYTES >> 10} KiB; it holds two command lines.")
+        raise PlayerError(
+            f"{whose} has a {NAME} of more than {_MOST_BYTES >> 10} KiB; it holds two command lines and the names of rule sets."
+        )
     return parse(data, seat, f"{whose} has a {NAME}")
 
 
@@ -95,7 +100,30 @@ def _commands(table: Mapping[str, Any], before: str, whose: str) -> dict[str, tu
     for key in table:
         if key not in _KEYS:
             raise PlayerError(f"{whose} with an unknown key '{escape(before + key, 80)}'; {_hint(key, list(_KEYS))}")
-    return {key: _words(before + key, value, whose) for key, value in table.items()}
+    return {key: (_rule_sets if key == _RULES else _words)(before + key, value, whose) for key, value in table.items()}
+
+
+def _rule_sets(key: str, value: object, whose: str) -> tuple[str, ...]:
+    """Return the rule sets that a list names."""
+    names = value if isinstance(value, list) else []
+    if not names or not all(isinstance(name, str) for name in names):
+        raise PlayerError(
+            f"{whose} with a wrong '{escape(key, 80)}', {escape(repr(value), 60)}: it must be a list of rule sets, such as [\"classic\"]."
+        )
+    known = list(dict.fromkeys(name for game in games.all_names() for name in _rules_of(game)))
+    for name in names:
+        if name not in known:
+            raise PlayerError(
+                f"{whose} whose '{escape(key, 80)}' has the rule set '{escape(name, 40)}', which no game has; {_hint(name, known)}"
+            )
+    return tuple(names)
+
+
+def _rules_of(game: str) -> tuple[str, ...]:
+    # A game of another package may be one that can't be loaded.
+    with contextlib.suppress(SettingsError):
+        return games.info(game).rule_sets
+    return ()
 
 
 def _hint(key: str, good: list[str]) -> str:

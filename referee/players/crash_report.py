@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _NOTHING = OwnFiles()
-#: The longest line that is looked at, in characters.
-_WIDTH = 1_000
+#: The longest line that is looked at, in characters, and the longest that a sentence quotes.
+_WIDTH, _SAID = 1_000, 160
 #: How many lines may follow a Python traceback: the rest of a long message, or what the bot printed on its way out.
 _MOST_AFTER = 20
 #: How many lines of a stack trace are looked at.
@@ -77,11 +77,18 @@ def quoted(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -> st
     lines = [line.strip() for line in text.split("\n")]
     if report is not None:
         at = f", at {report.place.text(own)}" if report.place is not None else ""
-        said = f": {escape(own.named(report.says), 160).rstrip('.')}{at}"
+        said = f": {_shortened(own.named(report.says))}{at}"
         more = [line for line in lines[report.end :] if any(map(str.isalnum, line))]
     else:
         said, more = "", [line for line in lines if line]
-    return f"{said}; the last line of its stderr: {escape(own.named(more[-1]), 160).rstrip('.')}" if more else said
+    return f"{said}; the last line of its stderr: {_shortened(own.named(more[-1]))}" if more else said
+
+
+def _shortened(text: str) -> str:
+    """Return a line for a sentence, without its last full stop. It is cut between two words, unless one word is too long."""
+    if len(text) <= _SAID:
+        return escape(text, _SAID).rstrip(".")
+    return f"{escape(text[:_SAID].rpartition(' ')[0] or text[:_SAID], _SAID)} [...]"
 
 
 def _first_own(frames: Iterable[Place], own: OwnFiles) -> Place | None:

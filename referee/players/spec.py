@@ -65,7 +65,7 @@ HUMAN = "human"
 def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
     """Return the player for a seat. PlayerError says what is wrong with the name and what to write instead.
 
-    With ``settings``, PlayerError also refuses a player whose dialect can't express them.
+    With ``settings``, PlayerError also refuses a player whose dialect can't express them, and one whose ``bot.toml`` names other rule sets.
     """
     try:
         return _resolved(text, seat, game, settings)
@@ -95,7 +95,7 @@ def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Spec:
         if example is not None:
             return _of_file(text, seat, example, game)
     if _exists(path) or len(words := _words(text, seat)) == 1:
-        return _of_file(text, seat, path, game)
+        return _of_file(text, seat, path, game, settings)
     return _of_command(text, seat, words)
 
 
@@ -184,13 +184,13 @@ def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
     return None
 
 
-def _of_file(text: str, seat: Seat, path: Path, game: str) -> Spec:
+def _of_file(text: str, seat: Seat, path: Path, game: str, settings: Any = None) -> Spec:
     """A bot that is one file: a Python program for this Python, or an executable."""
     shown = _quoted(text)
     if not _exists(path):
         raise PlayerError(_unknown(text, seat, shown, game))
     if path.is_dir():
-        return _of_folder(text, seat, path)
+        return _of_folder(text, seat, path, settings)
     if not path.is_file():
         raise PlayerError(f"{the_seat(seat)} {shown} is not an ordinary file.")
     named, path = path.absolute(), path.resolve()
@@ -247,9 +247,14 @@ _MOST_NAMED = 5
 _MAIN = ("main", "bot")
 
 
-def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
+def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Spec:
     """A bot that is a folder: its ``bot.toml`` says how it runs, or the program in it is called after the seat, or ``main`` or ``bot``."""
     told = bot_file.read(folder, seat, f"{the_seat(seat)} {_quoted(text)}")
+    if told is not None and told.rules and settings is not None and settings.rules not in told.rules:
+        raise PlayerError(
+            f"{the_seat(seat)} {_quoted(text)} plays the rules {' and '.join(told.rules)}, as its {bot_file.NAME} says, not {settings.rules}; "
+            f"try: --rules {told.rules[0]}"
+        )
     if told is not None and told.run:
         return _of_commands(text, seat, folder, told)
     for stem in (seat, *_MAIN):

@@ -196,9 +196,12 @@ def _put(path: Path, text: str, *, is_executable: bool) -> None:
 
 def _bot_toml(language: Language, parts: Sequence[_Part]) -> str:
     lines = ["# How the referee builds and runs this bot (docs/languages.md)."]
-    if not language.run or language.is_executable:
-        return "\n".join([*lines, "# Nothing to build: the referee runs the file itself."]) + "\n"
-    for part in parts:
+    runs_itself = not language.run or language.is_executable
+    lines += ["# Nothing to build: the referee runs the file itself."] * runs_itself
+    rules = parts[0].chosen.starter.rules
+    assert all(part.chosen.starter.rules == rules for part in parts), "a team plays by the same rules at each seat"
+    lines += [f"rules = {json.dumps(rules)}"] * bool(rules)
+    for part in () if runs_itself else parts:
         lines += ["", f"[{part.table}]"] if part.table else []
         lines += [f"build = {json.dumps(part.build)}"] * bool(part.build) + [f"run = {json.dumps(part.run)}"]
     return "\n".join(lines) + "\n"

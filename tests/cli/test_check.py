@@ -164,6 +164,75 @@ def test_a_bot_of_another_game_is_checked_for_its_game(role: str, file: str, ref
     assert referee("check", file, "--game", "evasion", "--only", "ready").returncode == 1
 
 
+#: A hunter of the tutorial's kind: it builds walls as the rules classic and diagonal have them.
+TUTORIAL = """from sdk import HunterBot
+
+
+class Mine(HunterBot):
+    {}
+
+    def hunt(self, state):
+        return self.build("vertical")
+
+
+if __name__ == "__main__":
+    Mine.main()
+"""
+
+
+def _checked(referee: Cli, bot: str, *more: str) -> tuple[dict[str, dict[str, str]], str]:
+    """Return the results of a check by name, and the rule set."""
+    done = referee("check", bot, "--only", "ready,rule-sets", "--json", "--isolation", "none", *more)
+    told = json.loads(done.stdout)
+    return {one["name"]: one for one in told["seats"]["hunter"]}, told["rules"]
+
+
+def test_a_bot_without_its_rule_sets_is_told_what_to_add(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(TUTORIAL.format("name = 'Mine'"))
+    found, rules = _checked(referee, "mine.py")
+    assert rules == "classic"
+    assert found["rule-sets"]["status"] == "warning"
+    assert (
+        'add rules = ("classic", "diagonal") to its class, or rules = ["classic", "diagonal"] to its bot.toml.'
+        in found["rule-sets"]["remedy"]
+    )
+    # The sentence isn't cut inside a word.
+    assert found["rule-sets"]["text"].endswith((" [...].", ")."))
+    assert "None, self.add(...) or self.remove(one id)" in found["rule-sets"]["text"]
+
+
+@pytest.mark.parametrize("rules", ['("classic", "diagonal")', '["classic"]', '"classic"'])
+def test_a_class_may_name_its_rule_sets(rules: str, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(TUTORIAL.format(f"rules = {rules}"))
+    found, _ = _checked(referee, "mine.py")
+    assert found["rule-sets"]["status"] == ("ok" if "diagonal" in rules else "skipped")
+    played = referee("play", "mine.py", "still", "--rules", "gameserver", "--isolation", "none", "--json")
+    assert played.returncode == 3
+    assert "Mine plays the rules classic" in json.loads(played.stdout)["players"]["hunter"]["fault"]["text"]
+    assert "but was asked to play gameserver" in json.loads(played.stdout)["players"]["hunter"]["fault"]["text"]
+
+
+@pytest.mark.parametrize("more", [(), ("--seat", "hunter"), ("--game", "evasion")])
+def test_a_bot_of_other_rules_is_checked_by_them(more: tuple[str, ...], referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(TUTORIAL.format('rules = ("diagonal",)'))
+    found, rules = _checked(referee, "mine.py", *more)
+    assert (rules, found["ready"]["status"], found["rule-sets"]["status"]) == ("diagonal", "ok", "skipped")
+    (tmp_path / "bot").mkdir()
+    (tmp_path / "bot/main.py").write_text(TUTORIAL.format("name = 'Mine'"))
+    (tmp_path / "bot/bot.toml").write_text('rules = ["diagonal"]\n')
+    found, rules = _checked(referee, "bot", *more)
+    assert (rules, found["ready"]["status"], found["rule-sets"]["status"]) == ("diagonal", "ok", "skipped")
+
+
+def test_play_refuses_a_folder_under_other_rules_before_it_starts_it(referee: Cli, tmp_path: Path) -> None:
+    written = json.loads(referee("new", "hunter", "mine", "--folder", "--json").stdout)
+    assert 'rules = ["classic", "diagonal"]' in (tmp_path / "mine/bot.toml").read_text()
+    assert 'rules = ("classic", "diagonal")' in (tmp_path / "mine/bot.py").read_text()
+    done = referee("play", written["player"], "still", "--rules", "gameserver")
+    assert done.returncode == 2
+    assert "'mine' plays the rules classic and diagonal, as its bot.toml says, not gameserver" in done.stderr
+
+
 def test_a_seat_of_another_game_names_the_game(referee: Cli) -> None:
     referee("new", "thief", "mine.py")
     done = referee("check", "mine.py", "--seat", "thief", "--only", "ready", "--json")

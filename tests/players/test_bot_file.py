@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from referee import games
 from referee.errors import PlayerError
 from referee.players import bot_file
 from referee.players.compilers import how_to_install
@@ -101,7 +103,7 @@ def test_a_dialect_gets_its_words(folder: Path) -> None:
         ("build = 'make'\nrun 3", "that is not TOML: Expected '=' after a key in a key/value pair (at line 2, column 5)"),
         (b'run = "\xff"', "that is not UTF-8 (at line 1)"),
         ('biuld = "make"', "with an unknown key 'biuld'; did you mean 'build'?"),
-        ('time = 600\nrun = "sh"', "with an unknown key 'time'; there are build, run."),
+        ('time = 600\nrun = "sh"', "with an unknown key 'time'; there are build, run, rules."),
         ("[limits]\nbuild_seconds = 9999", "with an unknown table 'limits'; a table has the name of a seat: there are prey, hunter"),
         ('[hnter]\nrun = "sh"', "with an unknown table 'hnter'; a table has the name of a seat: did you mean 'hunter'?"),
         ('[hunter]\nbuidl = "sh"', "with an unknown key 'hunter.buidl'; did you mean 'build'?"),
@@ -198,3 +200,35 @@ def test_seats_of_all_games_are_known(folder: Path) -> None:
     found = bot_file.read(folder, "prey", "The prey 'my_bot'")
     assert found is not None
     assert found.run == ("sh", "-x")
+
+
+def test_a_bot_is_refused_under_rules_that_it_does_not_name(folder: Path) -> None:
+    evasion = games.get("evasion")
+    classic, gameserver = (evasion.codec.settings(rules, {}) for rules in ("classic", "gameserver"))
+    write(folder, 'run = "sh bot.sh"\nrules = ["classic", "diagonal"]\n[prey]\nrules = ["gameserver"]')
+    assert resolve("my_bot", "hunter", "evasion", classic).program.argv[1:] == ("bot.sh",)
+    with pytest.raises(
+        PlayerError, match=r"plays the rules classic and diagonal, as its bot.toml says, not gameserver; try: --rules classic"
+    ):
+        resolve("my_bot", "hunter", "evasion", gameserver)
+    assert resolve("my_bot", "prey", "evasion", gameserver)
+    with pytest.raises(PlayerError, match="plays the rules gameserver"):
+        resolve("my_bot", "prey", "evasion", classic)
+    # Which rules will be played isn't known everywhere.
+    assert resolve("my_bot", "hunter", "evasion")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('rules = "classic"', "a wrong 'rules', 'classic': it must be a list of rule sets, such as"),
+        ("rules = []", "a wrong 'rules', []: it must be a list"),
+        ("rules = [1]", "a wrong 'rules', [1]: it must be a list"),
+        ('rules = ["clasic"]', "whose 'rules' has the rule set 'clasic', which no game has; did you mean 'classic'?"),
+        ('[prey]\nrules = ["no"]', "whose 'prey.rules' has the rule set 'no', which no game has; there are classic"),
+    ],
+)
+def test_what_rules_may_be_is_said(line: str, said: str, folder: Path) -> None:
+    write(folder, f'run = "sh"\n{line}')
+    with pytest.raises(PlayerError, match=re.escape(said)):
+        resolve("my_bot", "prey", "evasion")

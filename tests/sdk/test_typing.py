@@ -41,6 +41,13 @@ class Both(HunterBot, PreyBot):
         return self.go(1, 0) if state.heading == "SW" and state.area("prey") > 9 else None
 
 
+class OneRuleSet(HunterBot):
+    rules = ("classic",)
+
+    def hunt(self, state: State) -> HunterMove | None:
+        return self.build(VERTICAL) if self.settings.rules == "classic" else None
+
+
 class Robots(RectangleBot):
     def orders(self, state: RectangleState) -> dict[int, Word]:
         wins: dict[int, Word] = {robot: order for robot, order, _ in state.next_wins()}
@@ -78,6 +85,10 @@ class Bad(HunterBot, PreyBot):
 
     def flee(self, state: State) -> Step:
         return Step("UP")  # error: arg-type
+
+
+class NoSuchRuleSet(HunterBot):
+    rules = ("clasic",)  # error: assignment
 
 
 class BadRobots(RectangleBot):

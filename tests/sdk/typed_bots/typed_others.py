@@ -42,7 +42,7 @@ class Painter(RectangleBot):
 
     def orders(self, state: State) -> dict[int, Word]:
         assert_type(self.settings, Settings)
-        assert_type(self.rules, Literal["small", "middle", "large"])
+        assert_type(self.settings.rules, Literal["small", "middle", "large"])
         assert_type(state.mine, tuple[tuple[int, int], ...])
         assert_type(state.scores, tuple[int, ...])
         assert_type(state.at((0, 0)), str)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from referee.games.capabilities import Starter, Starters
 from referee.games.evasion.state import HUNTER, PREY
 
+#: The walls of the rules ``gameserver`` are built in another way.
+_RULES = ("classic", "diagonal")
 STARTERS = Starters(
     {
-        HUNTER: Starter("closes the half of the board behind it whenever it flies towards the prey", "still", "--max-steps 3000", HUNTER),
-        PREY: Starter("runs where the hunter, if it flies on, stays farthest away", "boxer", "--max-steps 600", PREY),
+        HUNTER: Starter(
+            "closes the half of the board behind it whenever it flies towards the prey", "still", "--max-steps 3000", HUNTER, _RULES
+        ),
+        PREY: Starter("runs where the hunter, if it flies on, stays farthest away", "boxer", "--max-steps 600", PREY, _RULES),
     }
 )
