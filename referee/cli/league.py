@@ -16,7 +16,7 @@ from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import INSTRUCTORS
 from referee.cli.league_export import as_csv_text, export_rows
 from referee.cli.league_table import counts, put_standings, top
-from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_pages, tell_port
+from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_pages, tell_code, tell_port
 from referee.cli.workers import HostNotes, Workers, open_pool, with_workers
 from referee.errors import UsageError
 from referee.support.words import counted
@@ -265,6 +265,7 @@ def _serve_report(opened: OpenLeague, host: str, port: int | None, names: tuple[
     def begin() -> None:
         tell_port(port, web.PORT, number)
         put(address)
+        tell_code(address, host)
         sys.stdout.flush()
         if opens:
             open_pages([address])

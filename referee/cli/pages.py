@@ -111,6 +111,16 @@ def tell_port(wanted: int | None, first: int, port: int) -> None:
         say(f"Port {asked} is in use; the page is on port {port} instead.")
 
 
+def tell_code(address: str, host: str) -> None:
+    """Print an address as a QR code for phones on stderr, if other machines can reach the server."""
+    from referee.web import qr, serve
+
+    if not serve.is_for_others(host):
+        return
+    code = qr.for_terminal(address)
+    say(code or f"note: a QR code of this address needs the package segno; {install_command('segno')}")
+
+
 def tell(pages: Pages, people: tuple[Seat, ...], show: Show) -> None:
     """Print the addresses, and open the page of each person, or else the spectators' page, in a browser on this machine."""
     from referee.web.serve import PORT
@@ -118,7 +128,10 @@ def tell(pages: Pages, people: tuple[Seat, ...], show: Show) -> None:
     tell_port(show.port, PORT, pages.port)
     for seat in people:
         say(f"{the_seat(seat)} plays at  {pages.addresses[seat]}")
+        tell_code(pages.addresses[seat], show.host)
     say(f"Spectators watch at  {pages.addresses[None]}")
+    if not people:
+        tell_code(pages.addresses[None], show.host)
     if show.is_live:
         say(f"For a projector  {pages.addresses[None]}projector")
     if people:

@@ -14,7 +14,7 @@ import typer
 from referee.cli import completion
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import REPLAYS
-from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_pages, page_option, tell_port
+from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_pages, page_option, tell_code, tell_port
 from referee.errors import ReplayCut, ReplayError, UsageError
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
 from referee.support.files import write_whole
@@ -101,6 +101,7 @@ def watch(
         def begin() -> None:
             tell_port(port, serve.PORT, number)
             put(address)
+            tell_code(address, host)
             if browser:
                 open_pages([address])
             say("Ctrl-C ends the viewer.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.cli.app import program, put, say
-from referee.cli.pages import need_league, need_web, open_pages, tell_port
+from referee.cli.pages import need_league, need_web, open_pages, tell_code, tell_port
 from referee.errors import RefereeError, ReplayError, UsageError
 from referee.replay.paths import why_unreadable
 from referee.wire.escape import escape
@@ -85,11 +85,12 @@ def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callabl
     listener = serve.bind(where.host, where.port)
     number = listener.getsockname()[1]
     token = new_token()
-    address = f"http://{serve.shown_host(where.host)}:{number}/{token}/{page}"
+    top = f"http://{serve.shown_host(where.host)}:{number}/{token}/"
+    address = top + page
     own_names, takes_addresses = serve.names_of(where.host, where.names)
 
     async def start() -> tuple[ASGIApp, Callable[[], None]]:
-        site = Gallery(shelf, token, escape(title), standings)
+        site = Gallery(shelf, token, escape(title), standings, top if serve.is_for_others(where.host) else None)
         # The list is read while the browser starts.
         shelf.begin()
         return site.app(own_names, takes_addresses=takes_addresses), site.close
@@ -97,6 +98,8 @@ def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callabl
     def begin() -> None:
         tell_port(where.port, serve.PORT, number)
         put(address)
+        # A phone shows the list better than the projector's page.
+        tell_code(top if page == "projector" else address, where.host)
         if where.opens:
             open_pages([address])
         say("Ctrl-C ends the page.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import PlainTextResponse, Response
 
 from referee.gallery.thumbnails import SIZE, Thumbnails
-from referee.web import page
+from referee.web import page, qr
 from referee.web.kept_replay import worked
 from referee.web.replay_sites import ReplaySites, assets
 
@@ -29,12 +29,18 @@ _NO_PICTURE = f'<svg xmlns="http://www.w3.org/2000/svg" width="{SIZE}" height="{
 
 
 class Gallery:
-    """The pages of the replays on a shelf. ``standings`` is called if the folder is that of a league."""
+    """The pages of the replays on a shelf. ``standings`` is called if the folder is that of a league.
 
-    def __init__(self, shelf: Shelf, token: str, name: str, standings: Callable[[], dict[str, Any]] | None = None) -> None:
+    ``join`` is the address that the projector's page shows to phones, None if other machines can't open it.
+    """
+
+    def __init__(
+        self, shelf: Shelf, token: str, name: str, standings: Callable[[], dict[str, Any]] | None = None, join: str | None = None
+    ) -> None:
         self.shelf = shelf
         self._name = name
         self._standings = standings
+        self._join = join
         self._asking = asyncio.Lock()
         #: One picture at a time leaves a core to the matches and to the page.
         self._drawing = asyncio.Lock()
@@ -59,7 +65,7 @@ class Gallery:
 
     def _page(self, kind: str) -> Callable[[Request], Awaitable[Response]]:
         async def answer(_: Request) -> Response:
-            config = {"name": self._name, "league": self._standings is not None}
+            config = {"name": self._name, "league": self._standings is not None, **(qr.join(self._join) if kind == "projector" else {})}
             return Response(page.many_page(kind, config), media_type="text/html; charset=utf-8")
 
         return answer

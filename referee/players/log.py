@@ -28,12 +28,16 @@ class Log:
         self.total = 0
         self.kept = 0
         self._tail = bytearray()
+        #: Changes what came before it is counted and kept: leagues and gradings publish logs, without folders of this machine.
+        self.published: Callable[[bytes], bytes] | None = None
         #: Receives each piece as it comes; a clock may run meanwhile, so it must be quick.
         self.tap: Callable[[bytes], None] | None = None
         self._file: RawIOBase | None = None
 
     def take(self, data: bytes) -> None:
         """Take in what came from the bot."""
+        if self.published is not None and self.kept < self.max_bytes:
+            data = self.published(data)
         self.total += len(data)
         if self.tap is not None:
             self.tap(data)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,18 @@ _LIBRARY = re.compile(
 
 #: The referee's own folders, whose files are never a bot's.
 FOREIGN = tuple(str(Path(__file__).resolve().parents[2] / name) for name in ("sdk", "referee"))
+
+#: Folders in which this Python and the referee are installed, below a person's home as a rule, and what stands for them in published logs.
+_INSTALLED = tuple(
+    (f"{folder}/", shown)
+    for folder, shown in sorted(
+        {
+            **{prefix: "./" for prefix in (sys.prefix, sys.base_prefix) if not prefix.startswith("/usr")},
+            str(Path(__file__).resolve().parents[2]): "./site-packages/",
+        }.items(),
+        key=lambda pair: -len(pair[0]),
+    )
+)
 
 
 class OwnFiles(NamedTuple):
@@ -46,6 +59,13 @@ class OwnFiles(NamedTuple):
             lambda found: _joined(known[found[1]], found[2]),
             text,
         )
+
+    def published(self, data: bytes) -> bytes:
+        """The text of a log without folders of this machine: with the bot's own paths as its author knows them, and without those of Python and the referee."""
+        text = self.named(data.decode("utf-8", "surrogateescape"))
+        for folder, shown in _INSTALLED:
+            text = text.replace(folder, shown)
+        return text.encode("utf-8", "surrogateescape")
 
     def are_in(self, path: str) -> bool:
         """Whether a path in an error report is that of one of the bot's own files, not of a library."""
@@ -79,14 +99,21 @@ def own_files(program: Program, *, is_sandbox: bool, home: str = HOME) -> OwnFil
             names[f"{home}/{piece.place}" if piece.place else home] = shown
         else:
             names[piece.source] = names[os.path.realpath(piece.source)] = shown
+    if program.home and not is_sandbox:
+        names.setdefault(program.home, ".")
     return OwnFiles(tuple(names.items()), FOREIGN)
 
 
 def short_path(path: str, home: str = "") -> str:
-    """Return a path relative to the folder ``home``, by default the current one, if it is in that folder; else the whole path."""
+    """Return a path relative to the folder ``home``, by default the current one, if it is in that folder.
+
+    Of another path return its last name if there is a ``home``, because the results of leagues and gradings are published; else the whole path.
+    """
     path = os.path.normpath(path)
     try:
         here = home or os.getcwd()
     except OSError:
         return path
-    return os.path.relpath(path, here) if f"{path}/".startswith(f"{here.rstrip('/')}/") else path
+    if f"{path}/".startswith(f"{here.rstrip('/')}/"):
+        return os.path.relpath(path, here)
+    return os.path.basename(path) if home else path

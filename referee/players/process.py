@@ -268,6 +268,8 @@ class BotProcesses:
         lines = LineBuffer(sandbox.limits.line_bytes, keeps_blank=keeps_early)
         pipes = Pipes((fds[0][1], fds[1][0], fds[2][0]), log, lines, keeps_early=keeps_early)
         player = self.players[seat] = ProcessPlayer(seat, program.label, log, pipes, BotProcess(program, sandbox))
+        if program.home:
+            log.published = player.process.own_files().published
         self._order.append(player)
         held = (sandbox.held_fd,) if sandbox.held_fd >= 0 else ()
         supervision.spawn(index, sandbox.start, theirs, held)

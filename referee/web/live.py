@@ -15,7 +15,7 @@ from referee.match.events import Listener, MatchBegun
 from referee.players.connection import Connection
 from referee.support.processes import start_module
 from referee.web.guard import new_token
-from referee.web.serve import AGAIN, ENDED, GROWN, STAY, bind, names_of, shown_host
+from referee.web.serve import AGAIN, ENDED, GROWN, STAY, bind, is_for_others, names_of, shown_host
 
 if TYPE_CHECKING:
     import socket
@@ -108,6 +108,7 @@ class Pages(Listener):
             "match": new_token(),
             "rematch": None if offers is None else offers._asdict(),
             "proposals": proposals,
+            "join": self.addresses[None] if is_for_others(host) else None,
             "series": {**(series or Series(1, 1, {}))._asdict(), "pace": bots_pace},
             "pace": pace,
             "timed": is_timed,

@@ -18,7 +18,7 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from referee import games
 from referee.errors import ReplayCut
 from referee.games.capabilities import HumanPlay
-from referee.web import page
+from referee.web import page, qr
 from referee.web.app import Site, read_json
 from referee.web.connections import IS_FULL
 from referee.web.human_session import COUNTDOWN, Answer, Farewell, HumanSession
@@ -59,6 +59,7 @@ _COMING = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" conte
 class MatchSite(Site):
     """The pages of one match. ``pipes`` are its server's ends by seat: for questions, for answers, and for the reason of a departure.
 
+    ``join`` is the spectators' address that the projector's page shows to phones, None if other machines can't open it.
     With ``rematch`` the people can agree on another match when this one is over; ``on_rematch`` gets the kind.
     """
 
@@ -74,6 +75,7 @@ class MatchSite(Site):
         is_timed: bool,
         rematch: Rematch | None = None,
         on_rematch: Callable[[str], None] = lambda _: None,
+        join: str | None = None,
     ) -> None:
         recorded = ReplayIndex()
         running = Running(path, recorded)
@@ -93,6 +95,7 @@ class MatchSite(Site):
         self._refusals = {"refused", *(() if samples is None else samples.refusals)}
         self._rematch = rematch
         self._on_rematch = on_rematch
+        self._join = join
         self.tail = Tail(path)
         self._pipes = dict(pipes)
         self._streams = {False: Stream()}
@@ -138,7 +141,10 @@ class MatchSite(Site):
         return [Route("/{token}/projector", self._with_access(self._projector)), Route("/{token}/series", self._with_access(self._series))]
 
     async def _projector(self, request: Request, seat: Seat | None) -> Response:
-        return Response(page.many_page("projector", {"live": True}), media_type="text/html; charset=utf-8")
+        return Response(
+            page.many_page("projector", {"live": True, **qr.join(self._join if seat is None else None)}),
+            media_type="text/html; charset=utf-8",
+        )
 
     async def _series(self, request: Request, seat: Seat | None) -> Response:
         """Tell which match this is; a page that shows it already waits for the next one."""

@@ -75,11 +75,35 @@ def names_of(host: str, more: Iterable[str] = ()) -> tuple[list[str], bool]:
     return [host, socket.gethostname(), socket.getfqdn(), *more], True
 
 
+#: Hosts that mean all interfaces, each with an address that is documented as nobody's (RFC 5737, RFC 3849).
+_EVERYWHERE = {"0.0.0.0": (socket.AF_INET, "192.0.2.1"), "::": (socket.AF_INET6, "2001:db8::1")}  # noqa: S104 - compared, not bound
+
+
 def shown_host(host: str) -> str:
-    """Return the host for an address. A host that means all interfaces is replaced by this machine's name."""
-    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
-        return socket.gethostname()
+    """Return the host for an address that other machines can open.
+
+    A host that means all interfaces is replaced by this machine's address in its network. Few networks know its name, which is the last
+    resort.
+    """
+    if host in _EVERYWHERE:
+        host = _own_address(*_EVERYWHERE[host]) or (_own_address(*_EVERYWHERE["0.0.0.0"]) if host == "::" else "") or socket.gethostname()  # noqa: S104
     return f"[{host}]" if ":" in host else host
+
+
+def is_for_others(host: str) -> bool:
+    """True if other machines can reach a server on this host."""
+    return not (host == "localhost" or host.startswith("127.") or host == "::1")
+
+
+def _own_address(family: socket.AddressFamily, elsewhere: str) -> str:
+    """Return this machine's address on the way to another one, "" if there is none. Connecting a datagram socket sends nothing."""
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((elsewhere, 9))
+            found = str(probe.getsockname()[0])
+    except OSError:
+        return ""
+    return "" if found.startswith("127.") or found in ("::1", "::", "0.0.0.0") else found  # noqa: S104 - compared, not bound
 
 
 class _Server(uvicorn.Server):
@@ -183,6 +207,7 @@ def _serve_match(given: dict[str, Any]) -> None:
             is_timed=given["timed"],
             rematch=None if offers is None else Rematch(given["pipes"], offers["offers"], offers["why_not"]),
             on_rematch=lambda kind: _announce(given["proposals"], kind.encode()),
+            join=given["join"],
         )
         site.is_here = _enter(given["folder"])
         app = site.app(given["names"], takes_addresses=given["takes_addresses"])

@@ -84,6 +84,10 @@ function preyControls(track) {
       ["numpad", "all eight, 5 to stand still (also X)"],
       ["pointer", "go towards the place you click"],
     ],
+    touchHelp: [
+      ["tap the board", "go towards that place"],
+      ["tap an arrow", "go that way; the middle: stand still"],
+    ],
     key(event) {
       // Letters by what is printed on the key, so that they work on every layout; the rest by place.
       const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
@@ -123,6 +127,11 @@ function hunterControls(track, kinds) {
       ["Shift + pointer", "the wall ends where you point"],
       ["click a wall", "remove it"],
       ["Enter", "no wall in this step"],
+    ],
+    touchHelp: [
+      ["tap the board", "see the wall in that direction; a second tap builds it"],
+      ["tap a wall", "remove it"],
+      ["tap a button", "the longest wall of that kind through your cell"],
     ],
     key(event) {
       if (event.key === "Enter") return { move: {} };
@@ -223,6 +232,10 @@ function turnwiseHunter(track) {
       ["Escape", "forget the first cell"],
       ["click a wall", "remove it"],
       ["Enter", "pass"],
+    ],
+    touchHelp: [
+      ["tap twice", "a wall from the first cell to the second, along a row or a column"],
+      ["tap a wall", "remove it"],
     ],
     key(event) {
       if (event.key !== "Escape" && event.key !== "Enter") return null;

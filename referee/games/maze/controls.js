@@ -27,6 +27,7 @@ export function controlsOf(track, seat) {
   track.hints = false;
   return {
     help: [["W A S D or arrows", "up, left, down, right"], ["pointer", "move one step towards the square that you click"], ["H", "show or hide a hint: the orders of perfect play"]],
+    touchHelp: [["tap an arrow", "up, left, down, right"], ["tap the board", "move one step towards the square that you tap"], ["tap Hint", "show or hide the orders of perfect play"]],
     key(event) {
       if (event.key.toLowerCase() === "h") track.hints = !track.hints;
       const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;

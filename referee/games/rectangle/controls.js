@@ -105,6 +105,14 @@ export function controlsOf(track, seat) {
       ["Shift + click twice", "the chosen robot draws the ring between two corners"],
       ["Enter", "send these orders; otherwise the turn waits until each robot has an order"],
     ],
+    touchHelp: [
+      ["first", "tap a cell for each of your robots"],
+      ["tap a robot or its number", "choose a robot"],
+      ["tap a cell", "the chosen robot goes there"],
+      ["tap an arrow", "move the chosen robot"],
+      ["drag a robot", "it follows the path that you draw"],
+      ["tap Go", "send these orders; otherwise the turn waits until each robot has an order"],
+    ],
     key(event) {
       if (event.key === "Enter") return { move: track.last ? move() : placed().move };
       if (!track.last) return null;

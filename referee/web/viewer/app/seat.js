@@ -15,6 +15,8 @@ const SLOW_MS = 600;
 const REMARK_MS = 2500;
 /** How near a click counts as a hit, in pixels of the page. */
 const [MOUSE_PIXELS, TOUCH_PIXELS] = [3, 14];
+/** A device whose only pointer is a finger, such as a phone: it has no keys either. */
+const FINGERS = matchMedia("(hover: none) and (pointer: coarse)");
 
 /**
  * @typedef {object} View
@@ -97,7 +99,7 @@ export class Seat {
   /** What the keys mean, and the button that says "I am ready". */
   intro() {
     const controls = this.display.createControls?.(this.display.createTrack(this.head), this.seat) ?? null;
-    const { parts, button } = introduction({ ...this.config, head: this.head, seat: this.seat, others: this.others, help: controls?.help ?? [] }, (name) => this.view.send((this.ready = { type: "ready", name })));
+    const { parts, button } = introduction({ ...this.config, head: this.head, seat: this.seat, others: this.others, help: (FINGERS.matches && controls?.touchHelp) || controls?.help || [] }, (name) => this.view.send((this.ready = { type: "ready", name })));
     this.readyButton = button;
     this.place.hidden = false;
     this.place.replaceChildren(...parts);

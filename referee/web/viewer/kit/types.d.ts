@@ -176,8 +176,10 @@ export interface Track {
 
 /** How a person plays a seat: what keys and the pointer mean. */
 export interface Controls {
-  /** What a person reads before the game. */
+  /** What a person with keys and a pointer reads before the game. */
   help: [string, string][];
+  /** The same for a person who has only fingers, in taps; without it they read `help`. */
+  touchHelp?: [string, string][];
   /** The move that a key stands for in this position; null if it means nothing. */
   key(event: KeyboardEvent, turn: number): Intent | null;
   /** The move that pointing at a cell stands for; `reach` is how near counts as a hit, in cells. */

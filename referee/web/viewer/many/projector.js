@@ -195,6 +195,17 @@ async function followLive() {
   }
 }
 
+/** The address of these matches for phones, as a QR code. */
+function showCode() {
+  const { join } = config;
+  byId("join").hidden = byId("code").hidden = !join;
+  if (!join) return;
+  const code = part("join-code", HTMLImageElement);
+  code.src = join.picture;
+  code.alt = `QR code of ${join.address}`;
+  byId("join-address").textContent = join.address;
+}
+
 function listen() {
   const speed = part("speed", HTMLSelectElement);
   speed.replaceChildren(...SPEEDS.map((value) => el("option", { value }, value === "auto" ? "auto" : `${value}×`)));
@@ -212,12 +223,16 @@ function listen() {
       byId("outcome").textContent = byId("coming").textContent = "";
       showBetween(holdsTable);
     },
+    code: () => {
+      byId("join").hidden = !byId("join").hidden;
+      byId("code").setAttribute("aria-pressed", String(!byId("join").hidden));
+    },
     full: () => void (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => say("This browser allows no full screen here.")),
   });
   for (const [id, action] of Object.entries(act)) byId(id).addEventListener("click", action);
   document.addEventListener("keydown", (event) => {
     if (isTyping(event)) return;
-    const keyed = { " ": act.pause, n: act.skip, ArrowRight: act.skip, s: act.table, f: act.full }[event.key];
+    const keyed = { " ": act.pause, n: act.skip, ArrowRight: act.skip, s: act.table, f: act.full, q: config.join ? act.code : undefined }[event.key];
     if (!keyed) return;
     event.preventDefault();
     keyed();
@@ -229,5 +244,6 @@ function listen() {
 }
 
 listen();
+showCode();
 if (config.live) for (const id of ["skip", "pause"]) byId(id).hidden = true;
 void (config.live ? followLive() : followFolder()).catch((error) => say(error instanceof Error ? error.message : String(error)));
