@@ -35,6 +35,8 @@ READ_SECONDS = 1.0
 _PAUSE_FACTOR = 5.0
 #: How often a silent connection is tested, in seconds.
 _PULSE_SECONDS = 15.0
+#: How many answers are kept for pages that ask the same.
+_MOST_ANSWERS = 32
 _GONE = "The address is not complete, or this league's report is over; use the one that the referee printed, to the last sign.\n"
 _MATCH = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
 
@@ -94,6 +96,8 @@ class LiveReport:
             rest = {"summary": self._summary, "next": len(self._log), "problem": self._problem}
             body = await worked(lambda: gzip.compress(json.dumps({**rest, "pack": report.pack(duels)}).encode(), 1), self._packing)
             answers[start] = body
+            while len(answers) > _MOST_ANSWERS:
+                del answers[next(iter(answers))]
         return Response(body, media_type="application/json", headers={"Content-Encoding": "gzip"})
 
     async def _events(self, request: Request) -> Response:

@@ -7,7 +7,6 @@ import contextlib
 import hmac
 import json
 import os
-import threading
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from starlette.applications import Starlette
@@ -66,7 +65,7 @@ class Site:
         #: Only one expensive request runs at a time.
         self._thinking = asyncio.Lock()
         self._questions = asyncio.Semaphore(_MOST_QUESTIONS)
-        self._own_uploads = Uploads(threading.Lock())
+        self._own_uploads = Uploads(asyncio.Lock())
         self._uploads = uploads or self._own_uploads
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:

@@ -29,7 +29,7 @@ class ReplaySession:
         path: Path,
         recorded: ReplayIndex | None = None,
         name: str | None = None,
-        turn: threading.Lock | None = None,
+        turn: asyncio.Lock | None = None,
         below: Path | None = None,
     ) -> None:
         self.path = path
@@ -39,7 +39,7 @@ class ReplaySession:
         #: Its name in messages.
         self.name = Path(name or path.name)
         self.recorded = recorded or ReplayIndex()
-        self._turn = turn
+        self._turn = turn or asyncio.Lock()
         self._verdict: asyncio.Future[dict[str, Any]] | None = None
         self._judging: asyncio.Future[None] | None = None
         self._news = asyncio.Event()
@@ -52,13 +52,9 @@ class ReplaySession:
 
     def begin(self) -> None:
         """Start playing the replay again, without waiting; do nothing if it was played again during the match."""
-
-        def play() -> dict[str, Any]:
-            with self._turn or contextlib.nullcontext():
-                return self.recorded.play(self.name, self.lines())
-
         if self._verdict is None and self.recorded.verdict is None:
-            self._verdict = in_thread(play)
+            # No thread waits for its turn: a visitor can ask for many replays.
+            self._verdict = asyncio.ensure_future(worked(lambda: self.recorded.play(self.name, self.lines()), self._turn))
 
     def lines(self) -> Iterator[bytes]:
         """Yield its lines; errors as for ``read_lines``."""
@@ -75,14 +71,12 @@ class ReplaySession:
                 with contextlib.suppress(RuntimeError):
                     loop.call_soon_threadsafe(self._tell)
 
-            def work() -> None:
-                if self._turn is not None:
-                    # Until the replay has been played, ``play`` needs the lock.
-                    self.recorded.has_played.wait()
-                with self._turn or contextlib.nullcontext():
-                    self.recorded.compute_verdicts(tell)
+            async def judge() -> None:
+                if self._verdict is not None:
+                    await asyncio.wait({self._verdict})
+                await worked(lambda: self.recorded.compute_verdicts(tell), self._turn)
 
-            self._judging = in_thread(work)
+            self._judging = asyncio.ensure_future(judge())
             self._judging.add_done_callback(lambda _: self._tell())
 
     def drop(self) -> None:
@@ -130,12 +124,14 @@ def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
 
 
 async def worked(work: Callable[[], Any], turn: asyncio.Lock | asyncio.Semaphore) -> Any:
-    """Run a function in a thread when it is its turn. A visitor who leaves gives up the turn when the thread has ended, not before."""
-    async with turn:
+    """Run a function in a thread when it is its turn. The turn ends with the thread, also if the visitor has left before."""
+    await turn.acquire()
+    try:
         result = in_thread(work)
-        try:
-            return await asyncio.shield(result)
-        finally:
-            await asyncio.wait({result})
-            # Nobody else may ask for it any more.
-            result.exception()
+    except BaseException:
+        turn.release()
+        raise
+    result.add_done_callback(lambda _: turn.release())
+    # A failure of which nobody is told any more is no news.
+    result.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return await asyncio.shield(result)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-import threading
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -41,7 +41,7 @@ class ReplaySites:
         self._names: tuple[str, ...] = ()
         self._takes_addresses = False
         self._sites: dict[str, tuple[Site, ASGIApp]] = {}
-        self._turn = threading.Lock()
+        self._turn = asyncio.Lock()
         self._uploads = Uploads(self._turn)
 
     def app(

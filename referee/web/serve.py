@@ -143,7 +143,7 @@ def serve_replay(
     """
 
     async def start() -> tuple[ASGIApp, Callable[[], None]]:
-        kept = ReplaySession(path, turn=threading.Lock())
+        kept = ReplaySession(path, turn=asyncio.Lock())
         if is_copy:
             kept.source = None
         site = Site(kept, {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)

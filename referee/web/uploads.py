@@ -14,7 +14,6 @@ from starlette.exceptions import HTTPException
 from referee.web.kept_replay import ReplaySession
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import AsyncIterator
 
     from starlette.requests import Request
@@ -70,7 +69,7 @@ class Uploads:
     All pages of a server share one such object, so that the limits hold for the server and not for each replay that it shows.
     """
 
-    def __init__(self, turn: threading.Lock) -> None:
+    def __init__(self, turn: asyncio.Lock) -> None:
         self._turn = turn
         self._files: dict[str, ReplaySession] = {}
         self._coming: set[_Upload] = set()
