@@ -276,7 +276,8 @@ class _WebSocket(WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.queue.qsize() > _MOST_UNHEARD or len(self.frames) > _MOST_UNHEARD:
+        # Earlier versions of uvicorn join the parts at once.
+        if self.queue.qsize() > _MOST_UNHEARD or len(getattr(self, "frames", ())) > _MOST_UNHEARD:
             self.transport.abort()
 
     def handle_ping(self) -> None:

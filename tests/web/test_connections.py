@@ -248,3 +248,15 @@ def test_one_machine_with_many_ipv6_addresses_counts_as_one() -> None:
         assert mine.is_there
 
     crowded(act)
+
+
+@pytest.mark.parametrize(("begin", "frame"), [(b"", b"\x81\x80\0\0\0\0"), (b"\x01\x80\0\0\0\0", b"\x00\x80\0\0\0\0")])
+def test_a_spectator_who_sends_very_many_messages_or_parts_of_one_is_dropped(begin: bytes, frame: bytes, tmp_path: Path) -> None:
+    """Each is empty, so no limit of their size holds them."""
+    with served(tmp_path, "play", "human", "still", "--isolation", "none") as (_, found):
+        page = Socket(found[1])
+        page.sock.sendall(begin)
+        with pytest.raises(ConnectionError):
+            for _ in range(100):
+                page.sock.sendall(100_000 * frame)
+        page.close()
