@@ -6,12 +6,14 @@ import contextlib
 import functools
 import gc
 import json
+import math
 import os
 import shlex
 import shutil
 import signal
 import sys
 import textwrap
+import time
 import traceback
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     F = TypeVar("F", bound=Callable[..., Any])
+
+#: Signals that follow each other so soon are one.
+_MOMENT_SECONDS = 1.0
 
 app = typer.Typer(
     name="referee",
@@ -110,7 +115,7 @@ def command(function: F) -> F:
     def wrapped(*args: Any, **options: Any) -> Any:
         gc.freeze()
         gc.enable()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _Ends(lambda _: KeyboardInterrupt()))
         as_json = options.get("as_json", False)
         try:
             return function(*args, **options)
@@ -168,8 +173,20 @@ def told_anyway(facts: Callable[[], Mapping[str, Any] | None], report: Callable[
         raise Interrupted(known, error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 130) from None
 
 
-def _terminate(number: int, _frame: object) -> NoReturn:
-    raise SystemExit(128 + number)
+class _Ends:
+    """A handler of signals that raises what ends a command, but once for signals that follow each other within a moment.
+
+    A parent such as ``timeout`` signals its child and then its group, so each signal comes twice; the second one would end the clean-up.
+    """
+
+    def __init__(self, error: Callable[[int], BaseException]) -> None:
+        self._error = error
+        self._last = -math.inf
+
+    def __call__(self, number: int, _frame: object) -> None:
+        before, self._last = self._last, time.monotonic()
+        if self._last - before > _MOMENT_SECONDS:
+            raise self._error(number)
 
 
 def run(words: list[str]) -> None:
@@ -180,9 +197,10 @@ def run(words: list[str]) -> None:
     Only the module of the called command is imported; importing it registers its commands. Every other command stands in the tree by its
     name alone, for messages, completion and the list of commands.
     """
-    signal.signal(signal.SIGTERM, _terminate)
+    terminate = _Ends(lambda number: SystemExit(128 + number))
+    signal.signal(signal.SIGTERM, terminate)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the match continues
-        signal.signal(signal.SIGHUP, _terminate)
+        signal.signal(signal.SIGHUP, terminate)
     wanted = next((word for word in words if not word.startswith("-")), "")
     is_completing = "_REFEREE_COMPLETE" in os.environ
     if not wanted and is_completing:

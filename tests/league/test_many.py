@@ -133,21 +133,30 @@ def test_the_command_sums_up_what_json_lists(columns: str, referee: Referee, com
     assert found["won"]["prey"] == {"games": wins, "share": wins / 5, "interval": wilson(wins, 5)}
 
 
-def interrupted(commands: Commands, tmp_path: Path, *more: str, number: int = signal.SIGINT) -> tuple[int, str, str]:
+def interrupted(commands: Commands, tmp_path: Path, *more: str, number: int = signal.SIGINT, times: int = 1) -> tuple[int, str, str]:
     """The exit status, stdout and stderr of 50 games that a signal ends once three of them have ended."""
     bots = ("straight", "random", "--games", "50", "--slots", "2", "--seed", "5", "--out", "out", *FLAGS, "--max-steps", "4000")
     running = commands.start("play", *bots, *more, cwd=tmp_path)
     while len(list((tmp_path / "out").glob("*.replay.jsonl.gz"))) < 3:
         assert running.poll() is None
         select.select([], [], [], 0.02)
-    running.send_signal(number)
+    for _ in range(times):
+        running.send_signal(number)
     told, problems = running.communicate(60)
     return running.wait(60), told, problems
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)])
-def test_games_that_are_interrupted_are_summed_up(commands: Commands, tmp_path: Path, number: int, status: int) -> None:
-    code, told, problems = interrupted(commands, tmp_path, number=number)
+@pytest.mark.parametrize(
+    ("number", "times", "status"),
+    [
+        (signal.SIGINT, 1, 130),
+        # As timeout sends it: to its child and to the group.
+        (signal.SIGINT, 20, 130),
+        pytest.param(signal.SIGTERM, 20, 143, marks=pytest.mark.slow),
+    ],
+)
+def test_games_that_are_interrupted_are_summed_up(commands: Commands, tmp_path: Path, number: int, times: int, status: int) -> None:
+    code, told, problems = interrupted(commands, tmp_path, number=number, times=times)
     assert code == status, problems
     assert "Traceback" not in problems
     first, *lines = told.splitlines()
