@@ -38,6 +38,8 @@ def starts(evidence: Evidence) -> Finding:
         if seen.ready.place:
             # Its sentence says what is in its stderr.
             return Finding(FAILED, seen.ready.text, "the start message", "nothing", mend(seen.ready.place))
+        if seen.status == 0:
+            remedy = 'Read the start message and answer it before the program ends; with the SDK, let the file end with a call such as "MyBot.main()".'
         return Finding(FAILED, seen.ready.text, quoted(seen.start), _stderr(seen.stderr), remedy)
     return ok("The program starts.")
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from referee.botcheck.check import Check, Checked
     from referee.botcheck.run import Report, Request
 
+#: A bot that fails this check is checked again as a whole: nothing else is known of it.
+_STARTS = "starts"
 #: How each status is shown: different words, so that nobody needs colours.
 _MARKS = {"ok": "ok", "warning": "warning", "failed": "FAILED", "skipped": "skipped"}
 #: From this width on the text of a result stands beside its name.
@@ -269,7 +271,7 @@ def _hint(request: Request, report: Report) -> None:
     name = "" if game.name == games.names()[0] else f" --game {game.name}"
     name += "" if rules == game.rule_sets[0] else f" --rules {rules}"
     if failed is not None or not report.counts["ok"]:
-        only = f" --seat {failed.seat} --only {failed.check.name}" if failed is not None and report.counts["ok"] else ""
+        only = f" --seat {failed.seat} --only {failed.check.name}" if failed is not None and failed.check.name != _STARTS else ""
         say(f"Next:  {program()} check {shlex.quote(request.bot)}{name}{only}")
         return
     from referee.botcheck.matches import play_words

@@ -91,6 +91,19 @@ def test_what_a_bot_knows() -> None:
     assert seen == [("hunter", "classic", 7, "abc", 300), (4, [{"code": "x", "text": "y"}], 1.0, 120.0, True), "evaded"]
 
 
+@pytest.mark.parametrize("rules", [("classic",), ["diagonal", "classic"], "classic", ""])
+def test_a_class_names_its_rule_sets_and_a_bot_knows_that_of_its_match(rules: Any) -> None:
+    class Mine(HunterBot):
+        def begin(self) -> None:
+            assert self.rules == "classic"
+
+    Mine.rules = rules
+    assert Conversation(Mine).answer(json.dumps(START).encode())
+    if rules:
+        with pytest.raises(SystemExit, match=r"Mine plays the rules .*, but was asked to play gameserver"):
+            Conversation(Mine).answer(json.dumps({**START, "rules": "gameserver"}).encode())
+
+
 def test_settings_are_attributes_and_keys() -> None:
     class Keys(HunterBot):
         def hunt(self, state: State) -> None:
