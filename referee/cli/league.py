@@ -191,11 +191,17 @@ def withdraw(
 
 @league.command("standings")
 @command
-def standings(folder: Folder, as_json: JsonFlag = False) -> None:
+def standings(
+    folder: Folder,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Write one line for each team, for a spreadsheet.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
     """Print the standings with ratings."""
+    if as_csv and as_json:
+        raise UsageError("Say which form to print: --csv or --json.")
     opened = _open(folder)
     try:
-        put_standings(opened, as_json=as_json)
+        put_standings(opened, as_json=as_json, as_csv=as_csv)
     finally:
         opened.close()
 
@@ -227,7 +233,8 @@ def report(
             _serve_report(opened, host, port, tuple(name or ()), opens=browser)
             return
         data = report_data(opened)
-        written = report_folder.write(data, folder, out=out, **({"most_bytes": 0} if alone else {}))
+        most_bytes = 0 if alone else report_folder.MOST_BYTES
+        written = report_folder.write(data, folder, most_bytes, out, None if as_json else _plain_progress("replays simulated"))
         missing = report_folder.unreadable(data, folder)
         if as_json:
             put_json({"file": str(written.path), "shown": written.shown, "left_out": written.left_out, "missing": missing})

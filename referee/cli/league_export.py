@@ -71,15 +71,25 @@ _CSV = (
 def as_csv_text(rows: Sequence[Mapping[str, Any]], opened: OpenLeague) -> str:
     """The matches as CSV: one column a seat for the team, its score, its fault and its time."""
     seats = opened.schedule.game.seats(opened.schedule.game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*_CSV, *(f"{seat}{what}" for seat in seats for what in ("", "_score", "_fault", "_seconds"))])
+    lines: list[list[Any]] = [[*_CSV, *(f"{seat}{what}" for seat in seats for what in ("", "_score", "_fault", "_seconds"))]]
     for row in rows:
-        cells = [row.get(name) for name in _CSV]
+        cells: list[Any] = [row.get(name) for name in _CSV]
         for seat in seats:
             team = row["seats"].get(seat)
             cells += [team, *(row.get(what, {}).get(team) for what in ("scores", "faults", "seconds"))]
-        writer.writerow([_harmless(cell) for cell in cells])
+        lines.append(cells)
+    return _written(lines)
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return flat objects with the same keys as CSV; the keys are the headings."""
+    return _written([list(rows[0]), *(list(row.values()) for row in rows)] if rows else [])
+
+
+def _written(lines: Iterable[Iterable[Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerows([_harmless(cell) for cell in line] for line in lines)
     return stream.getvalue()
 
 

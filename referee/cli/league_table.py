@@ -10,35 +10,40 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from referee.cli.app import put, put_json
+from referee.cli.league_export import csv_text
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from referee.league.engine import LeagueState
     from referee.league.league import OpenLeague, Place
 
 
-def put_standings(opened: OpenLeague, *, as_json: bool) -> None:
-    """Print the standings: a table for people, or one JSON object."""
+def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) -> None:
+    """Print the standings: a table for people, one JSON object, or a line for each team for a spreadsheet."""
     state = opened.state()
     places = opened.standings(state.results)
     if as_json:
         put_json(report(opened, state, places))
         return
-    for line in table(places):
+    if as_csv:
+        put(csv_text([_place_json(place) for place in places]).rstrip("\n"))
+        return
+    for line in table(places, is_live=opened.is_live(), kind=opened.league.format.kind):
         put(line)
     decided = opened.store.fact("decided")
     if decided:
         put(decided["why"])
-    for note in opened.notes():
+    for note in opened.notes(state.results):
         put(f"note: {note}")
 
 
 def top(opened: OpenLeague, wide: int, high: int) -> list[str]:
     """The first lines of the standings while the league runs."""
     results = opened.state().results
-    return table(opened.standings(results, resamples=100)[:high], wide) if results else []
+    shown = opened.standings(results, resamples=100)[:high]
+    return table(shown, wide, is_live=opened.is_live(), kind=opened.league.format.kind) if results else []
 
 
 def report(opened: OpenLeague, state: LeagueState, places: Sequence[Place]) -> dict[str, Any]:
@@ -80,38 +85,69 @@ def _place_json(place: Place) -> dict[str, Any]:
     }
 
 
-#: The width of a table where there is no terminal, and the widths below which its last columns are left out.
-_WIDE, _MIDDLE, _NARROW = 100, 76, 56
+#: The width of a table where there is no terminal.
+_WIDE = 110
+#: The columns behind the team in the order of their weight: in a narrow terminal the last ones are left out.
+_KEPT = ("points", "Elo", "duels", "rounds", "a duel", "possible places", "Buchholz", "total", "95 %", "won", "lost", "tied")
+#: The least width of the column of teams.
+_TEAM = 12
 
 
-def table(places: Iterable[Place], width: int | None = None) -> list[str]:
-    """The standings as lines of text; columns that don't fit into ``width`` are left out."""
+def table(places: Sequence[Place], width: int | None = None, *, is_live: bool = False, kind: str = "") -> list[str]:
+    """The standings of a league of the format ``kind`` as lines of text; columns that don't fit into ``width`` are left out.
+
+    ``is_live``: matches are missing, and the points a duel decide the order.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     width = width or (shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDE)
-    headings = ["points", "won", "tied", "lost", "total", "Elo", "95 %", "ranks"]
-    shown = headings if width >= _MIDDLE else ["points", "total", "Elo", "ranks"] if width >= _NARROW else ["points", "Elo"]
+    optional = {"rounds": kind == "elimination", "Buchholz": kind == "swiss", "a duel": is_live and kind != "elimination"}
+    rows = [{heading: cell for heading, cell in _cells(place).items() if optional.get(heading, True)} for place in places]
+    team = max(len("team"), min(_TEAM, max((len(place.row.team) for place in places), default=0)))
+    headings = _fitting(rows, width - len("place") - 2 - team)
     made = Table(box=None, pad_edge=False, header_style="")
-    for heading in ("", "team"):
-        made.add_column(heading, overflow="fold")
-    for heading in shown:
+    made.add_column("place", justify="right", no_wrap=True)
+    made.add_column("team", overflow="fold")
+    for heading in headings:
         made.add_column(heading, justify="right", no_wrap=True)
-    for place in places:
-        row, rating = place.row, place.rating
-        cells = {
-            "points": f"{row.points:g}",
-            "won": f"{row.won}",
-            "tied": f"{row.tied}",
-            "lost": f"{row.lost}",
-            "total": f"{row.total:,.0f}",
-            "Elo": f"{rating.elo:+.0f}",
-            "95 %": "" if math.isinf(rating.low) else f"{rating.low:+.0f} to {rating.high:+.0f}",
-            "ranks": f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}",
-        }
+    for place, cells in zip(places, rows, strict=True):
+        row = place.row
         name = escape(row.team, 40) + ("" if place.forfeit is None else " (withdrawn)" if place.is_withdrawn else " (can't start)")
-        made.add_row(f"{row.place}{'=' if row.shared else ''}", Text(name), *(cells[heading] for heading in shown))
+        made.add_row(f"{row.place}{'=' if row.shared else ''}", Text(name), *(cells[heading] for heading in headings))
     stream = io.StringIO()
     Console(file=stream, width=width).print(made)
     return [line.rstrip() for line in stream.getvalue().rstrip("\n").split("\n")]
+
+
+def _fitting(rows: Sequence[Mapping[str, str]], room: int) -> list[str]:
+    """Return the headings of the columns that fit into so many characters, in order."""
+    if not rows:
+        return []
+    kept = set()
+    for heading in (one for one in _KEPT if one in rows[0]):
+        room -= max(len(heading), *(len(row[heading]) for row in rows)) + 2
+        if room < 0:
+            break
+        kept.add(heading)
+    return [heading for heading in rows[0] if heading in kept]
+
+
+def _cells(place: Place) -> dict[str, str]:
+    """Return the cells of a team, by their headings in order."""
+    row, rating = place.row, place.rating
+    return {
+        "rounds": f"{row.stage}",
+        "points": f"{row.points:g}",
+        "a duel": f"{row.points / row.played:.2f}" if row.played else "",
+        "duels": f"{row.played}",
+        "Buchholz": f"{row.buchholz or 0:g}",
+        "won": f"{row.won}",
+        "tied": f"{row.tied}",
+        "lost": f"{row.lost}",
+        "total": f"{row.total:,.0f}",
+        "Elo": f"{rating.elo:+.0f}",
+        "95 %": "" if math.isinf(rating.low) else f"{rating.low:+.0f} to {rating.high:+.0f}",
+        "possible places": f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}",
+    }

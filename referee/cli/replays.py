@@ -140,7 +140,7 @@ def show(
     else:
         wide = columns(80)
         lines = _facts(game, replay, certain, wide)
-        lines += ["", *_times(replay.result, wide)] if replay.result else []
+        lines += ["", *_times(replay.result, wide, _clock_kind(replay.head))] if replay.result else []
         lines += ["", *_events(found, events, wide)] if found and events else []
         lines += ["", *game.text.board_lines(replay.final, min(wide - 2, 100), 24)] if game.text is not None else []
         for line in lines:
@@ -201,9 +201,15 @@ def _scores(result: dict[str, Any], outcome: Outcome | None) -> str:
     return ", ".join(f"{escape(seat, 20)} {'none' if score is None else escape(str(score), 20) + unit}" for seat, score in scores.items())
 
 
-def _times(result: dict[str, Any], wide: int) -> list[str]:
+def _clock_kind(head: dict[str, Any]) -> str:
+    """Return what the time of a match is called: that of the processor or of the clock."""
+    clock = head.get("clock")
+    return "CPU time" if isinstance(clock, dict) and clock.get("kind") == "cpu" else "time"
+
+
+def _times(result: dict[str, Any], wide: int, kind: str) -> list[str]:
     """Return the time used as a table, or as sentences if ``wide`` columns are too few for the table."""
-    lines = [f"{'player':<10}{'used':>11}{'answers':>9}{'mean':>11}{'longest':>11}"]
+    lines = [f"{'player':<10}{kind if kind != 'time' else 'used':>11}{'answers':>9}{'mean':>11}{'longest':>11}"]
     try:
         for name, used in result["time"].items():
             seat = escape(name, 10)
@@ -211,7 +217,7 @@ def _times(result: dict[str, Any], wide: int) -> list[str]:
             mean, longest = used["mean_seconds"] * 1e3, used["longest_seconds"] * 1e3
             if wide < len(lines[0]):
                 text = f"{spent:.3f} s in {count:,} answers, mean {mean:.3f} ms, longest {longest:.3f} ms"
-                lines += wrapped(f"time {seat}", 10, text, wide)
+                lines += wrapped(f"{kind} {seat}", 10, text, wide)
             else:
                 lines.append(f"{seat:<10}{spent:>9.3f} s{count:>9,}{mean:>8.3f} ms{longest:>8.3f} ms")
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):

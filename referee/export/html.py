@@ -44,10 +44,22 @@ def single_page(path: Path, named: Path | None = None) -> str:
     return _page(path, named or path, _played_again(path, ReplayIndex()), _LOG_BYTES)
 
 
-def _played_again(path: Path, recorded: ReplayIndex) -> ReplayIndex:
-    recorded.play(path, read_lines(path))
+def _played_again(path: Path, recorded: ReplayIndex, below: Path | None = None) -> ReplayIndex:
+    recorded.play(path, read_lines(path, below=below))
     recorded.compute_verdicts()
     return recorded
+
+
+def findings(path: Path, below: Path | None = None) -> dict[str, Any]:
+    """Return what the viewer shows of a replay besides its steps: whether it is correct, the metrics and the verdicts of its positions.
+
+    ``below`` is as for ``open_regular``.
+    """
+    return _findings(_played_again(path, ReplayIndex(), below))
+
+
+def _findings(recorded: ReplayIndex) -> dict[str, Any]:
+    return {"check": recorded.verdict, "metrics": recorded.metrics, "judged": recorded.judged}
 
 
 def _page(path: Path, named: Path, recorded: ReplayIndex, log_bytes: int) -> str:
@@ -59,15 +71,7 @@ def _page(path: Path, named: Path, recorded: ReplayIndex, log_bytes: int) -> str
             # The user has named the replay, but not this file.
             with contextlib.suppress(OSError, ValueError), open_regular(log, log.parent) as file:
                 logs[seat] = base64.b64encode(gzip.compress(file.read(log_bytes), mtime=0)).decode()
-    config: dict[str, Any] = {
-        "mode": "export",
-        "name": named.name,
-        "server": False,
-        "check": recorded.verdict,
-        "metrics": recorded.metrics,
-        "judged": recorded.judged,
-        "logs": logs,
-    }
+    config: dict[str, Any] = {"mode": "export", "name": named.name, "server": False, **_findings(recorded), "logs": logs}
     if recorded.head and named == path:
         config["commands"] = commands_of(named, recorded.head, is_here=False)
     with open_regular(path) as file:

@@ -42,7 +42,7 @@ def write(grades: Grades, folders: Mapping[str, str], most_bytes: int = report_f
     )
     shown = report_folder.write_pages(wanted, grades.folder, most_bytes)
     write_changed(grades.folder / report_folder.REPORT, html(grades, folders, shown).encode())
-    _remove_others(grades.folder / report_folder.PAGES, {replay.removesuffix(SUFFIX) + ".js" for replay in shown})
+    report_folder.remove_others(grades.folder / report_folder.PAGES, shown)
 
 
 def html(grades: Grades, folders: Mapping[str, str], shown: Container[str] = ()) -> str:
@@ -123,9 +123,3 @@ def _path(grades: Grades, record: MatchRecord) -> str | None:
     """Return the path of a match's replay in the folder of the report; None if it is elsewhere."""
     path = grades.replays / record.replay
     return path.relative_to(grades.folder).as_posix() if record.replay and path.is_relative_to(grades.folder) else None
-
-
-def _remove_others(pages: Path, kept: Container[str]) -> None:
-    for path in pages.rglob("*"):
-        if path.suffix == ".part" or (path.suffix == ".js" and path.relative_to(pages).as_posix() not in kept):
-            path.unlink()

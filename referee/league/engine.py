@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections import defaultdict, deque
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from referee.errors import RefereeError
@@ -18,7 +18,7 @@ from referee.league.worker import NotStarted, Played, Void
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from referee.league.local import Finished, Pool
     from referee.league.store import Store
@@ -76,7 +76,7 @@ class Plan(Protocol):
         """Return the stage of a duel. Its matches begin when no match of an earlier stage is left."""
 
     def order(self, duel: Duel) -> tuple[int, ...]:
-        """The place of a duel in the order in which duels are to be complete for ``decided``."""
+        """Return the place of a duel in the order in which duels are played, and are to be complete for ``decided``."""
 
 
 class ProgressListener(Protocol):
@@ -104,7 +104,6 @@ class Engine:
         self._plan = plan
         self._watch = watch
         self._running: dict[str, MatchTask] = {}
-        self._durations = Durations()
         self._repeats = Repeats()
         self._forfeits = store.forfeits()
         self._stopped = set(store.duel_notes())
@@ -160,11 +159,10 @@ class Engine:
 
     def _play(self, pending: Sequence[MatchTask]) -> bool:
         """Play these matches; True if the league is decided before all are played."""
-        ready = [task for task in pending if not self._is_held(task)]
-        if self._next_check:
-            # The sooner the first duels are complete, the sooner the league can end.
-            ready.sort(key=lambda task: self._plan.order(self._duels[task.duel]))
-        queue = Queue(ready, None if self._next_check else self._durations)
+        queue = Queue(self._plan.order, self._duels)
+        for task in pending:
+            if not self._is_held(task):
+                queue.push(task)
         held = [task for task in pending if self._is_held(task)]
         while queue or self._running or held:
             while queue and self._pool.room > 0:
@@ -211,8 +209,7 @@ class Engine:
         return self._take_void(task, report)
 
     def _note(self, task: MatchTask, record: MatchRecord) -> None:
-        """Learn from a match how long its teams take, whether they can start, and whether they are deterministic."""
-        self._durations.note(task, record.wall_seconds)
+        """Learn from a match whether its teams can start, and whether they are deterministic."""
         self._repeats.note(self._duels[task.duel], task, record)
         for seat, team in task.seats.items():
             if record.started or seat not in record.faults:
@@ -415,88 +412,22 @@ def read_state(store: Store, plan: Plan) -> LeagueState:
     return reader.state()
 
 
-class Durations:
-    """How long matches take, by team: the mean of those that it has played."""
-
-    def __init__(self) -> None:
-        self._sums: defaultdict[str, float] = defaultdict(float)
-        self._counts: defaultdict[str, int] = defaultdict(int)
-        self._sum = 0.0
-        self._count = 0
-
-    def note(self, task: MatchTask, seconds: float) -> None:
-        """Note how long a match took."""
-        self._sum += seconds
-        self._count += 1
-        for team in task.seats.values():
-            self._sums[team] += seconds
-            self._counts[team] += 1
-
-    def estimate(self, task: MatchTask) -> float:
-        """Return how long a match will take, in seconds; infinite if a team has not played yet, so that such matches come first."""
-        teams = task.seats.values()
-        if any(not self._counts[team] for team in teams):
-            return float("inf")
-        return sum(self._sums[team] / self._counts[team] for team in teams) / len(teams)
-
-    def mean(self) -> float | None:
-        """The mean of all matches, in seconds."""
-        return self._sum / self._count if self._count else None
-
-
-class _Entry(NamedTuple):
-    cost: float
-    number: int
-    teams: tuple[str, ...]
-
-
 class Queue:
-    """The waiting matches, the longest first, so that slow bots don't delay the end. Matches of the same teams are taken in schedule order.
+    """The waiting matches. They are taken in the order of their duels, which ``place`` returns."""
 
-    Without ``durations`` they are taken in the given order.
-    """
-
-    def __init__(self, tasks: Iterable[MatchTask], durations: Durations | None) -> None:
-        self._durations = durations
-        self._groups: dict[tuple[str, ...], deque[MatchTask]] = {}
-        self._heap: list[_Entry] = []
+    def __init__(self, place: Callable[[Duel], tuple[int, ...]], duels: Mapping[int, Duel]) -> None:
+        self._place = place
+        self._duels = duels
+        self._heap: list[tuple[tuple[int, ...], int, int, MatchTask]] = []
         self._numbers = itertools.count()
-        self._length = 0
-        for task in tasks:
-            self.push(task)
-
-    def __bool__(self) -> bool:
-        return self._length > 0
 
     def __len__(self) -> int:
-        return self._length
+        return len(self._heap)
 
     def push(self, task: MatchTask) -> None:
         """Add a match."""
-        teams = (task.key,) if self._durations is None else tuple(sorted(task.seats.values()))
-        group = self._groups.setdefault(teams, deque())
-        group.append(task)
-        self._length += 1
-        if len(group) == 1:
-            heapq.heappush(self._heap, _Entry(self._cost(task), next(self._numbers), teams))
-
-    def _cost(self, task: MatchTask) -> float:
-        return 0.0 if self._durations is None else -self._durations.estimate(task)
+        heapq.heappush(self._heap, (self._place(self._duels[task.duel]), task.game_number, next(self._numbers), task))
 
     def pop(self) -> MatchTask:
-        """Take the match that is expected to take longest."""
-        while True:
-            entry = heapq.heappop(self._heap)
-            group = self._groups[entry.teams]
-            cost = self._cost(group[0])
-            if self._heap and cost > entry.cost and cost > self._heap[0].cost:
-                # It is known better by now.
-                heapq.heappush(self._heap, entry._replace(cost=cost))
-                continue
-            task = group.popleft()
-            self._length -= 1
-            if group:
-                heapq.heappush(self._heap, entry._replace(cost=cost))
-            else:
-                del self._groups[entry.teams]
-            return task
+        """Take the next match."""
+        return heapq.heappop(self._heap)[-1]

@@ -147,10 +147,13 @@ class Schedule:
         return 0
 
     def order(self, duel: Duel) -> tuple[int, ...]:
-        """Return the order of duels: by starts if the league may end early and all fixtures are known; else the schedule's order."""
-        if self.league.format.top and self.plan.format not in schedule.ROUND_BY_ROUND:
-            return (duel.repeat, duel.start, duel.number)
-        return (duel.number,)
+        """Return the order of duels: round by round, so that all teams have played about as many duels at any moment.
+
+        If the league may end early and all fixtures are known, the order is start by start, and round by round on each.
+        """
+        if self.league.format.top:
+            return (duel.number,) if self.plan.format in schedule.ROUND_BY_ROUND else (duel.repeat, duel.start, duel.number)
+        return (duel.round, duel.repeat, duel.start, duel.variant, duel.number)
 
     def decided(self, results: Sequence[DuelResult], *, looks: int | None = None) -> str | None:
         """Return why the league may end: its first places are certain. None if they aren't.
@@ -230,15 +233,16 @@ class OpenLeague:
             for rating in [ratings[row.team]]
         ]
 
-    def notes(self) -> list[str]:
-        """Return sentences about the whole league: which teams have withdrawn, and why duels were not played.
+    def notes(self, results: Sequence[DuelResult]) -> list[str]:
+        """Return sentences about the whole league: how ties of an elimination were decided, who has withdrawn, why duels were not played.
 
         The reasons of teams that can't start are left out, and why the league has ended early.
         """
         forfeits, decided = self.store.forfeits(), self.store.fact("decided")
         known = {why for team, why in forfeits.items() if team not in self.withdrawn} | ({decided["why"]} if decided else set())
         left = [forfeits[team] for team in self.withdrawn if team in forfeits]
-        return [*dict.fromkeys([*left, *sorted(note for note in self.store.duel_notes().values() if note not in known)])]
+        ties = [line.tie for line in self.bracket(results) if line.tie]
+        return [*dict.fromkeys([*ties, *left, *sorted(note for note in self.store.duel_notes().values() if note not in known)])]
 
     def rows(self, results: Sequence[DuelResult]) -> tuple[Row, ...]:
         """The standings without ratings."""
@@ -251,7 +255,17 @@ class OpenLeague:
             duels_each=plan.duels_each,
             stages=schedule.survived(plan, results) if plan.format == config.ELIMINATION else None,
             more_is_better=self.schedule.game.pairing is None,
+            has_buchholz=plan.format == config.SWISS,
+            is_live=plan.format != config.ELIMINATION and self.is_live(),
         )
+
+    def is_live(self) -> bool:
+        """True while matches are missing."""
+        return self.store.counts().planned > 0
+
+    def bracket(self, results: Sequence[DuelResult]) -> list[schedule.BracketLine]:
+        """The fixtures of an elimination so far; empty for another format."""
+        return schedule.bracket(self.schedule.plan, results) if self.schedule.plan.format == config.ELIMINATION else []
 
 
 def check_new(league: config.League, folder: Path, database: str | None = None) -> None:

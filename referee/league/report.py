@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from referee.games.game import Json, Seat
+    from referee.league.schedule import BracketLine
 
 FOLDER = "league/page"
 _PAGE = Path(__file__).parent / "page"
@@ -35,7 +36,8 @@ class TeamRow(NamedTuple):
 
     ``places`` is the interval of places that the results allow at 95 %; ``decided`` is True if it has one place only. ``total`` is what
     breaks ties of points. ``elo`` is the rating with its interval from ``low`` to ``high``; None if nothing was rated yet. ``forfeits``
-    is the number of duels that the team lost because it could not start.
+    is the number of duels that the team lost because it could not start. ``byes`` are fixtures won without a match, ``stage`` the rounds
+    that the team survived in an elimination, and ``buchholz`` is for a Swiss league; the last two are None in other formats.
     """
 
     team: str
@@ -52,6 +54,9 @@ class TeamRow(NamedTuple):
     low: float | None = None
     high: float | None = None
     forfeits: int = 0
+    byes: int = 0
+    stage: int | None = None
+    buchholz: float | None = None
 
 
 class MatchLine(NamedTuple):
@@ -97,6 +102,8 @@ class ReportData(NamedTuple):
 
     ``variants`` has the settings of each variant that differ from ``settings``. ``total_name`` is the heading of the totals, such as
     "steps". ``notes`` are sentences about the whole league, such as pairs that were stopped. ``written`` is the time of the report.
+    ``order`` is the sentence about the order of the teams; ``is_live`` is True if it is by points a duel. ``clock`` is the time that
+    matches billed, "wall" or "cpu". ``bracket`` has the fixtures of an elimination.
     """
 
     name: str
@@ -112,6 +119,10 @@ class ReportData(NamedTuple):
     notes: Sequence[str] = ()
     total_name: str = "steps"
     written: str = ""
+    order: str = ""
+    is_live: bool = False
+    clock: str = "wall"
+    bracket: Sequence[BracketLine] = ()
 
 
 def html(data: ReportData, pages: Container[str] = ()) -> str:
@@ -146,6 +157,10 @@ def summary(data: ReportData) -> dict[str, Any]:
         "notes": list(data.notes),
         "total_name": data.total_name,
         "written": data.written,
+        "order": data.order,
+        "is_live": data.is_live,
+        "clock": data.clock,
+        "bracket": [line._asdict() for line in data.bracket],
         "progress": data.progress._asdict(),
         "standings": [{key: _finite(value) for key, value in row._asdict().items()} for row in data.standings],
     }

@@ -7,9 +7,10 @@ import math
 import time
 from typing import TYPE_CHECKING
 
-from referee.league.config import StartList
+from referee.league.config import ELIMINATION, StartList
 from referee.league.pace import Pace
 from referee.league.report import FINISHED, RUNNING, STOPPED, DuelLine, MatchLine, Progress, ReportData, TeamRow
+from referee.league.standings import rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,7 +33,7 @@ def report_data(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
     is_over = counts.planned == 0
     notes = [f"{team} can't start and forfeits: {why}" for team, why in forfeits.items() if team not in opened.withdrawn]
     notes += [decided["why"]] if decided else []
-    notes += opened.notes()
+    notes += opened.notes(state.results)
     base = league.variants[0].settings
     variants = [{key: value for key, value in each.settings.items() if base.get(key) != value} for each in league.variants]
     if len(variants) > 1:
@@ -50,13 +51,17 @@ def report_data(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
             counts.done + counts.planned,
             *_speed(opened, is_running=is_running and not is_over),
         ),
-        standings=[_row(place) for place in opened.standings(state.results)],
+        standings=[_row(place, is_elimination=league.format.kind == ELIMINATION) for place in opened.standings(state.results)],
         duels=list(_duels(opened, points)),
         seed=league.seed,
         variants=variants if len(variants) > 1 else (),
         notes=tuple(notes),
         total_name="score" if opened.schedule.game.pairing is None else "steps",
         written=time.strftime("%Y-%m-%d %H:%M"),
+        order=rule(league.format.kind, is_live=not is_over),
+        is_live=not is_over,
+        clock=league.time.kind,
+        bracket=opened.bracket(state.results),
     )
 
 
@@ -92,7 +97,7 @@ def _speed(opened: OpenLeague, *, is_running: bool) -> tuple[float | None, float
     return (None, None) if rate is None else (rate * 60, opened.store.counts().planned / rate)
 
 
-def _row(place: Place) -> TeamRow:
+def _row(place: Place, *, is_elimination: bool) -> TeamRow:
     row, rating = place.row, place.rating
     ends = [None if math.isinf(value) else value for value in (rating.low, rating.high)]
     return TeamRow(
@@ -110,6 +115,9 @@ def _row(place: Place) -> TeamRow:
         ends[0],
         ends[1],
         row.forfeits,
+        row.byes,
+        row.stage if is_elimination else None,
+        row.buchholz,
     )
 
 

@@ -8,23 +8,33 @@ from __future__ import annotations
 
 import base64
 import json
+import multiprocessing
 import os
 import re
+from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.export.html import findings
 from referee.league import report
 from referee.replay.paths import SUFFIX
+from referee.replay.several import cores
 from referee.support.files import open_regular, write_whole
 from referee.web import page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Container, Iterable, Iterator
     from pathlib import Path
+
+    Progress = Callable[[int, int], None]
 
 REPORT, VIEWER, PAGES = "report.html", "viewer.html", "pages"
 #: The most bytes of all scripts in ``pages`` together, and of one replay in them.
 MOST_BYTES = 2 << 30
 _MOST_REPLAY = 64 << 20
+#: How a script begins, and how one ends that has what was found in its replay.
+_CALL, _FOUND = "replay(", b"});\n"
+#: Another process is worth its start for this number of scripts.
+_FOR_A_WORKER = 8
 #: The paths that ``loader.js`` accepts.
 _KEY = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
 
@@ -37,37 +47,70 @@ class Written(NamedTuple):
     left_out: int
 
 
-def write(data: report.ReportData, folder: Path, most_bytes: int = MOST_BYTES, out: Path | None = None) -> Written:
+def write(
+    data: report.ReportData, folder: Path, most_bytes: int = MOST_BYTES, out: Path | None = None, progress: Progress | None = None
+) -> Written:
     """Write the report into the league's folder, or into ``out``. OSError if that fails; a report that was there before is then still whole.
 
     Replays that have their script already are not read again, unless they are newer. When the scripts together reach ``most_bytes``,
-    the other matches get the command that shows them. Pass 0 to write the report alone.
+    the other matches get the command that shows them. Pass 0 to write the report alone. ``progress`` is called with the number of scripts
+    that were made and of those to make: each replay is simulated for its verdicts.
     """
     wanted = [match.replay for duel in data.duels for match in duel.matches if match.replay]
     place = folder if out is None else out
     place.mkdir(parents=True, exist_ok=True)
-    shown = write_pages(wanted, folder, most_bytes, place)
+    shown = write_pages(wanted, folder, most_bytes, place, has_findings=True, progress=progress)
     path = place / REPORT
     write_whole(path, report.html(data, shown).encode())
+    if most_bytes:
+        remove_others(place / PAGES, shown)
     return Written(path, len(shown), len(set(wanted)) - len(shown))
 
 
-def write_pages(replays: Iterable[str], folder: Path, most_bytes: int = MOST_BYTES, out: Path | None = None) -> set[str]:
+def write_pages(
+    replays: Iterable[str],
+    folder: Path,
+    most_bytes: int = MOST_BYTES,
+    out: Path | None = None,
+    *,
+    has_findings: bool = False,
+    progress: Progress | None = None,
+) -> set[str]:
     """Write the viewer into a folder, or into ``out``, with the scripts of replays. Return the replays that it can show.
 
-    The paths of the replays are relative to the folder.
+    The paths of the replays are relative to the folder. With ``has_findings`` the scripts have the verdicts and the metrics, too.
     """
     place = folder if out is None else out
     shown: set[str] = set()
+    due: list[_Script] = []
     left = most_bytes
     for replay in replays:
-        size = _hand_over(replay, folder, place / PAGES, left) if left > 0 else None
-        if size is not None:
+        found = _script(replay, folder, place / PAGES, left, has_findings=has_findings) if left > 0 else None
+        if found is not None:
             shown.add(replay)
-            left -= size
+            left -= found.size
+            due += [found] if found.is_due else []
+    for number, (script, is_written) in enumerate(_made(due), 1):
+        if not is_written:
+            shown.discard(script.replay)
+        if progress is not None:
+            progress(number, len(due))
     if shown:
         write_whole(place / VIEWER, page.waiting(report.script("loader.js"), "pages").encode())
     return shown
+
+
+def remove_others(pages: Path, shown: Container[str]) -> None:
+    """Remove scripts of replays that are not shown any more, and parts of scripts. Other files stay."""
+    for path in pages.rglob("*.js.*.part"):
+        path.unlink()
+    for path in pages.rglob("*.js"):
+        replay = path.relative_to(pages).as_posix().removesuffix(".js") + SUFFIX
+        if replay not in shown and path.is_file():
+            with path.open("rb") as file:
+                is_ours = file.read(len(_CALL)) == _CALL.encode()
+            if is_ours:
+                path.unlink()
 
 
 def unreadable(data: report.ReportData, folder: Path) -> int:
@@ -76,24 +119,71 @@ def unreadable(data: report.ReportData, folder: Path) -> int:
     return sum(not ((folder / replay).is_file() and os.access(folder / replay, os.R_OK)) for replay in wanted)
 
 
-def _hand_over(replay: str, folder: Path, pages: Path, left: int) -> int | None:
-    """Write the script of a replay into ``pages`` unless it is there; return its size. None if the replay can't be shown."""
+class _Script(NamedTuple):
+    """The script of a replay: the replay's path in its folder, the script's, and its size in bytes, which is an estimate while it is due."""
+
+    replay: str
+    folder: Path
+    place: Path
+    size: int
+    is_due: bool
+    has_findings: bool
+
+
+def _script(replay: str, folder: Path, pages: Path, left: int, *, has_findings: bool) -> _Script | None:
+    """Return the script of a replay; None if the replay can't be shown."""
     key = replay.removesuffix(SUFFIX)
     if key == replay or _KEY.fullmatch(key) is None:
         return None
-    place = pages / f"{key}.js"
+    source, place = folder / replay, pages / f"{key}.js"
     try:
-        with open_regular(folder / replay, folder) as file:
+        with open_regular(source, folder) as file:
             facts = os.fstat(file.fileno())
-            if facts.st_size > _MOST_REPLAY or facts.st_size * 4 // 3 > left:
-                return None
-            there = place.stat() if place.exists() else None
-            if there is not None and there.st_mtime_ns >= facts.st_mtime_ns:
-                return there.st_size
-            packed = base64.b64encode(file.read(_MOST_REPLAY)).decode()
+        if facts.st_size > _MOST_REPLAY or facts.st_size * 4 // 3 > left:
+            return None
+        there = place.stat() if place.exists() else None
+        if there is not None and there.st_mtime_ns >= facts.st_mtime_ns and (not has_findings or _has_findings(place)):
+            return _Script(replay, folder, place, there.st_size, False, has_findings)
     except OSError:
         return None
-    text = f'replay({json.dumps(key)},"{packed}");\n'.encode()
-    place.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(place, text)
-    return len(text)
+    return _Script(replay, folder, place, facts.st_size * 4 // 3, True, has_findings)
+
+
+def _has_findings(place: Path) -> bool:
+    """True if a script has what was found in its replay. Scripts of earlier versions don't."""
+    with place.open("rb") as file:
+        file.seek(-min(len(_FOUND), file.seek(0, os.SEEK_END)), os.SEEK_END)
+        return file.read() == _FOUND
+
+
+def _made(due: list[_Script]) -> Iterator[tuple[_Script, bool]]:
+    """Write scripts, on all cores if there are many; yield each with whether it could be made."""
+    workers = min(cores(), len(due) // _FOR_A_WORKER)
+    if workers < 2 or not due[0].has_findings:
+        yield from ((script, _make(script)) for script in due)
+        return
+    # A fresh process has no thread and no connection of this one.
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from zip(due, pool.map(_make, due, chunksize=2), strict=True)
+
+
+def _findings(script: _Script) -> str:
+    """Return what the viewer is told about a replay, as JSON. The page may be published, so it names no folder of this machine."""
+    source = script.folder / script.replay
+    found = findings(source, script.folder)
+    found["check"]["text"] = found["check"]["text"].replace(str(source), script.replay)
+    return json.dumps(found, separators=(",", ":"))
+
+
+def _make(script: _Script) -> bool:
+    """Write the script of a replay. False if the replay can't be read."""
+    try:
+        with open_regular(script.folder / script.replay, script.folder) as file:
+            packed = base64.b64encode(file.read(_MOST_REPLAY)).decode()
+    except OSError:
+        return False
+    found = f",{_findings(script)}" if script.has_findings else ""
+    text = f'{_CALL}{json.dumps(script.replay.removesuffix(SUFFIX))},"{packed}"{found});\n'.encode()
+    script.place.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(script.place, text)
+    return True

@@ -180,15 +180,55 @@ def byes(fixtures: Iterable[Fixture]) -> dict[str, int]:
     return dict(Counter(fixture.teams[0] for fixture in fixtures if len(fixture.teams) == 1))
 
 
+class BracketLine(NamedTuple):
+    """A fixture of an elimination. ``points`` are those of ``teams`` in it so far; ``winner`` is the team that goes on, None while it is open.
+
+    ``tie`` is a sentence that says why a team went on with the same points, else empty.
+    """
+
+    round: int
+    teams: tuple[str, ...]
+    points: tuple[float, ...]
+    winner: str | None
+    tie: str
+
+
+def bracket(plan: Plan, results: Collection[DuelResult]) -> list[BracketLine]:
+    """Return the fixtures of an elimination that are known after these results, round by round."""
+    by_fixture = _by_fixture(results)
+    seeds = {team: seed for seed, team in enumerate(_seeds(plan))}
+    found = []
+    for fixture in known_fixtures(plan, results):
+        winner = _winner(plan, fixture, by_fixture, seeds)
+        ranks = _ranks(fixture, by_fixture)
+        tie = _tie(fixture, ranks, winner) if winner is not None and len(fixture.teams) > 1 else ""
+        points = tuple(-rank[0] for rank in ranks.values()) if len(fixture.teams) > 1 else ()
+        found.append(BracketLine(fixture.round, fixture.teams, points, winner, tie))
+    return found
+
+
+def _tie(fixture: Fixture, ranks: Mapping[str, tuple[float, ...]], winner: str) -> str:
+    """Return why the winner of a fixture went on with the same points as the other team; empty if it had more."""
+    loser = next(team for team in fixture.teams if team != winner)
+    (points, count, total), (other_points, other_count, other_total) = ranks[winner], ranks[loser]
+    if points != other_points:
+        return ""
+    if count != other_count:
+        why = f"it has a total in {-count:g} duels, {loser} in {-other_count:g}"
+    elif total != other_total:
+        why = f"its total is better, {abs(total):,g} to {abs(other_total):,g}"
+    else:
+        why = "it stands before the other in the league file"
+    each = f"{-points:g} point{'s' * (points != -1)}"
+    return f"Round {fixture.round + 1}: {winner} and {loser} have {each} each; {winner} goes on because {why}."
+
+
 def survived(plan: Plan, results: Collection[DuelResult]) -> dict[str, int]:
     """Return how many rounds of an elimination each team has survived so far, byes included."""
     stages = dict.fromkeys(plan.teams, 0)
-    by_fixture = _by_fixture(results)
-    seeds = {team: seed for seed, team in enumerate(_seeds(plan))}
-    for fixture in known_fixtures(plan, results):
-        winner = _winner(plan, fixture, by_fixture, seeds)
-        if winner is not None:
-            stages[winner] += 1
+    for line in bracket(plan, results):
+        if line.winner is not None:
+            stages[line.winner] += 1
     return stages
 
 
@@ -365,10 +405,15 @@ def _winner(
     """The team that survives a fixture: by points, then totals, then seed order. None while a duel of it is missing."""
     if len(fixture.teams) == 1:
         return fixture.teams[0]
-    found = list(by_fixture.get(_key(fixture), {}).values())
-    if len(found) < plan.duels_each:
+    if len(by_fixture.get(_key(fixture), {})) < plan.duels_each:
         return None
-    ordered = sorted(fixture.teams, key=seeds.__getitem__)
+    ranks = _ranks(fixture, by_fixture)
+    return min(sorted(fixture.teams, key=seeds.__getitem__), key=ranks.__getitem__)
+
+
+def _ranks(fixture: Fixture, by_fixture: Mapping[tuple[int, frozenset[str]], Mapping[int, DuelResult]]) -> dict[str, tuple[float, ...]]:
+    """Return what decides a fixture, the smallest first: points (negative), the number of totals (negative), and their sum."""
+    found = list(by_fixture.get(_key(fixture), {}).values())
     more = any(result.more_is_better for result in found)
 
     def rank(team: str) -> tuple[float, ...]:
@@ -376,7 +421,7 @@ def _winner(
         total = fsum(totals)
         return -round(fsum(result.points.get(team, 0.0) for result in found), 9), -len(totals), -total if more else total
 
-    return min(ordered, key=rank)
+    return {team: rank(team) for team in fixture.teams}
 
 
 def _drawn(plan: Plan, purpose: str, teams: Iterable[str]) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """The standings of a league and its crosstable, computed from the results of its duels alone.
 
-Teams are ordered by match points, then by totals, then by head to head. Teams that are equal in all three share a place.
+Teams are ordered by match points, then by totals, then by head to head. Teams that are equal in all three share a place. In a league by
+elimination the rounds that a team survived come first. In a Swiss league Buchholz comes after the points: the sum of the points of all
+opponents (B. Buchholz, 1932). While matches are missing, points a duel count instead of points.
 
 A total is compared per duel, which is the order of the sums where everybody played equally often. A bye, and a duel that another team
 forfeited, have no total and change nothing. A duel that a team played without getting a total (its hunter failed) is worse than any total.
@@ -34,7 +36,7 @@ class Row(NamedTuple):
     ``shared`` is True if another team has the same place. ``played`` counts duels, forfeited ones included and byes not. ``total`` is the
     sum of the team's totals, ``missing`` the number of duels that it played without getting one. ``head_to_head`` is its points against
     the teams that are level with it on points and totals, None if head to head was not needed or could not decide. ``stage`` is the
-    number of rounds that it survived in a league by elimination.
+    number of rounds that it survived in a league by elimination, ``buchholz`` the sum of its opponents' points in a Swiss league.
     """
 
     place: int
@@ -51,6 +53,7 @@ class Row(NamedTuple):
     missing: int
     head_to_head: float | None = None
     stage: int = 0
+    buchholz: float | None = None
 
 
 class Cell(NamedTuple):
@@ -75,7 +78,20 @@ class _Sums(NamedTuple):
     total: float
     missing: int
     stage: int
+    buchholz: float | None
     rank: tuple[float, ...]
+
+
+def rule(kind: str, *, is_live: bool) -> str:
+    """Return how teams are ordered in a league of this format, as a sentence. ``is_live``: as long as matches are missing."""
+    firsts = {
+        "elimination": "The rounds that a team survived decide the place, then its points",
+        "swiss": "Points decide the place, then Buchholz, the sum of the points of all opponents",
+    }
+    first = firsts.get(kind, "Points decide the place")
+    if is_live and kind != "elimination":
+        first = f"While matches are missing, {first.replace('Points decide', 'points a duel decide', 1)}"
+    return f"{first}, then the totals, then the duels between the teams."
 
 
 def stopped(duel: Duel) -> DuelResult:
@@ -91,16 +107,19 @@ def table(
     duels_each: int = 1,
     stages: Mapping[str, int] | None = None,
     more_is_better: bool | None = None,
+    has_buchholz: bool = False,
+    is_live: bool = False,
 ) -> tuple[Row, ...]:
     """Return the standings, best team first; teams on a shared place have the order of ``teams``.
 
     ``byes`` is the number of byes of each team. A bye counts as a fixture won: ``duels_each`` points. ``stages`` are the rounds that each
     team survived in a league by elimination; they count before points. ``more_is_better`` says how totals compare, None: as the results
-    say. Raises UsageError if a result names a team that is not among ``teams``. The order of the results does not matter.
+    say. ``has_buchholz`` is for Swiss leagues. ``is_live`` orders by points a duel: the teams haven't played equally often. Raises UsageError if a result names a team that is not among ``teams``. The order of the results does not matter.
     """
     if more_is_better is None:
         more_is_better = any(result.more_is_better for result in results)
-    sums = sorted(_sums(results, teams, byes or {}, duels_each, stages or {}, more_is_better=more_is_better), key=lambda team: team.rank)
+    form = _Form(byes or {}, duels_each, stages or {}, more_is_better, has_buchholz, is_live)
+    sums = sorted(_sums(results, teams, form), key=lambda team: team.rank)
     level = [list(group) for _, group in groupby(sums, key=lambda team: team.rank)]
     meetings = _meetings_within(results, [[team.team for team in group] for group in level if len(group) > 1])
     rows: list[Row] = []
@@ -152,18 +171,22 @@ def _row(team: _Sums, place: int, head_to_head: float | None, *, shared: bool) -
         team.missing,
         head_to_head,
         team.stage,
+        team.buchholz,
     )
 
 
-def _sums(
-    results: Iterable[DuelResult],
-    teams: Sequence[str],
-    byes: Mapping[str, int],
-    duels_each: int,
-    stages: Mapping[str, int],
-    *,
-    more_is_better: bool,
-) -> Iterator[_Sums]:
+class _Form(NamedTuple):
+    """What decides the order besides the results: see ``table``."""
+
+    byes: Mapping[str, int]
+    duels_each: int
+    stages: Mapping[str, int]
+    more_is_better: bool
+    has_buchholz: bool
+    is_live: bool
+
+
+def _sums(results: Collection[DuelResult], teams: Sequence[str], form: _Form) -> Iterator[_Sums]:
     """The sums of each team, in the order of ``teams``."""
     points: dict[str, list[float]] = {team: [] for team in teams}
     totals: dict[str, list[float]] = {team: [] for team in teams}
@@ -183,20 +206,36 @@ def _sums(
                 ends[team]["missing"] += 1
             if team in result.forfeits:
                 ends[team]["forfeits"] += 1
+    # Shares of a table are thirds and the like: rounding makes equal sums equal.
+    scores = {team: round(fsum([*points[team], float(form.byes.get(team, 0) * form.duels_each)]), 9) for team in teams}
+    buchholz = _buchholz(results, scores, form.byes) if form.has_buchholz else {}
     for team in teams:
-        end, free, stage = ends[team], byes.get(team, 0), stages.get(team, 0)
-        # Shares of a table are thirds and the like: rounding makes equal sums equal.
-        sum_of_points = round(fsum([*points[team], float(free * duels_each)]), 9)
+        end, free, stage = ends[team], form.byes.get(team, 0), form.stages.get(team, 0)
         total, missing = fsum(totals[team]), end["missing"]
         got = len(totals[team])
-        mean = total / got if got else (0.0 if more_is_better else inf)
+        mean = total / got if got else (0.0 if form.more_is_better else inf)
         missed = missing / (got + missing) if missing else 0.0
         if not got and not missing:
             # Nothing was played that has a total. Such a team stands behind those that got one.
             missed = 1.0
-        rank = (-stage, -sum_of_points, missed, -mean if more_is_better else mean)
         won, tied, lost = end["won"], end["tied"], end["lost"]
-        yield _Sums(team, won + tied + lost, won, tied, lost, free, end["forfeits"], sum_of_points, total, missing, stage, rank)
+        played, opponents = won + tied + lost, buchholz.get(team)
+        score = round(scores[team] / max(1, played + free * form.duels_each), 9) if form.is_live else scores[team]
+        rank = (-stage, -score, -(opponents or 0.0), missed, -mean if form.more_is_better else mean)
+        yield _Sums(team, played, won, tied, lost, free, end["forfeits"], scores[team], total, missing, stage, opponents, rank)
+
+
+def _buchholz(results: Iterable[DuelResult], scores: Mapping[str, float], byes: Mapping[str, int]) -> dict[str, float]:
+    """Return the sum of the points of each team's opponents, once for each round. A bye counts as an opponent with the team's own points."""
+    met: dict[str, set[tuple[int, str]]] = {team: set() for team in scores}
+    for result in results:
+        if result.points:
+            for team in result.duel.teams:
+                met[team] |= {(result.duel.round, other) for other in result.duel.teams if other != team}
+    return {
+        team: round(fsum([*(scores[other] for _, other in opponents), byes.get(team, 0) * scores[team]]), 9)
+        for team, opponents in met.items()
+    }
 
 
 def _totals(result: DuelResult) -> Mapping[str, float]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from leagues import Notes, PretendPool, open_new, play, record
 
-from referee.league.engine import Durations, Engine, LeagueStopped, Queue
+from referee.league.engine import Engine, LeagueStopped, Queue
 from referee.league.league import OpenLeague, open_league
-from referee.league.values import MatchTask
+from referee.league.values import Duel, MatchTask
 from referee.league.worker import NotStarted, Played, Report, Void
 
 if TYPE_CHECKING:
@@ -205,11 +205,29 @@ def task(number: int, *teams: str) -> MatchTask:
     return MatchTask(f"{number}", number, 0, dict(zip(("hunter", "prey"), teams, strict=False)), {}, 0)
 
 
-def test_the_longest_matches_come_first_and_new_teams_before_them() -> None:
-    durations = Durations()
-    durations.note(task(0, "slow", "quick"), 10.0)
-    durations.note(task(1, "quick", "middle"), 1.0)
-    queue = Queue([task(2, "quick", "middle"), task(3, "slow", "middle"), task(4, "new", "quick"), task(5, "slow", "middle")], durations)
-    assert len(queue) == 4
-    assert [queue.pop().duel for _ in range(4)] == [4, 3, 5, 2]
-    assert not queue
+@pytest.mark.parametrize(("teams", "extra"), [(4, ""), (7, ""), (6, 'format = "gauntlet"\nchampions = ["T4", "T5"]\n')])
+def test_matches_are_played_round_by_round(teams: int, extra: str, tmp_path: Path) -> None:
+    opened = open_new(tmp_path, teams=teams, extra=extra + "[starts]\ncount = 4\n", settings="width = 30\nheight = 30\n")
+    pool, _ = run(opened, slots=1)
+    duels = {duel.number: duel for duel in opened.store.duels()}
+    rounds = [duels[task.duel].round for task in pool.begun]
+    assert rounds == sorted(rounds)
+    if extra:
+        return
+    # One team rests in each round if their number is odd. Everybody else has played about as many duels, whenever one looks.
+    most_apart = 1 if teams % 2 == 0 else 5
+    played = dict.fromkeys(opened.schedule.teams, 0)
+    for task in pool.begun[::2]:
+        for team in duels[task.duel].teams:
+            played[team] += 1
+        assert max(played.values()) - min(played.values()) <= most_apart
+
+
+def test_a_void_match_is_played_again_in_its_place() -> None:
+    duels = {number: Duel(number, number // 2, ("A", "B")) for number in range(6)}
+    queue = Queue(lambda duel: (duel.round, duel.number), duels)
+    for number in (3, 1, 5, 0):
+        queue.push(task(number, "A", "B"))
+    assert [queue.pop().duel, queue.pop().duel] == [0, 1]
+    queue.push(task(1, "A", "B"))
+    assert ([queue.pop().duel for _ in range(3)], len(queue)) == ([1, 3, 5], 0)

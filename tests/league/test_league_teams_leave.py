@@ -139,7 +139,7 @@ def test_a_league_goes_on_without_a_team(kind: str, done: int, tmp_path: Path) -
         assert played(opened)["T3"] >= before["T3"]
     else:
         assert "T3" not in played(opened)
-    assert any("T3 has withdrawn" in note for note in opened.notes())
+    assert any("T3 has withdrawn" in note for note in opened.notes(opened.state().results))
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -8,18 +8,21 @@ import hashlib
 import json
 import os
 import re
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from sample_leagues import HOSTILE, NAMES, league
 
+from referee.export.html import findings
 from referee.league import report, report_folder
 from referee.league.report import Progress
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from referee.league.report import ReportData
+
+RECORDED = Path(__file__).parents[1] / "data" / "replays" / "evasion-classic-boxer-runner.replay.jsonl.gz"
 
 
 def held(page: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -156,7 +159,7 @@ def test_replays_are_handed_to_the_viewer_by_scripts(tmp_path: Path) -> None:
     written = report_folder.write(data, tmp_path)
     assert written == (tmp_path / "report.html", 4, 8)
     for number, replay in enumerate(replays):
-        found = re.fullmatch(r'replay\("(\S+)","(\S+)"\);\n', script_of(tmp_path, replay).read_text())
+        found = re.fullmatch(r'replay\("(\S+?)","(\S+?)",\{.*\}\);\n', script_of(tmp_path, replay).read_text())
         assert found is not None
         assert f"{found[1]}.replay.jsonl.gz" == replay
         assert base64.b64decode(found[2]) == bytes([number]) * 300
@@ -171,12 +174,38 @@ def test_scripts_are_written_again_only_for_newer_replays(tmp_path: Path) -> Non
     first, second = put_replays(data, tmp_path, 1)
     report_folder.write(data, tmp_path)
     for replay in (first, second):
-        script_of(tmp_path, replay).write_text("marked")
+        script_of(tmp_path, replay).write_text('replay("marked","",{});\n')
     later = script_of(tmp_path, second).stat().st_mtime_ns + 10**9
     os.utime(tmp_path / second, ns=(later, later))
     report_folder.write(data, tmp_path)
-    assert script_of(tmp_path, first).read_text() == "marked"
-    assert script_of(tmp_path, second).read_text().startswith("replay(")
+    assert script_of(tmp_path, first).read_text() == 'replay("marked","",{});\n'
+    assert script_of(tmp_path, second).read_text().startswith('replay("replays')
+
+
+def test_scripts_have_what_an_exported_page_has(tmp_path: Path) -> None:
+    """The check and the verdicts; and scripts of earlier versions, which have none, are made again. No path of this machine is in them."""
+    data = league(4)
+    first, second, *_ = put_replays(data, tmp_path, 2)
+    shutil.copy(RECORDED, tmp_path / first)
+    script_of(tmp_path, first).parent.mkdir(parents=True)
+    script_of(tmp_path, first).write_text('replay("old","");\n')
+    report_folder.write(data, tmp_path)
+    found = re.fullmatch(r'replay\("\S+?","\S+?",(\{.*\})\);\n', script_of(tmp_path, first).read_text())
+    assert found is not None
+    exported = findings(RECORDED)
+    assert (json.loads(found[1]), exported["check"]["status"], bool(exported["judged"])) == (json.loads(json.dumps(exported)), "good", True)
+    assert str(tmp_path) not in script_of(tmp_path, second).read_text()
+
+
+def test_scripts_of_matches_that_left_the_league_are_removed(tmp_path: Path) -> None:
+    data = league(4)
+    put_replays(data, tmp_path, 2)
+    report_folder.write(data, tmp_path)
+    (tmp_path / "pages" / "mine.js").write_text("let mine;")
+    fewer = data._replace(duels=data.duels[1:])
+    report_folder.write(fewer, tmp_path)
+    kept = {script_of(tmp_path, match.replay).name for match in data.duels[1].matches}
+    assert {path.name for path in (tmp_path / "pages").rglob("*.js")} == {"mine.js", *kept}
 
 
 def test_scripts_end_where_the_space_does(tmp_path: Path) -> None:

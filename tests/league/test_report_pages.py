@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-WIDTHS = (390, 1024, 1600)
+WIDTHS = (390, 1280, 1600)
+#: Parts of a page that scroll sideways, by their names.
+SCROLLED = "[...document.querySelectorAll('.wide')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +72,11 @@ def test_a_report_is_whole_at_every_width(name: str, folder: Path, visit: Open) 
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme="light" if width == WIDTHS[1] else "dark")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert width == WIDTHS[0] or page.evaluate(SCROLLED) == []
         for section in ("standings", "crosstable", "endings", "time", "duels", "settings"):
             assert page.locator(f"#{section} .content > *").first.is_visible()
         assert page.locator("#standings .bar:visible").count() == page.locator("#standings tbody tr").count()
-        # The widest page has all of 1024 and nothing else.
+        # The widest page has all of 1280 and nothing else.
         assert (width, name) == (WIDTHS[0], "20") or width == WIDTHS[2] or axe(page) == []
     # However large a league is, the page stays light.
     assert page.evaluate("document.querySelectorAll('*').length") < 5000
@@ -184,6 +188,7 @@ def test_a_match_is_one_click_from_its_replay(folder: Path, visit: Open) -> None
     page.get_by_role("link", name="Watch duel 1, match 1").click()
     page.wait_for_url("**/viewer.html?match=**")
     wait_until_read(page, 60)
+    assert json.loads(page.locator("#page").text_content() or "")["check"]["status"] == "good"
     page.keyboard.press("End")
     wait_for_step(page, 60)
     assert axe(page) == []

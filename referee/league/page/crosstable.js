@@ -4,7 +4,7 @@ import { counted, el } from "../../web/viewer/kit/dom.js";
 import { address, clean, points } from "./shared.js";
 
 /** From how many teams on the crosstable is a picture. */
-const MOST_LINKS = 32;
+const MOST_LINKS = 28;
 const DARK_RAMP = { loss: [240, 133, 58], win: [86, 180, 233], paper: [20, 24, 28], tie: [70, 78, 86] };
 const LIGHT_RAMP = { loss: [192, 79, 0], win: [0, 114, 178], paper: [255, 255, 255], tie: [222, 225, 222] };
 

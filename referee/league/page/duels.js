@@ -51,9 +51,9 @@ function duelItem(league, duel, wanted, isLive) {
   const details = [
     `round ${duel.round + 1}`, isOnlyStart ? "" : `start ${duel.start + 1}`, league.summary.variants.length > 1 ? `variant ${duel.variant + 1}` : "",
   ].filter(Boolean).join(" · ");
-  const best = Math.max(...duel.points);
+  const best = Math.max(...duel.points.map((value) => value ?? 0));
   const score = duel.teams.flatMap((team, at) => {
-    const isBest = duel.points[at] === best && duel.points.some((value) => value < best);
+    const isBest = duel.points[at] === best && duel.points.some((value) => value !== null && value < best);
     return [at ? el("span", { class: "versus" }, duel.teams.length === 2 ? " – " : ", ") : null, el("span", { class: isBest ? "side best" : "side" }, teamLink(team), el("strong", {}, points(duel.points[at])))];
   });
   const isOne = wanted.duel === duel.number || wanted.match?.split(".")[0] === String(duel.number);
@@ -62,16 +62,16 @@ function duelItem(league, duel, wanted, isLive) {
       el("h3", {}, el("a", { href: address({ duel: duel.number }) }, `Duel ${number(duel.number + 1)}`), el("span", { class: "faint" }, ` ${details}`)),
       el("p", { class: "score" }, ...score),
       duel.note ? el("p", { class: "fault" }, clean(duel.note)) : null),
-    el("div", { class: "matches" }, ...duel.matches.map((match) => matchItem(duel, match, wanted, isLive))));
+    el("div", { class: "matches" }, ...duel.matches.map((match) => matchItem(league, duel, match, wanted, isLive))));
 }
 
-/** @param {Duel} duel @param {Match} match @param {Wanted} wanted @param {boolean} isLive */
-function matchItem(duel, match, wanted, isLive) {
+/** @param {League} league @param {Duel} duel @param {Match} match @param {Wanted} wanted @param {boolean} isLive */
+function matchItem(league, duel, match, wanted, isLive) {
   const key = `${duel.number}.${match.game}`;
   const label = `duel ${duel.number + 1}, match ${match.game + 1}`;
   const players = match.seats.flatMap((seat, at) => [at ? " · " : "", el("span", { class: match.winner === at ? "side best" : "side" }, el("span", { title: clean(match.teams[at]) }, clean(match.teams[at])), el("span", { class: "faint" }, clean(seat)))]);
   const each = (/** @type {(number | null)[]} */ values) => values.map(duration).join(", ");
-  const facts = [counted(match.steps, "step"), match.seconds.some((one) => one !== null) ? `time ${each(match.seconds)}` : "", match.slowest.some((one) => one !== null) ? `slowest ${each(match.slowest)}` : ""];
+  const facts = [counted(match.steps, "step"), match.seconds.some((one) => one !== null) ? `${league.time} ${each(match.seconds)}` : "", match.slowest.some((one) => one !== null) ? `slowest ${each(match.slowest)}` : ""];
   const isChosen = wanted.match === key || isWanted(match, wanted);
   return el("div", { class: `match${isChosen ? " chosen" : ""}`, id: `match-${key}` },
     way(match, key, label, isLive),

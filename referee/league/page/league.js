@@ -90,17 +90,25 @@ export class League {
     return /** @type {string[]} */ ([...seats]);
   }
 
+  /** What the time of the bots is called: matches bill either the clock's time or the processor's. */
+  get time() {
+    return this.summary.clock === "cpu" ? "CPU time" : "time";
+  }
+
   get crosstable() {
     if (this.cross) return this.cross;
     const cross = new Crosstable(this.summary.standings.length);
     for (const { teams, points } of this.duels) {
+      // A duel that counts for nobody has no points.
+      if (points.some((one) => one === null)) continue;
       for (let a = 0; a < teams.length; a += 1) {
         for (let b = 0; b < teams.length; b += 1) {
           const row = this.rows.get(teams[a])?.index;
           const column = this.rows.get(teams[b])?.index;
           if (a === b || row === undefined || column === undefined) continue;
           // At a table of many, a team has beaten those with fewer points.
-          cross.add(row, column, teams.length === 2 ? points[a] : points[a] > points[b] ? 1 : points[a] === points[b] ? 0.5 : 0);
+          const [own, other] = [points[a] ?? 0, points[b] ?? 0];
+          cross.add(row, column, teams.length === 2 ? own : own > other ? 1 : own === other ? 0.5 : 0);
         }
       }
     }

@@ -31,13 +31,13 @@
   }
   const file = `${wanted}.replay.jsonl.gz`;
   let isTaken = false;
-  /** @param {string} key @param {string} data */
-  globalThis.replay = (key, data) => {
+  /** @param {string} key @param {string} data @param {object} [found] what the referee found when it played the replay again */
+  globalThis.replay = (key, data, found) => {
     if (key !== wanted || isTaken || !held) return;
     isTaken = true;
     held.textContent = data;
     const text = `The engine has not checked this replay; this command does: referee watch ${file}`;
-    begin({ mode: "export", name: file.split("/").at(-1), logs: {}, check: { status: "unknown", text } });
+    begin({ mode: "export", name: file.split("/").at(-1), logs: {}, check: { status: "unknown", text }, ...found });
   };
   const missing = () => {
     if (!isTaken) fail(`This match is not in the folder pages. In the folder of report.html, this command shows it: referee watch ${file}`);

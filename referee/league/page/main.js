@@ -1,15 +1,16 @@
 // The report: reads its data, draws its sections, and follows the address and a league that is running.
 
 import { byId, counted, el, number, part, remembered } from "../../web/viewer/kit/dom.js";
+import { bracket } from "./bracket.js";
 import { crosstable } from "./crosstable.js";
 import { duels } from "./duels.js";
 import { League } from "./league.js";
-import { address, clean, duration, setPrinting } from "./shared.js";
+import { address, capital, clean, duration, setPrinting } from "./shared.js";
 import { endings, standings, times } from "./standings.js";
 import { teamPanel } from "./team.js";
 
 const SECTIONS = [
-  ["standings", "Standings"], ["crosstable", "Crosstable"], ["endings", "Endings"], ["time", "Time"], ["duels", "Duels"], ["settings", "Settings"],
+  ["standings", "Standings"], ["bracket", "Bracket"], ["crosstable", "Crosstable"], ["endings", "Endings"], ["time", "Time"], ["duels", "Duels"], ["settings", "Settings"],
 ];
 const STATES = /** @type {Record<string, string>} */ ({ running: "running", finished: "finished", stopped: "stopped" });
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -70,6 +71,10 @@ function drawTop() {
   meter.value = progress.done;
   meter.hidden = progress.done === progress.total;
   byId("teams").replaceChildren(...summary.standings.map((row) => el("option", { value: row.team })));
+  const hasBracket = summary.bracket.length > 0;
+  byId("bracket").hidden = !hasBracket;
+  for (const link of byId("sections").querySelectorAll('[href="#bracket"]')) if (link instanceof HTMLElement) link.hidden = !hasBracket;
+  byId("time-title").textContent = capital(league.time);
   byId("footer").textContent = [`referee ${summary.version}`, summary.written].filter(Boolean).join(" · ");
 }
 
@@ -106,6 +111,7 @@ function drawSettings() {
 }
 
 const drawStandings = () => league && fill("standings", standings(league, wanted, drawStandings));
+const drawBracket = () => league && league.summary.bracket.length && fill("bracket", bracket(league, wanted));
 const drawEndings = () => league && fill("endings", league.isComplete ? endings(league, wanted, drawEndings) : []);
 const drawTimes = () => league && fill("time", league.isComplete ? times(league, wanted, drawTimes) : []);
 const drawCrosstable = () => league && fill("crosstable", league.isComplete ? crosstable(league, wanted, isDark()) : []);
@@ -115,6 +121,7 @@ function drawAll() {
   drawTop();
   drawTeam();
   drawStandings();
+  drawBracket();
   drawCrosstable();
   drawEndings();
   drawTimes();
@@ -163,6 +170,7 @@ function listen() {
     wanted = read();
     drawTeam();
     drawStandings();
+    drawBracket();
     drawCrosstable();
     drawEndings();
     drawTimes();

@@ -24,8 +24,9 @@ export function clean(text) {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, "\ufffd");
 }
 
-/** Points: halves as fractions. @param {number} value */
+/** Points: halves as fractions; a dash for none. @param {number | null} value */
 export function points(value) {
+  if (value === null) return "–";
   const whole = Math.floor(value + 1e-6);
   const rest = value - whole;
   if (rest < 1e-3) return String(whole);

@@ -29,45 +29,57 @@ export function standings(league, wanted, again) {
   const scale = scaleOf(league);
   const hasTotal = summary.standings.some((row) => row.total !== null);
   const hasForfeits = summary.standings.some((row) => row.forfeits > 0);
-  const axis = el("span", { class: "axis", "aria-hidden": "true" }, ...ticks(scale.low, scale.high, 5).map((value) => {
+  const axis = el("span", { class: "axis", "aria-hidden": "true" }, ...ticks(scale.low, scale.high, 5).filter((value) => Math.abs(scale.share(value) - 0.5) < 0.44).map((value) => {
     const tick = el("span", {}, rating(value));
     tick.style.left = `${100 * scale.share(value)}%`;
     return tick;
   }));
+  const isElimination = summary.standings.some((row) => row.stage !== null);
+  const isSwiss = summary.standings.some((row) => row.buchholz !== null);
+  const heading = (/** @type {string} */ kind, /** @type {string} */ text, /** @type {string} */ title = "") => el("th", { scope: "col", class: `number ${kind}`, ...(title ? { title } : {}) }, text);
   const head = el("tr", {},
-    el("th", { scope: "col", class: "number" }, "Place"),
+    heading("", "Place"),
     el("th", { scope: "col" }, "Team"),
-    el("th", { scope: "col", class: "number" }, "Points"),
-    el("th", { scope: "col", class: "number", title: "won, tied and lost duels" }, "W–T–L"),
-    el("th", { scope: "col", class: "number roomy" }, "Played"),
-    hasTotal ? el("th", { scope: "col", class: "number roomy" }, capital(clean(summary.total_name))) : null,
-    hasForfeits ? el("th", { scope: "col", class: "number roomy" }, "Forfeits") : null,
-    el("th", { scope: "col", class: "number" }, "Elo"),
-    el("th", { scope: "col", class: "number medium" }, "95 %"),
+    isElimination ? heading("", "Rounds", "rounds survived, byes included") : null,
+    heading("", "Points"),
+    summary.is_live && !isElimination ? heading("", "A duel", "points a duel") : null,
+    heading("", "Duels", "duels played"),
+    isSwiss ? heading("roomy", "Buchholz", "sum of the points of all opponents") : null,
+    heading("medium", "W–T–L", "won, tied and lost duels"),
+    hasTotal ? heading("roomy", capital(clean(summary.total_name)), `total of ${clean(summary.total_name)} over all duels`) : null,
+    hasForfeits ? heading("roomy", "Forfeits") : null,
+    heading("", "Elo"),
+    heading("roomy", "Elo, 95 %"),
+    heading("medium", "Possible places", "the places that the results allow at 95 %"),
     el("th", { scope: "col", class: "chart" }, el("span", { class: "unseen" }, "Rating as a bar"), axis),
   );
   const rows = summary.standings.map((row) => {
     const [first, last] = row.places;
     const places = row.decided
-      ? el("span", { class: "decided", title: "This place is decided at 95 %." }, el("span", { "aria-hidden": "true" }, "✓"), el("span", { class: "unseen" }, "decided"))
-      : el("span", { class: "places", title: `The results allow places ${first} to ${last} at 95 %.` }, first === last ? "" : `${first}–${last}`);
+      ? el("span", { class: "decided", title: "This place is decided at 95 %." }, `${first} `, el("span", { "aria-hidden": "true" }, "✓"), el("span", { class: "unseen" }, "decided"))
+      : el("span", { class: "places" }, first === last ? String(first) : `${first}–${last}`);
     const interval = () => (row.elo === null ? null : bar(scale.share(row.low ?? row.elo), scale.share(row.high ?? row.elo), { at: scale.share(row.elo), zero: scale.share(0) }));
     return el("tr", { class: chosen(wanted, row.team), "data-team": row.team },
-      el("td", { class: "number place" }, places, " ", el("strong", {}, String(row.place))),
+      el("td", { class: "number" }, el("strong", {}, String(row.place))),
       // On a narrow page the bar is below the name.
       el("th", { scope: "row" }, teamLink(row.team), el("span", { class: "below" }, interval())),
+      isElimination ? el("td", { class: "number" }, number(row.stage ?? 0)) : null,
       el("td", { class: "number" }, el("strong", {}, points(row.points))),
-      el("td", { class: "number" }, `${row.won}–${row.tied}–${row.lost}`),
-      el("td", { class: "number roomy" }, number(row.played)),
+      summary.is_live && !isElimination ? el("td", { class: "number" }, row.played ? number(row.points / row.played, 2) : "–") : null,
+      el("td", { class: "number" }, number(row.played)),
+      isSwiss ? el("td", { class: "number roomy" }, points(row.buchholz)) : null,
+      el("td", { class: "number medium" }, `${row.won}–${row.tied}–${row.lost}`),
       hasTotal ? el("td", { class: "number roomy" }, row.total === null ? "–" : number(row.total, Number.isInteger(row.total) ? 0 : 1)) : null,
       hasForfeits ? el("td", { class: "number roomy" }, row.forfeits ? number(row.forfeits) : "") : null,
       el("td", { class: "number" }, rating(row.elo)),
-      el("td", { class: "number medium" }, row.low === null || row.high === null ? "–" : `${rating(row.low)} to ${rating(row.high)}`),
+      el("td", { class: "number roomy" }, row.low === null || row.high === null ? "–" : `${rating(row.low)} to ${rating(row.high)}`),
+      el("td", { class: "number medium" }, places),
       el("td", { class: "chart" }, interval()),
     );
   });
-  const note = "Points of duels decide the place, then the totals, then the duels between the teams. A bar is the interval of a rating at 95 %; the average team has 0. "
-    + "A range before a place shows the places that the results allow; ✓ marks a place that is decided.";
+  const byes = summary.standings.filter((row) => row.byes > 0).map((row) => `${clean(row.team)} ${row.byes}`);
+  const note = [clean(summary.order), "A bar is the interval of a rating at 95 %; the average team has 0. ✓ marks a place that is decided at 95 %.",
+    byes.length ? `Byes: ${byes.join(", ")}. A bye counts as won.` : ""].filter(Boolean).join(" ");
   return [...longTable({ name: "standings", caption: "Standings and ratings", head: [head], rows, again }), el("p", { class: "note" }, note)];
 }
 
@@ -115,7 +127,7 @@ export function times(league, wanted, again) {
   const each = (/** @type {import("./league.js").Tally} */ one) => (one.timed ? one.seconds / one.timed : 0);
   const most = Math.max(1e-9, ...[...tally.values()].map(each));
   const head = el("tr", {}, el("th", { scope: "col" }, "Team"), el("th", { scope: "col", class: "number" }, "A match"),
-    el("th", { scope: "col", class: "chart" }, el("span", { class: "unseen" }, "Time a match as a bar")),
+    el("th", { scope: "col", class: "chart" }, el("span", { class: "unseen" }, `${capital(league.time)} a match as a bar`)),
     el("th", { scope: "col", class: "number" }, "A step"), el("th", { scope: "col", class: "number" }, "Slowest answer"));
   const rows = league.summary.standings.map(({ team }) => {
     const own = tally.get(team);
@@ -128,6 +140,6 @@ export function times(league, wanted, again) {
       el("td", { class: "number" }, own.steps ? duration(own.seconds / own.steps) : "–"),
       el("td", { class: "number" }, own.slowestMatch ? el("a", { href: address({ match: own.slowestMatch }), "aria-label": `${duration(own.slowest)}: the slowest answer of ${clean(team)}` }, duration(own.slowest)) : "–"));
   });
-  return [...longTable({ name: "time", caption: "Time used by each team", head: [head], rows, again }),
-    el("p", { class: "note" }, "Averages of all matches. The slowest answer leads to its match.")];
+  return [...longTable({ name: "time", caption: `${capital(league.time)} used by each team`, head: [head], rows, again }),
+    el("p", { class: "note" }, `Averages of all matches${league.summary.clock === "cpu" ? ", in processor time: the time that a bot waited for a core is not in it" : ""}. The slowest answer leads to its match.`)];
 }

@@ -15,7 +15,8 @@ export function teamPanel(league, wanted, again) {
   const own = league.tally.get(row.team);
   const [first, last] = row.places;
   const facts = [
-    ["place", row.decided ? `${row.place}, decided` : first === last ? String(row.place) : `${row.place} (from ${first} to ${last} at 95 %)`],
+    ...(row.stage === null ? [] : [["rounds survived", String(row.stage)]]),
+    ["place", row.decided ? `${row.place}, decided` : first === last ? String(row.place) : `${row.place} (possible at 95 %: ${first} to ${last})`],
     ["points", `${points(row.points)} of ${counted(row.played, "duel")}`],
     ["duels", `${row.won} won, ${row.tied} tied, ${row.lost} lost${row.forfeits ? `, ${row.forfeits} forfeited` : ""}`],
     ["rating", row.elo === null ? "not known yet" : `${rating(row.elo)}${row.low === null ? "" : `, between ${rating(row.low)} and ${rating(row.high)}`}`],

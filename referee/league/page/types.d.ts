@@ -15,6 +15,18 @@ export interface TeamRow {
   low: number | null;
   high: number | null;
   forfeits: number;
+  byes: number;
+  stage: number | null;
+  buchholz: number | null;
+}
+
+/** A fixture of an elimination: one team alone has a bye. */
+export interface BracketLine {
+  round: number;
+  teams: string[];
+  points: number[];
+  winner: string | null;
+  tie: string;
 }
 
 export interface Summary {
@@ -29,6 +41,10 @@ export interface Summary {
   notes: string[];
   total_name: string;
   written: string;
+  order: string;
+  is_live: boolean;
+  clock: string;
+  bracket: BracketLine[];
   progress: { state: string; done: number; total: number; matches_a_minute: number | null; seconds_left: number | null };
   standings: TeamRow[];
 }
@@ -37,7 +53,7 @@ export interface Summary {
 export interface Pack {
   texts: string[];
   replay: [string, string];
-  duels: [number, number, number, number, number[], number[], PackedMatch[], number][];
+  duels: [number, number, number, number, number[], (number | null)[], PackedMatch[], number][];
 }
 
 export type PackedMatch = [
@@ -65,7 +81,7 @@ export interface Duel {
   start: number;
   variant: number;
   teams: string[];
-  points: number[];
+  points: (number | null)[];
   matches: Match[];
   note: string;
 }

@@ -169,7 +169,7 @@ class MatchPanel {
       const longest = typeof time?.longest_seconds === "number" ? `${number(time.longest_seconds * 1000, 1)} ms` : "";
       return el("tr", {}, el("th", { scope: "row" }, plain(seat, 20)), el("td", {}, `${plain(player?.name, 40)} (${plain(player?.program, 120)})`), el("td", { class: "number" }, used), el("td", { class: "number" }, longest));
     });
-    const titles = ["seat", "player", "time used", "longest"].map((title, at) => el("th", { scope: "col", class: at > 1 ? "number" : "" }, title));
+    const titles = ["seat", "player", head.clock.kind === "cpu" ? "CPU time used" : "time used", "longest"].map((title, at) => el("th", { scope: "col", class: at > 1 ? "number" : "" }, title));
     return el("table", {}, el("thead", {}, el("tr", {}, ...titles)), el("tbody", {}, ...rows));
   }
 }

@@ -34,7 +34,7 @@ export function stripsOf(recording) {
   const times = recording.seats.map((seat) => ({
     // A letter says little.
     name: seat.length > 1 ? seat : plain(recording.head?.players[seat]?.name, 24) || seat,
-    chart: "time",
+    chart: recording.head?.clock?.kind === "cpu" ? "CPU time" : "time",
     unit: "ms",
     color: recording.display?.seatColors?.[seat] ?? "plain",
     value: (turn) => recording.billed[seat].data[turn] / 1000,

@@ -38,7 +38,7 @@ export function put(place, standings, playing, most) {
     return;
   }
   const isLeague = standings.isLeague ?? false;
-  const heads = ["", isLeague ? "team" : "player", ...(isLeague ? ["points"] : []), "played", "won", ...(isLeague ? ["tied", "lost"] : [])];
+  const heads = ["", isLeague ? "team" : "player", ...(isLeague ? ["points", "duels"] : ["played"]), "won", ...(isLeague ? ["tied", "lost"] : [])];
   // The first rows, and those who play, wherever they stand.
   const rows = standings.rows.filter((row, at) => at < most || playing.has(plain(row.team, 60)));
   const cells = (/** @type {Row} */ row) => [
