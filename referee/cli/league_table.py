@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import os
 import shutil
 import sys
@@ -72,11 +71,11 @@ def counts(opened: OpenLeague) -> dict[str, Any]:
 
 def _place_json(place: Place) -> dict[str, Any]:
     row, rating = place.row, place.rating
-    ends = {name: None if math.isinf(value) else round(value, 2) for name, value in (("low", rating.low), ("high", rating.high))}
     return {
         **row._asdict(),
         "elo": round(rating.elo, 2),
-        **ends,
+        "low": round(rating.low, 2),
+        "high": round(rating.high, 2),
         "best_rank": rating.best_rank,
         "worst_rank": rating.worst_rank,
         "decided": place.is_decided,
@@ -148,6 +147,6 @@ def _cells(place: Place) -> dict[str, str]:
         "lost": f"{row.lost}",
         "total": f"{row.total:,.0f}",
         "Elo": f"{rating.elo:+.0f}",
-        "95 %": "" if math.isinf(rating.low) else f"{rating.low:+.0f} to {rating.high:+.0f}",
+        "95 %": f"{rating.low:+.0f} to {rating.high:+.0f}",
         "possible places": f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}",
     }

@@ -127,13 +127,12 @@ def rating(
     comparisons = list(_comparisons(file))
     found = intervals(comparisons, resamples=resamples, seed=seed)
     if as_json:
-        put_json([{"team": each.team, "elo": each.elo, "low": _finite(each.low), "high": _finite(each.high)} for each in found])
+        put_json([{"team": each.team, "elo": each.elo, "low": each.low, "high": each.high} for each in found])
         return
+    notes = [f"{len(comparisons):,} results. Intervals at 95 %; all ranks together at 95 %."]
     if len({each.start for each in comparisons}) == 1:
-        note = "All results are on one start: there is nothing to resample, so no team has an interval."
-    else:
-        note = f"{len(comparisons):,} results. Intervals at 95 %; all ranks together at 95 %."
-    _print(_ratings_table(found), note)
+        notes.append("All results are on one start. They can't show how much starts matter, so the intervals assume an ordinary amount.")
+    _print(_ratings_table(found), *notes)
 
 
 def _ratings_table(found: list[Rating]) -> Table:
@@ -142,13 +141,8 @@ def _ratings_table(found: list[Rating]) -> Table:
     rows = []
     for place, each in enumerate(found, 1):
         ranks = f"{each.best_rank}-{each.worst_rank}" if each.best_rank < each.worst_rank else f"{each.best_rank}"
-        interval = f"{each.low:.0f} to {each.high:.0f}" if math.isfinite(each.low) else "none"
-        rows.append((str(place), escape(each.team, 60), f"{round(each.elo) + 0}", interval, ranks))
+        rows.append((str(place), escape(each.team, 60), f"{round(each.elo) + 0}", f"{each.low:.0f} to {each.high:.0f}", ranks))
     return _table(("right", "", "right", "right", "right"), rows, ("", "team", "Elo", "interval", "rank"))
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 def _comparisons(file: Path) -> Iterator[Comparison]:

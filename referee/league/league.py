@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import uuid
 from functools import cached_property
 from itertools import islice
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
 #: The folder of the replays in that of the league.
 REPLAYS = "replays"
-#: Places are decided at this confidence, over all looks together.
-_ERROR = 0.05
 
 
 class Schedule:
@@ -160,16 +157,12 @@ class Schedule:
 
         All looks share the error probability. ``looks`` is the number of this look, from 1; by default the one after the last.
         """
-        from referee.league.ratings import decided_places, intervals
+        from referee.league.ratings import are_decided
 
         self._looks = self._looks + 1 if looks is None else looks
-        error = _ERROR * 6 / (math.pi * self._looks) ** 2
         found = [comparison for result in results for comparison in comparisons(result)]
-        places = decided_places(
-            intervals(found, self.ranked, confidence=1 - error, resamples=max(1000, round(4 / error)), seed=self.league.seed % 2**32)
-        )
         top = self.league.format.top
-        if not set(range(1, top + 1)) <= set(places):
+        if not are_decided(found, self.ranked, top, self._looks, seed=self.league.seed % 2**32):
             return None
         return f"The first {top} places are decided after {len(results):,} duels." if top > 1 else "The first place is decided."
 

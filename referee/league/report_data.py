@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from typing import TYPE_CHECKING
 
@@ -99,7 +98,6 @@ def _speed(opened: OpenLeague, *, is_running: bool) -> tuple[float | None, float
 
 def _row(place: Place, *, is_elimination: bool) -> TeamRow:
     row, rating = place.row, place.rating
-    ends = [None if math.isinf(value) else value for value in (rating.low, rating.high)]
     return TeamRow(
         row.team,
         row.place,
@@ -112,8 +110,8 @@ def _row(place: Place, *, is_elimination: bool) -> TeamRow:
         row.lost,
         row.total,
         rating.elo,
-        ends[0],
-        ends[1],
+        rating.low,
+        rating.high,
         row.forfeits,
         row.byes,
         row.stage if is_elimination else None,

@@ -123,7 +123,7 @@ def test_every_rating_lies_in_its_interval_and_every_place_in_its_ranks() -> Non
             assert each.best_rank <= place <= each.worst_rank
 
 
-@pytest.mark.parametrize(("wins", "is_decided"), [(2, False), (4, False), (12, True), (40, True)])
+@pytest.mark.parametrize(("wins", "is_decided"), [(2, False), (4, False), (6, True), (12, True), (40, True)])
 def test_wins_only_decide_an_order_only_if_there_are_many(wins: int, is_decided: bool) -> None:
     for starts in (range(wins), [0] * wins):
         found = intervals([Comparison("a", "b", 1, start) for start in starts])
@@ -154,9 +154,9 @@ def test_with_very_many_teams_ranks_come_from_their_own_intervals(monkeypatch: p
         assert one.best_rank <= other.best_rank <= other.worst_rank <= one.worst_rank
 
 
-def test_one_start_has_no_intervals() -> None:
-    found = intervals([Comparison("a", "b", 1, 5), Comparison("b", "c", 1, 5)])
-    assert [(each.low, each.high, each.best_rank, each.worst_rank) for each in found] == [(-math.inf, math.inf, 1, 3)] * 3
+def test_one_start_has_wide_intervals_and_repetitions_on_it_decide_nothing() -> None:
+    once, often = (intervals([Comparison("a", "b", 1, 5), Comparison("b", "c", 1, 5)] * times) for times in (1, 40))
+    assert all(each.high - each.low > 800 and (each.best_rank, each.worst_rank) == (1, 3) for each in once + often)
 
 
 def test_teams_without_results() -> None:

@@ -1,0 +1,208 @@
+"""How often the intervals of ratings hold the true ratings, and how `stop` ends simulated leagues: the tables of docs/statistics.md.
+
+python benchmarks/coverage.py [--leagues 60] [--write]
+
+Every draw has a fixed seed, so the same tables come out again. Cases with more than six teams have fewer leagues, so that they have as many
+ratings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from referee.league import schedule  # noqa: E402
+from referee.league.elo import POINTS  # noqa: E402
+from referee.league.ratings import are_decided, intervals, rate  # noqa: E402
+from referee.league.values import Comparison, DuelResult  # noqa: E402
+
+if TYPE_CHECKING:
+    from referee.league.values import Duel
+
+DOCS = ROOT / "docs" / "statistics.md"
+BEGIN, END = "<!-- tables of coverage -->", "<!-- end of tables of coverage -->"
+STARTS = (1, 2, 3, 4, 8, 16)
+#: The standard deviation of what a start adds to the strength of each team, where starts matter.
+EFFECT = 0.8
+#: The starts after which a league asks whether it may stop, and the number of all its starts.
+LOOKS, LAST = (2, 4, 8, 16, 32), 64
+
+
+class World:
+    """The truth about some teams: each duel has the winner that the Bradley-Terry model draws.
+
+    Strengths have the standard deviation ``spread``. A start adds its own number with the standard deviation ``effect`` to the strength
+    of each team. Bots that are deterministic play the same duel on a start each time.
+    """
+
+    def __init__(self, teams: int, seed: int, spread: float, *, effect: float, is_deterministic: bool) -> None:
+        self._random = np.random.default_rng(seed)
+        self._effect, self._is_deterministic = effect, is_deterministic
+        strengths = self._random.normal(0, spread, teams)
+        self._strengths = dict(zip(map(str, range(teams)), strengths - strengths.mean(), strict=True))
+        self._on_start: dict[tuple[int, str], float] = {}
+        self._played: dict[tuple[int, tuple[str, ...]], float] = {}
+        # Zeger, Liang and Albert, Models for Longitudinal Data, Biometrics 44 (1988): what a random effect takes from a mean effect.
+        shrink = 1 / np.sqrt(1 + 2 * (16 * np.sqrt(3) / (15 * np.pi) * effect) ** 2)
+        self.truth = {team: strength * shrink * POINTS for team, strength in self._strengths.items()}
+        self.places = {team: place for place, team in enumerate(sorted(self.truth, key=lambda team: -self.truth[team]), 1)}
+
+    def play(self, duel: Duel) -> float:
+        """Return the score of the first team."""
+        known = self._played.get((duel.start, duel.teams))
+        if known is not None and self._is_deterministic:
+            return known
+        a, b = (self._strengths[team] + self._added(duel.start, team) for team in duel.teams)
+        score = float(self._random.random() < 1 / (1 + np.exp(b - a)))
+        self._played[duel.start, duel.teams] = score
+        return score
+
+    def _added(self, start: int, team: str) -> float:
+        if (start, team) not in self._on_start:
+            self._on_start[start, team] = self._random.normal(0, self._effect) if self._effect else 0.0
+        return self._on_start[start, team]
+
+
+def league(world: World, form: str, starts: int, part: float, *, repeat: int = 1, is_by_start: bool = False) -> list[Comparison]:
+    """Return the results of a league in the order of its schedule, up to a ``part`` of its duels."""
+    teams = tuple(world.truth)
+    plan = schedule.Plan(form, teams, rounds=4 if form == "swiss" else None, duels_each=starts * repeat)
+    results: list[DuelResult] = []
+    most = round(part * schedule.duel_count(plan))
+    while len(results) < most:
+        duels = list(schedule.duels(schedule.known_fixtures(plan, results), starts, 1, repeat))
+        if is_by_start:
+            duels.sort(key=lambda duel: (duel.repeat, duel.start, duel.number))
+        for duel in duels[len(results) : most]:
+            score = world.play(duel)
+            points = dict(zip(duel.teams, (score, 1 - score), strict=True))
+            results.append(DuelResult(duel, points, {team: 100.0 - point for team, point in points.items()}))
+    return [Comparison(*each.duel.teams, each.points[each.duel.teams[0]], each.duel.start) for each in results]
+
+
+class Case(NamedTuple):
+    """A kind of league: a column of the table of coverage. ``part``: which part of its duels has been played."""
+
+    name: str
+    teams: int = 6
+    form: str = "round-robin"
+    part: float = 1
+    is_by_start: bool = False
+    effect: float = 0.0
+    repeat: int = 1
+    spread: float = 0.8
+
+    def world(self, seed: int) -> World:
+        """Return the truth of a league. Repeated duels are those of deterministic bots."""
+        return World(self.teams, seed, self.spread, effect=self.effect, is_deterministic=self.repeat > 1)
+
+    def results(self, world: World, starts: int) -> list[Comparison]:
+        """Return the results of a league."""
+        return league(world, self.form, starts, self.part, repeat=self.repeat, is_by_start=self.is_by_start)
+
+
+CASES = (
+    Case("all duels"),
+    Case("half, by pairs", part=0.5),
+    Case("half, by starts", part=0.5, is_by_start=True),
+    Case("a tenth, by pairs", part=0.1),
+    Case("12 teams, Swiss", 12, "swiss"),
+    Case("half of the Swiss", 12, "swiss", 0.5),
+    Case("8 teams, elimination", 8, "elimination"),
+    Case("starts matter", effect=EFFECT),
+    Case("30 teams, starts matter", 30, effect=EFFECT),
+    Case("each duel 3 times", repeat=3),
+)
+
+STOPPING = tuple(
+    case._replace(teams=3, spread=2.0)
+    for case in (Case("all duels"), Case("starts matter", effect=EFFECT), Case("each duel 3 times", repeat=3))
+)
+
+
+class Found(NamedTuple):
+    """The share of the ratings in their intervals, the median width in Elo, and the share of leagues with a wrong rank."""
+
+    covered: float
+    width: float
+    wrong: float
+
+
+def measured(case: Case, starts: int, leagues: int) -> Found:
+    """Return what holds in simulated leagues of one kind."""
+    count = max(1, leagues * 6 // case.teams)
+    covered, wrong, widths = 0, 0, []
+    for seed in range(count):
+        world = case.world(seed)
+        found = intervals(case.results(world, starts), world.truth)
+        covered += sum(each.low <= world.truth[each.team] <= each.high for each in found)
+        wrong += any(not each.best_rank <= world.places[each.team] <= each.worst_rank for each in found)
+        widths += [each.high - each.low for each in found]
+    return Found(covered / count / case.teams, float(np.median(widths)), wrong / count)
+
+
+class Stopped(NamedTuple):
+    """The shares of leagues that end before the last start, and that do so with a wrong team on one of the first places."""
+
+    early: float
+    wrong: float
+
+
+def stopped(case: Case, top: int, leagues: int) -> Stopped:
+    """Return how `stop` ends leagues of one kind."""
+    early, wrong = 0, 0
+    for seed in range(leagues):
+        world = case.world(seed)
+        results = case.results(world, LAST)
+        for look, starts in enumerate(LOOKS, 1):
+            played = [each for each in results if each.start < starts]
+            if are_decided(played, world.truth, top, look):
+                early += 1
+                best = rate(played)
+                first = sorted(best, key=lambda team: -best[team])[:top]
+                wrong += [world.places[team] for team in first] != list(range(1, top + 1))
+                break
+    return Stopped(early / leagues, wrong / leagues)
+
+
+def row(*cells: object) -> str:
+    """Return a row of a table in Markdown."""
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def tables(leagues: int) -> list[str]:
+    """Return both tables as lines of Markdown."""
+    lines = [row("starts", *(case.name for case in CASES)), "|---" * (len(CASES) + 1) + "|"]
+    for starts in STARTS:
+        cells = [measured(case, starts, leagues) for case in CASES]
+        lines.append(row(starts, *(f"{100 * each.covered:.1f} ±{each.width / 2:.0f}" for each in cells)))
+    lines += ["", row("league", "`stop`", "ended early, %", "of them wrong"), "|---|---|---|---|"]
+    for case in STOPPING:
+        for top in (1, 3):
+            found = stopped(case, top, leagues)
+            lines.append(row(f"{case.teams} teams, {case.name}", f"`top {top}`", f"{100 * found.early:.1f}", round(found.wrong * leagues)))
+    return lines
+
+
+def main() -> None:
+    """Print the tables, and write them into the page if that is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--leagues", type=int, default=60, help="the number of simulated leagues for each number in the tables")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/statistics.md")
+    given = parser.parse_args()
+    text = "\n".join(tables(given.leagues))
+    if given.write:
+        before, _, rest = DOCS.read_text().partition(BEGIN)
+        DOCS.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
