@@ -140,7 +140,12 @@ class LiveReport:
             await asyncio.sleep(max(self._read_seconds, _PAUSE_FACTOR * (monotonic() - begun)))
 
     def _changed(self, data: report.ReportData) -> list[report.DuelLine]:
-        return [duel for duel in data.duels if self._duels.get(duel.number) != duel]
+        known = {duel.number for duel in data.duels}
+        # The page forgets a duel that has nothing any more: its matches are to be played again.
+        gone = [
+            duel._replace(points={}, matches=(), note="") for number, duel in self._duels.items() if number not in known and duel.matches
+        ]
+        return [*gone, *(duel for duel in data.duels if self._duels.get(duel.number) != duel)]
 
     def _take(self, changed: list[report.DuelLine], summary: dict[str, Any], *, is_over: bool) -> None:
         is_same = not changed and summary == self._summary and not self._problem

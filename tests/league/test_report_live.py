@@ -151,3 +151,20 @@ def test_each_match_opens_in_the_viewer(tmp_path: Path) -> None:
         assert (tmp_path / "replays" / "one.gz").exists()
 
     run(work)
+
+
+def test_a_duel_that_is_to_be_played_again_is_forgotten(tmp_path: Path) -> None:
+    whole = league(4, finished=0.5)
+    # At last all are done, so that the page's events end.
+    states = [whole, whole._replace(duels=whole.duels[1:]), league(4)._replace(duels=whole.duels[1:])]
+
+    async def work() -> None:
+        site = live(lambda: states.pop(0) if len(states) > 1 else states[0], tmp_path)
+        app = site.app()
+        first = await state(app, 0)
+        assert (await asked(app, f"/{TOKEN}/events"))[0] == 200
+        second = await state(app, first["next"])
+        (gone,) = second["pack"]["duels"]
+        assert (gone[0], gone[5], gone[6], gone[7]) == (whole.duels[0].number, [None, None], [], -1)
+
+    run(work)

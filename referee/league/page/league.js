@@ -65,6 +65,11 @@ export class League {
     const text = (/** @type {number} */ index) => texts[index];
     const time = (/** @type {number} */ tenths) => (tenths < 0 ? null : tenths / 10_000);
     for (const [number, round, start, variant, teams, points, matches, note] of pack.duels) {
+      if (!matches.length && note < 0 && points.every((one) => one === null)) {
+        // It was forgotten, because a team has another program now.
+        this.byNumber.delete(number);
+        continue;
+      }
       this.byNumber.set(number, {
         number, round, start, variant, teams: teams.map(text), points, note: note < 0 ? "" : texts[note],
         matches: matches.map(([game, seats, players, winner, reason, words, steps, seconds, slowest, faults, replay, page]) => ({
