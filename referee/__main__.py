@@ -19,13 +19,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, _leave)
     # What is loaded at the start stays: collecting among it costs a fifth of the start and frees nothing.
     gc.disable()
-    from referee.cli.front import answer
+    from referee.cli.app import run
 
-    words = sys.argv[1:]
-    if not answer(words):
-        from referee.cli.app import run
-
-        run(words)
+    run(sys.argv[1:])
 
 
 def _leave(number: int, _frame: object) -> NoReturn:

@@ -92,7 +92,7 @@ def test_a_short_training_improves_the_policy(seat: str, linear: None) -> None:
 def test_the_tree_search_is_built_and_catches_its_prey(referee: Cli) -> None:
     # From this start, a hunter that builds by the first plan and doesn't search needs 2,600 steps.
     start = ("--hunter", "182,197,-1,1", "--prey", "38,198", "--max-steps", "1500")
-    done = referee("play", str(LEARNING / "mcts"), "shadow", *start, "--build-seconds", "900", *UNHURRIED, timeout=1_000)
+    done = referee("play", str(LEARNING / "mcts"), "shadow", *start, "--limit", "build_seconds=900", *UNHURRIED, timeout=1_000)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["winner"] == "hunter"

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast
 
 import typer
 
-from referee.cli import direct
 from referee.cli.front import EXAMPLE, TITLE, commands, module_of
+from referee.cli.plain import Program
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
 from referee.version import described
@@ -35,13 +35,7 @@ if TYPE_CHECKING:
 #: Signals that follow each other so soon are one.
 _MOMENT_SECONDS = 1.0
 
-app = typer.Typer(
-    name="referee",
-    help=f"{TITLE}\n\n{EXAMPLE}",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = Program(name="referee", help=f"{TITLE}\n\n{EXAMPLE}", pretty_exceptions_enable=False)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, everything else on stderr.")]
 
@@ -190,7 +184,7 @@ class _Ends:
 
 
 def run(words: list[str]) -> None:
-    """Run the command that these words call, without typer's tree of commands if the command line is simple (``direct``).
+    """Run the command that these words call.
 
     SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does.
 
@@ -210,12 +204,10 @@ def run(words: list[str]) -> None:
     home = module_of(wanted)
     if home is not None:
         import_module(f"referee.cli.{home}")
-        if not is_completing and words[0] == wanted and direct.run(_command_named(wanted), words[1:]):
-            return
     groups = {group.typer_instance.info.name for group in app.registered_groups if group.typer_instance is not None}
     for panel, name, text in commands():
         if name not in groups and _command_named(name) is None:
-            app.command(name, help=text, rich_help_panel=panel)(_stand_in)
+            app.command(name, help=text, short_help=text, rich_help_panel=panel)(_stand_in)
     if "--json" in words:
         _parse_for_machines()
     app()

@@ -11,6 +11,7 @@ import typer
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import GRADERS
 from referee.cli.pages import need_league, need_sign
+from referee.cli.plain import Program
 from referee.errors import UsageError
 from referee.support.words import counted
 from referee.wire.escape import escape
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from referee.grading.certificate import Checked
 
-keys = typer.Typer(name="keys", help="Make a key to sign certificates.", no_args_is_help=True)
+keys = Program(name="keys", help="Make a key to sign certificates.")
 app.add_typer(keys, rich_help_panel=GRADERS)
 
 #: The most problems that are listed for people.

@@ -1,17 +1,13 @@
 """The list of all commands, with the short help of each. It imports none of them.
 
-The table names each command with its module and the first line of its help. So the list of all commands, the version and the names that a
-shell completes need neither typer nor the modules of the commands. Importing this module must stay cheap.
+The table names each command with its module and the first line of its help. So the list of all commands and the names that a shell completes
+don't need the modules of the commands.
 """
 
 from __future__ import annotations
 
-import os
-import sys
+from typing import TYPE_CHECKING
 
-from referee.version import described
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -94,35 +90,6 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 
-_OPTIONS = {
-    ("--version", "-V"): "Print the version and exit.",
-    ("--install-completion", ""): "Install completion for the current shell.",
-    ("--show-completion", ""): "Show completion for the current shell, to copy it or customize the installation.",
-    ("--help", "-h"): "Show this message and exit.",
-}
-#: The widest output where nothing says how wide it may be, and the narrowest at all.
-_DEFAULT_COLUMNS, _LEAST_COLUMNS = 80, 40
-_DIM, _BOLD, _NAME, _HEADING, _PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[1;36m", "\x1b[1;33m", "\x1b[0m"
-_BOXES = (tuple("╭─╮│╰╯"), tuple("+-+|++"))
-
-
-def answer(words: list[str]) -> bool:
-    """Print the list of commands or the version if these words ask for it, and return True. False for all other words.
-
-    Raises SystemExit with status 2 if there are no words.
-    """
-    if "_REFEREE_COMPLETE" in os.environ:
-        return False
-    if words in ([], ["--help"], ["-h"]):
-        _print("\n".join(help_lines(_columns(), is_colored=_is_colored(), box=_box())))
-        if not words:
-            sys.exit(2)
-        return True
-    if words in (["--version"], ["-V"]):
-        _print(described())
-        return True
-    return False
-
 
 def module_of(name: str) -> str | None:
     """Return the name of a command's module in ``referee.cli``; None if there is no such command."""
@@ -134,82 +101,3 @@ def commands() -> Iterator[tuple[str, str, str]]:
     for panel, named in PANELS.items():
         for name, (_, text) in named.items():
             yield panel, name, text
-
-
-def help_lines(columns: int, *, is_colored: bool = False, box: tuple[str, ...] = _BOXES[0]) -> list[str]:
-    """Return the list of all commands and of the options before them, in lines of ``columns`` characters."""
-    wide = max(columns, _LEAST_COLUMNS)
-
-    def styled(style: str, text: str) -> str:
-        return f"{style}{text}{_PLAIN}" if is_colored else text
-
-    def panel(title: str, rows: dict[str, str]) -> Iterator[str]:
-        top_left, line, top_right, side, bottom_left, bottom_right = box
-        yield styled(_DIM, f"{top_left}{line} {title[: wide - 6]} ".ljust(wide - 1, line) + top_right)
-        for name, text in rows.items():
-            shown = f"{name:<{width}}"
-            for part in _wrapped(text, wide - 6 - width):
-                yield f"{styled(_DIM, side)} {styled(_NAME, shown)}  {part:<{wide - 6 - width}} {styled(_DIM, side)}"
-                shown = " " * width
-        yield styled(_DIM, f"{bottom_left}{line * (wide - 2)}{bottom_right}")
-
-    options = {f"{long:<20}  {short:<2}": text for (long, short), text in _OPTIONS.items()}
-    width = max(map(len, options))
-    lines = ["", f" {styled(_HEADING, 'Usage:')} {styled(_BOLD, 'referee [OPTIONS] COMMAND [ARGS]...')}", ""]
-    lines += [f" {TITLE}", "", f" {EXAMPLE}", "", *panel("Options", options)]
-    width = max(len(name) for _, name, _ in commands())
-    for title, named in PANELS.items():
-        lines += panel(title, {name: text for name, (_, text) in named.items()})
-    return [*lines, ""]
-
-
-def _wrapped(text: str, wide: int) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        while len(word) > wide:
-            lines[-1:] = [*filter(None, lines[-1:]), word[:wide], ""]
-            word = word[wide:]  # noqa: PLW2901 - the rest of a word that fits no line
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > wide:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}".lstrip()
-    return lines
-
-
-def _columns() -> int:
-    """Return the width of the terminal, also if stdout is a pipe into a pager."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given) > 0:
-        return int(given)
-    for fd in (1, 0, 2):
-        try:
-            found = os.get_terminal_size(fd).columns
-        except OSError:
-            continue
-        if found > 0:
-            return found
-    return _DEFAULT_COLUMNS
-
-
-def _is_colored() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
-
-
-def _box() -> tuple[str, ...]:
-    """Return the characters of boxes that stdout can show."""
-    try:
-        "".join(_BOXES[0]).encode(sys.stdout.encoding or "ascii")
-    except (LookupError, UnicodeEncodeError):
-        return _BOXES[1]
-    return _BOXES[0]
-
-
-def _print(text: str) -> None:
-    """Print on stdout. Nobody misses the text if the reader has closed it."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    except OSError as error:
-        print(f"referee: The system refused: {error.strerror or error}.", file=sys.stderr)
-        sys.exit(4)

@@ -17,6 +17,7 @@ from referee.cli.front import INSTRUCTORS
 from referee.cli.league_export import as_csv_text, export_rows
 from referee.cli.league_table import counts, put_standings, top
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_pages, tell_code, tell_port
+from referee.cli.plain import Program
 from referee.cli.workers import HostNotes, Workers, open_pool, with_workers
 from referee.errors import UsageError
 from referee.support.words import counted
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from referee.league.report import ReportData
     from referee.league.values import Team
 
-league = typer.Typer(name="league", help="Play many matches between teams: standings, ratings, a report.", no_args_is_help=True)
+league = Program(name="league", help="Play many matches between teams: standings, ratings, a report.")
 app.add_typer(league, rich_help_panel=INSTRUCTORS)
 
 #: Starting the programs of more teams than this takes long, so people are told.

@@ -11,6 +11,8 @@ import typer
 
 from referee import games
 from referee.cli import completion
+from referee.cli.plain import HIDDEN, named_game, of_games
+from referee.cli.request import LIMITS, OLD_LIMITS
 from referee.errors import UsageError
 from referee.isolation.limits import ISOLATION_VALUES
 from referee.match.clock import KINDS
@@ -22,14 +24,19 @@ if TYPE_CHECKING:
 
     _Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
-RULES_HELP = "GAME SETTINGS"
+RULES_HELP = "GAME SETTINGS, all of them: add --game GAME, or referee games GAME"
 CLOCK_HELP = "TIME, in seconds, or none for no limit"
 RUN_HELP = "HOW THE MATCH IS RUN"
 WALLS_HELP = "ISOLATION, for programs that you don't trust"
 
 Game = Annotated[
     str | None,
-    typer.Option("--game", help=f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})", autocompletion=completion.game),
+    typer.Option(
+        "--game",
+        metavar="GAME",
+        help=f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})",
+        autocompletion=completion.game,
+    ),
 ]
 Out = Annotated[
     str | None, typer.Option("--out", metavar="PATH", help="The replay's file, or a folder for it.  (default: matches/replays/)")
@@ -66,20 +73,24 @@ _cap = functools.partial(_option, panel=WALLS_HELP, metavar="SIZE")
 
 
 def _game_options() -> dict[str, Any]:
-    """Return a flag for each setting of our games, but not for the number of players. Settings with the same name share a flag."""
+    """Return a flag for each setting of our games and of the game that is named, but not for the number of players.
+
+    Settings with the same name share a flag. The help shows those of the game that is named.
+    """
+    named = named_game()
     found: dict[str, list[tuple[str, Option]]] = {}
-    for name in games.names():
-        info = games.info(name)
-        for option in info.options:
-            if option.name != info.players_option:
+    for game in games.sound() if named and named not in games.names() else map(games.get, games.names()):
+        name = game.info.name
+        for option in game.info.options if name in (*games.names(), named) else ():
+            if option.name != game.info.players_option:
                 found.setdefault(option.name, []).append((name, option))
     return {name: _flag(name, uses) for name, uses in found.items()}
 
 
 def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
-    """Return the flag of one setting. Its help names the game unless it is the default game."""
+    """Return the flag of one setting. Its help names the game if several games have the setting."""
     texts = [
-        f"{'' if game == games.names()[0] else game.capitalize() + ': '}{option.meaning}  (default: {option.shown_default})"
+        f"{f'{game.capitalize()}: ' if len(uses) > 1 else ''}{option.meaning}  (default: {option.shown_default})"
         for game, option in uses
         if option.default is not None or option.default_text
     ] or [option.meaning for _, option in uses]
@@ -87,7 +98,7 @@ def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
     dashed = name.replace("_", "-")
     flag = f"--{dashed}/--no-{dashed}" if option.kind == "boolean" else f"--{dashed}"
     kind, metavar = {
-        "integer": (int, None),
+        "integer": (int, "N"),
         "boolean": (bool, None),
         "choice": (str, "|".join(option.choices)),
         "integers": (str, ",".join(option.parts)),
@@ -99,6 +110,7 @@ def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
         *([f"-{option.short}"] if option.short else []),
         kind=kind,
         metavar=metavar,
+        panel=of_games(RULES_HELP, [game for game, _ in uses]),
         autocompletion=completion.one_of(option.choices) if option.kind == "choice" else None,
     )
 
@@ -114,14 +126,16 @@ _CHOICES = {
 #: The options by parameter name, in the order of the help.
 _OPTIONS: dict[str, Any] = {
     "match": _option("--match", "A match file; flags override it.", kind=Path, metavar="FILE.toml", autocompletion=completion.match_file),
-    "seed": _option("--seed", "Play the same match again: bots get the same seeds.", kind=int, min=-(2**63), max=2**63 - 1),
-    "rules": _rule("--rules", "The rule set.  (default: the first that referee games names)", autocompletion=completion.rules),
-    "preset": _rule("--preset", "The same as --rules.", autocompletion=completion.rules),
-    "size": _rule("--size", "The board: WIDTHxHEIGHT, or one number if the board is square.", metavar="WxH"),
+    "seed": _option("--seed", "Play the same match again: bots get the same seeds.", metavar="N", kind=int),
+    "rules": _rule(
+        "--rules", "The rule set.  (default: the first that referee games names)", metavar="RULES", autocompletion=completion.rules
+    ),
+    "preset": _rule("--preset", "The same as --rules.", panel=HIDDEN, autocompletion=completion.rules),
+    "size": _rule("--size", "The board: WIDTHxHEIGHT, or one number for a square.", metavar="WxH"),
     **_game_options(),
     "set": _rule(
         "--set",
-        "Any setting of the game, with the value as its flag takes it: capture_radius=5, prey=50,60 or parity=any; may be repeated.",
+        "A setting of the game, with the value as its flag takes it; may be repeated.",
         kind=list[str],
         metavar="NAME=VALUE",
     ),
@@ -129,10 +143,10 @@ _OPTIONS: dict[str, Any] = {
     "bank": _time("--bank", "For all answers of a game together.  (default: 120)"),
     "increment": _time("--increment", "Added to the bank after each answer.  (default: 0)"),
     "startup": _time("--startup", "Until a bot is ready, outside the bank.  (default: 10)"),
-    "cores": _run("--cores", "Cores that the match reserves for itself; 0: no pinning.  (default: 1)", kind=int, min=0),
+    "cores": _run("--cores", "Cores that the match reserves; 0: no pinning.  (default: 1)", metavar="N", kind=int, min=0),
     "ask": _run(
         "--ask",
-        "Order of questions to bots that move in the same step.  (default: in-turn)",
+        "Order of questions in the same step.  (default: in-turn)",
         metavar="in-turn|together",
         autocompletion=completion.one_of(_CHOICES["ask"]),
     ),
@@ -150,24 +164,24 @@ _OPTIONS: dict[str, Any] = {
     ),
     "clock": _time(
         "--clock",
-        "The time that the clock bills; cpu: processor time of all the bot's processes, so the load of other programs doesn't count.  (default: wall)",
+        "What the clock bills; cpu: processor time of all the bot's processes.  (default: wall)",
         metavar="wall|cpu",
         autocompletion=completion.one_of(_CHOICES["clock"]),
     ),
     "isolation": _cap(
         "--isolation",
-        "auto: a sandbox if this machine supports it; strict: a sandbox or no match; limits: caps only.  (default: auto)",
-        metavar="auto|strict|limits|none",
+        "auto, strict (a sandbox or no match), limits (caps only) or none.  (default: auto)",
+        metavar="LEVEL",
         autocompletion=completion.isolation,
     ),
-    "max_memory": _cap("--max-memory", "Memory of all the bot's processes together.  (default: 512MiB)"),
-    "max_processes": _cap("--max-processes", "Processes and threads.  (default: 64)", metavar="N"),
-    "max_scratch": _cap("--max-scratch", "Size of the bot's own /tmp.  (default: 16MiB)"),
-    "max_open_files": _cap("--max-open-files", "Descriptors of one process.  (default: 64)", metavar="N"),
-    "max_line": _cap("--max-line", "The longest answer.  (default: 64KiB)"),
-    "max_stderr": _cap("--max-stderr", "Size of the part of a bot's log that the referee keeps.  (default: 1MiB)"),
-    "max_remarks": _cap("--max-remarks", "Size of the part of a bot's say and draw that the replay keeps.  (default: 8MiB)"),
-    "build_seconds": _cap("--build-seconds", "Time for the build of a folder with a bot.toml.  (default: 120)", metavar="N"),
+    "limit": _cap(
+        "--limit",
+        f"A limit of each bot, such as memory=1GiB; may be repeated. Names: {', '.join(LIMITS)}.",
+        kind=list[str],
+        metavar="NAME=VALUE",
+        autocompletion=completion.one_of([f"{name}=" for name in LIMITS]),
+    ),
+    **{name: _cap(f"--{name.replace('_', '-')}", "", panel=HIDDEN) for name in OLD_LIMITS},
 }
 
 

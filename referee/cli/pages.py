@@ -30,21 +30,19 @@ Host = Annotated[
     page_option(
         "--host",
         metavar="ADDRESS",
-        help="The address on which the page's server listens. 0.0.0.0 admits other machines; then only secret addresses protect the page.",
+        help="The address of the page's server; 0.0.0.0 admits other machines.",
     ),
 ]
-Port = Annotated[
-    int | None, page_option("--port", min=0, max=65_535, help="Its port; if it is in use, the next free port.  (default: 8300)")
-]
+Port = Annotated[int | None, page_option("--port", min=0, max=65_535, help="Its port, or the next free one.  (default: 8300)")]
 Name = Annotated[
     list[str] | None,
     page_option(
         "--name",
         metavar="HOST",
-        help="Another host name that requests may use, such as the name of a proxy in front of the server; may be repeated.",
+        help="Another host name for requests, such as a proxy's; may be repeated.",
     ),
 ]
-Browser = Annotated[bool, page_option("--browser/--no-browser", help="Open the page in a browser here, if there is a display.")]
+Browser = Annotated[bool, page_option("--browser/--no-browser", help="Open the page in a browser here.")]
 #: The packages of the extras, each with the module that it installs.
 _WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
 _EXPORT = {"pillow": "PIL"}

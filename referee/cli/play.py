@@ -45,8 +45,8 @@ def play(
     players: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PLAYER...",
-            help='The player of each seat, in order (Evasion: the hunter, then the prey): bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), the name of an example bot (boxer), or human: you, on a page.',
+            metavar="PLAYER",
+            help='The player of each seat, in order: bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), an example bot (boxer), or human: you, on a page.',
             autocompletion=completion.player,
         ),
     ] = None,
@@ -61,7 +61,7 @@ def play(
             "--pace",
             metavar="N|wait",
             autocompletion=completion.one_of(PACES),
-            help="Steps a second of a match with a person, or of programs with --live: 1, 2, 4, 8, 15 or 30; wait: every step waits for your move.  (default: 8, in Rectangle and Maze wait)",
+            help="Steps a second with a person or --live: 1, 2, 4, 8, 15, 30; or wait for each move.  (default: the game's)",
         ),
     ] = None,
     human_clock: Annotated[bool, page_option("--human-clock", help="Apply the time limits to people too.")] = False,
@@ -69,33 +69,27 @@ def play(
     port: Port = None,
     name: Name = None,
     browser: Browser = True,
-    stay: Annotated[
-        bool | None, page_option("--stay/--no-stay", help="Keep serving the page after the match, until Ctrl-C.  (default: at a terminal)")
-    ] = None,
+    stay: Annotated[bool | None, page_option("--stay/--no-stay", help="Serve the page until Ctrl-C.  (default: at a terminal)")] = None,
     start: Annotated[
         str | None,
         typer.Option(
             "--from",
             metavar="REPLAY@TURN",
             autocompletion=completion.replay,
-            help="Begin at the position of a replay before this turn, with its settings and its secret. Players that you don't name, or name -, are the programs of the replay.",
+            help="Begin before this turn of a replay; its programs play where you name - or none.",
         ),
     ] = None,
     games: Annotated[
         int | None,
         many_option(
             "--games",
-            help="Play this number of games, each from another random start. With --live spectators see the games one after another; with --watch all games are played again at each change.",
+            help="Play so many games, each from another random start.",
             min=1,
         ),
     ] = None,
     slots: Annotated[int | None, many_option("--slots", help=SLOTS_HELP)] = None,
-    is_watching: Annotated[
-        bool, work_option("--watch", help="Play again whenever a file of one of the bots changes, until Ctrl-C; one line a match.")
-    ] = False,
-    has_stderr: Annotated[
-        bool, work_option("--stderr", help="Print what the bots write to stderr while they play, each line with its seat and step.")
-    ] = False,
+    is_watching: Annotated[bool, work_option("--watch", help="Play again whenever a bot's file changes, until Ctrl-C.")] = False,
+    has_stderr: Annotated[bool, work_option("--stderr", help="Print what the bots write to stderr, with seat and step.")] = False,
     flags: dict[str, Any],
 ) -> None:
     """Play one match between programs or people, and write its replay; or play many games with --games."""

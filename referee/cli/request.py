@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,6 +64,8 @@ def build(flags: Mapping[str, Any], *, draws_starts: bool = False) -> Request:
     run = {**file["run"], **{name: given[name] for name in ("cores", "ask", "idle", "on_malformed") if name in given}}
     isolation = given.get("isolation", run.pop("isolation", "auto"))
     seed = given.get("seed", file.get("seed"))
+    if seed is not None and not -(2**63) <= seed < 2**63:
+        raise UsageError(f"--seed is {seed}, but must be from -2^63 to 2^63 - 1.")
     match = MatchRequest(
         game, settings, _time(file["time"], given), run, isolation, _limits(file["limits"], given), seed, given.get("out", file.get("out"))
     )
@@ -201,13 +204,26 @@ def _value(option: Option | None, name: str, text: str) -> Any:
     return text if option is not None and option.kind == "choice" and not isinstance(value, str) else value
 
 
+#: The limits of a bot by their names in --limit, with the fields of ``Limits``.
+LIMITS = {field.removesuffix("_bytes"): field for field in Limits._fields}
+#: The flags by which earlier versions set them.
+OLD_LIMITS = {name if name.endswith("_seconds") else f"max_{name}": name for name in LIMITS}
+
+
 def _limits(file: Mapping[str, Any], given: Mapping[str, Any]) -> Limits:
     """Return the caps on a bot. Caps in bytes also accept a size with a unit."""
     wanted: dict[str, tuple[Any, str]] = {name: (value, f"limits.{name}") for name, value in file.items()}
-    for name in Limits._fields:
-        flag = name if name.endswith("_seconds") else f"max_{name.removesuffix('_bytes')}"
+    for flag, name in OLD_LIMITS.items():
         if flag in given:
-            wanted[name] = given[flag], f"--{flag.replace('_', '-')}"
+            raise UsageError(f"--{flag.replace('_', '-')} is now --limit {name}={given[flag]}.")
+    for pair in given.get("limit", ()):
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        field = LIMITS.get(name.replace("-", "_"))
+        if not equals or field is None:
+            close = get_close_matches(name, LIMITS, n=1)
+            hint = f"did you mean {close[0]}? There are" if close and field is None else "there are"
+            raise UsageError(f"--limit is {pair!r:.80}, but must be NAME=VALUE, as in memory=1GiB; {hint} {', '.join(LIMITS)}.")
+        wanted[field] = value, f"--limit {name}"
     limits = Limits()
     for name, (value, where) in wanted.items():
         try:

@@ -16,6 +16,7 @@ import typer
 
 from referee.cli.app import JsonFlag, app, command, put, put_json
 from referee.cli.front import INSTRUCTORS
+from referee.cli.plain import Program
 from referee.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ MOST_BYTES = 100 * 2**20
 #: The largest count: above it, floating point numbers skip whole numbers.
 MOST_COUNT = 2**53
 
-stats = typer.Typer(name="stats", help="Calculators: sequential tests and ratings.", no_args_is_help=True)
+stats = Program(name="stats", help="Calculators: sequential tests and ratings.")
 app.add_typer(stats, rich_help_panel=INSTRUCTORS)
 
 

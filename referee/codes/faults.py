@@ -83,8 +83,8 @@ FAULTS = (
         "exceeded",
         FAULT,
         "The bot exceeded a limit of its sandbox: on memory, on processes and threads, or on what it writes to disk. `cause` says which.",
-        "Store less, or clear what you stored when it grows. Start no more threads than you have cores: a match gives a bot one. --max-memory, "
-        "--max-processes and --max-scratch set other limits.",
+        "Store less, or clear what you stored when it grows. Start no more threads than you have cores: a match gives a bot one. --limit memory=SIZE, "
+        "--limit processes=N and --limit scratch=SIZE set other limits.",
         (
             ("", "A table of positions that only grows."),
             ("", "A library that starts a thread for each core of the machine."),
@@ -152,25 +152,25 @@ CAUSES = (
         "memory",
         CAUSE,
         "All processes of the bot together used more memory than its limit, or its runtime reported that there was none left.",
-        "Store less, or raise the limit with --max-memory. See `referee explain exceeded`.",
+        "Store less, or raise the limit with --limit memory=SIZE. See `referee explain exceeded`.",
     ),
     CodeText(
         "processes",
         CAUSE,
         "The bot asked for more processes or threads than its limit and ended because of that. Threads count.",
-        "Start fewer threads: libraries often start one for each core of the machine. --max-processes sets the limit. See `referee explain exceeded`.",
+        "Start fewer threads: libraries often start one for each core of the machine. --limit processes=N sets the limit. See `referee explain exceeded`.",
     ),
     CodeText(
         "disk",
         CAUSE,
         "The bot wrote more to its scratch space, /tmp and /dev/shm, than its limit and ended because of that.",
-        "Write less and delete what you don't need. A sandbox has no other place to write to. --max-scratch sets the limit.",
+        "Write less and delete what you don't need. A sandbox has no other place to write to. --limit scratch=SIZE sets the limit.",
     ),
     CodeText(
         "output",
         CAUSE,
         "A line on stdout was longer than its limit, 65,536 bytes by default.",
-        "End each answer with a newline, and keep `draw` small. --max-line sets the limit.",
+        "End each answer with a newline, and keep `draw` small. --limit line=SIZE sets the limit.",
     ),
     CodeText(
         "crash",

@@ -272,7 +272,7 @@ class _Run:
         if now >= deadline:
             return (
                 f"{self.command} did not end within {self._seconds} s, the limit of a build, and was killed with all its processes; "
-                "--build-seconds, or build_seconds in [limits], sets another limit."
+                "--limit build_seconds=N, or build_seconds in [limits], sets another limit."
             )
         if self.place is None or self._isolation.level == NONE:
             return None

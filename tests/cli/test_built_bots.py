@@ -73,13 +73,13 @@ def test_the_compilers_errors_end_the_command(bots: Path, referee: Referee) -> N
 
 @pytest.mark.slow
 def test_the_limit_of_a_build_can_be_set(bots: Path, referee: Referee) -> None:
-    done = referee("play", "bots/endless", "still", *QUICK, "--build-seconds", "1")
+    done = referee("play", "bots/endless", "still", *QUICK, "--limit", "build_seconds=1")
     assert done.returncode == 3
     assert "did not end within 1 s, the limit of a build" in done.stderr
     (bots.parent / "match.toml").write_text('players = ["bots/endless", "still"]\n[limits]\nbuild_seconds = 1\n[run]\nisolation = "none"\n')
     done = referee("play", "--match", "match.toml")
     assert "did not end within 1 s, the limit of a build" in done.stderr
-    done = referee("play", "bots/good", "still", "--build-seconds", "9999")
+    done = referee("play", "bots/good", "still", "--limit", "build_seconds=9999")
     assert done.returncode == 2
     assert "the limit build_seconds is 9,999, but must be from 1 to 3,600" in done.stderr
 

@@ -393,7 +393,7 @@ def test_a_log_that_was_cut_is_noted(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "talks.py").write_text(
         "import sys\nfrom sdk import PreyBot\nclass Talks(PreyBot):\n    def flee(self, state):\n        print('x' * 999, file=sys.stderr)\nTalks.main()\n"
     )
-    done = referee("play", "straight", "talks.py", "--max-steps", "8", "--max-stderr", "1500", "--cores", "0", "--json")
+    done = referee("play", "straight", "talks.py", "--max-steps", "8", "--limit", "stderr=1500", "--cores", "0", "--json")
     assert json.loads(done.stdout)["notes"] == ["The prey wrote 4,000 bytes to stderr; the first 1,500 are kept."]
     assert (
         Path(json.loads(done.stdout)["logs"]["prey"]).is_absolute()

@@ -60,7 +60,7 @@ def test_limits_from_flags_and_a_file(referee: Cli, tmp_path: Path) -> None:
         '[run]\nisolation = "limits"\n[time]\nclock = "cpu"\n[limits]\nmemory_bytes = "300MiB"\nprocesses = 20\nscratch_bytes = 1048576\n'
     )
     done = referee(
-        *("play", "straight", "still", "--match", file, "--max-steps", "3", "--max-memory", "400M", "--max-open-files", "50", "--json"),
+        *("play", "straight", "still", "--match", file, "--max-steps", "3", "--limit", "memory=400M", "--limit", "open_files=50", "--json"),
     )
     assert done.returncode == 0, done.stderr
     replay = json.loads(done.stdout)["replay"]
@@ -81,10 +81,17 @@ def test_limits_from_flags_and_a_file(referee: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--max-memory", "much"), "--max-memory: 'much' is not a size"),
-        (("--max-memory", "1k"), "the limit memory_bytes is 1 KiB, but must be from 16 MiB to 1 TiB."),
-        (("--max-processes", "many"), "--max-processes: 'many' is not a whole number"),
-        (("--max-processes", "0"), "the limit processes is 0"),
+        (("--limit", "memory=much"), "--limit memory: 'much' is not a size"),
+        (("--limit", "memory=1k"), "the limit memory_bytes is 1 KiB, but must be from 16 MiB to 1 TiB."),
+        (("--limit", "processes=many"), "--limit processes: 'many' is not a whole number"),
+        (("--limit", "processes=0"), "the limit processes is 0"),
+        (("--limit", "memory"), "--limit is 'memory', but must be NAME=VALUE, as in memory=1GiB; there are memory, processes, scratch"),
+        (
+            ("--limit", "memroy=1GiB"),
+            "did you mean memory? There are memory, processes, scratch, open_files, line, stderr, remarks, build_seconds.",
+        ),
+        (("--max-memory", "1GiB"), "--max-memory is now --limit memory=1GiB."),
+        (("--build-seconds", "9"), "--build-seconds is now --limit build_seconds=9."),
         (("--isolation", "total"), "--isolation is 'total', but must be auto, strict, limits or none"),
         (("--clock", "sun"), "--clock is 'sun', but must be wall or cpu"),
     ],
