@@ -5,6 +5,7 @@ import { byId, el, plain } from "../kit/dom.js";
 import { Agreements } from "./agreements.js";
 import { showBefore } from "./before.js";
 import { Countdown, MoveClock } from "./countdown.js";
+import { HeldKeys } from "./held-keys.js";
 import { introduction } from "./intro.js";
 import { Dials, Pads, write } from "./pad.js";
 import { awaited, called, capital, gone, listed } from "./people.js";
@@ -71,6 +72,7 @@ export class Seat {
     this.checkedTurn = this.optionsTurn = -1;
     /** The way of a robot or the like that the pointer draws. @type {import("../kit/types.js").Cell[]} */
     this.way = [];
+    this.keys = new HeldKeys(view.board.end.signal);
     this.countdown = new Countdown(() => this.showStatus());
     byId("frame").append(this.countdown.place);
     this.padPlace = el("section", { id: "pad", "aria-label": "Your moves", hidden: true });
@@ -255,6 +257,7 @@ export class Seat {
   }
 
   stop() {
+    if (!this.isOver) this.keys.end();
     this.isOver = true;
     this.asked = -1;
     this.clock?.stop();
@@ -353,7 +356,9 @@ export class Seat {
 
   /** Whether a key was meant for the game. @param {KeyboardEvent} event */
   key(event) {
-    if (!this.controls || !this.hasBegun || this.isOver || event.ctrlKey || event.metaKey || event.altKey) return false;
+    if (event.ctrlKey || event.metaKey || event.altKey) return false;
+    if (this.isOver) return event.key !== "Tab" && this.keys.isMeantForMatch(event);
+    if (!this.controls || !this.hasBegun) return false;
     if (event.key === " ") {
       if (!event.repeat) this.togglePause();
       return true;
