@@ -155,6 +155,8 @@ def _files(config: SandboxConfig) -> list[str]:
         *(word for fd, path in enumerate(data(config.limits), DATA_FD) for word in ("--perms", "0444", "--ro-bind-data", str(fd), path)),
         # null, zero, full, random, urandom and tty; shared memory of a size that counts.
         *("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),
+        # No terminals: the machine has only so many, and one bot could take them all.
+        *("--size", "4096", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"),
         *_own_files(config),
         # Nothing can be written beside the places made for it: these two would have no size limit.
         *("--remount-ro", "/dev", "--remount-ro", "/"),

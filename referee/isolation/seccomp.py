@@ -4,8 +4,8 @@ Theory of operation. The filter lists denied calls, not allowed calls: each runt
 calls breaks a student's program. The namespaces isolate the bot. The filter denies calls that could get around them or around the caps:
 tracing and reading other processes, kernel interfaces with a history of security holes, new namespaces and mounts, memory and queues
 outside the bot's own memory, devices, its processor set, pushing characters into a terminal, and unusual socket families. It also
-denies calls by which two bots could signal each other through a file of the shared runtime: locks, notifications of access, and
-whether the file is in memory. It denies calls that act on the whole machine, because they interrupt or give work to the cores of other
+denies calls by which two bots could signal each other through a file of the shared runtime: locks, notifications of access, hints, and
+calls that tell whether the file is in memory (a bot can still measure that). It denies calls that act on the whole machine, because they interrupt or give work to the cores of other
 matches, and calls that show its load.
 
 The kernel uses 32 bits of an ``int`` argument, but a filter sees 64. So comparisons use a mask. Otherwise a program could set bit 32
@@ -34,6 +34,8 @@ _UNKNOWN = (
     "io_setup",
     # These show what all programs of the machine do: its load, its memory, its threads, and the free space of its disks.
     *("sysinfo", "statfs", "fstatfs", "ustat"),
+    # Compiled filters take from memory that all programs of the machine share; without it no other sandbox starts.
+    "seccomp",
 )
 #: The same for calls that some versions of the library don't know, by their numbers, which are equal on all architectures. They move
 #: memory, and reveal which parts of a file are in memory, and the mounts.
@@ -70,12 +72,27 @@ _DENIED = (
 )
 
 #: Answered with success, but without effect. The files that a bot can write are in memory. For a file of the system that it has opened for
-#: reading, the kernel would make the machine's disk write its cache.
-_WITHOUT_EFFECT = ("fsync", "fdatasync", "sync_file_range", "sync_file_range2")
+#: reading, the kernel would make the machine's disk write its cache. Everybody may set the times of /dev/null to now, and a sandbox shows the
+#: machine's own devices: a bot read there when another one had done that. Builds and archives set times, so an error would stop them.
+_WITHOUT_EFFECT = ("fsync", "fdatasync", "sync_file_range", "sync_file_range2", "utime", "utimes", "futimesat", "utimensat")
 
 _CLONE_NEW = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)  # CLONE_NEW*, <linux/sched.h>
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # <asm-generic/ioctls.h>
 _LOCKS = (6, 7, 37, 38, 1024, 1026)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY, <fcntl.h>
+_HINTS = (1036, 1038)  # F_SET_RW_HINT, F_SET_FILE_RW_HINT, <linux/fcntl.h>: older kernels let everybody set them for any file
+#: The kinds of ioctl that change or show what the kernel has in memory of a file of the system, <linux/fs.h>, <linux/ext4.h>.
+_OF_FILES = tuple(ord(letter) << 8 for letter in "fvX")
+#: SIOCGSTAMP and SIOCGSTAMPNS, <linux/sockios.h>: the first socket that wants times of arrival changes the kernel's code on all cores.
+_TIMES = (0x8906, 0x8907)
+#: The same for options of sockets, as level and number; UDP has only such options and two that nobody needs. The filters that can be attached
+#: to a socket are compiled into the memory of "seccomp".
+_SOCKET_OPTIONS = (
+    *((1, option) for option in (26, 50, 51, 52)),  # SO_ATTACH_FILTER, _BPF, _REUSEPORT_CBPF, _REUSEPORT_EBPF, <asm-generic/socket.h>
+    *((1, option) for option in (29, 35, 37, 63, 64, 65)),  # SO_TIMESTAMP, SO_TIMESTAMPNS and SO_TIMESTAMPING, in two forms each
+    *((6, option) for option in (14, 31, 32, 38)),  # TCP_MD5SIG, TCP_ULP, TCP_MD5SIG_EXT, TCP_AO_ADD_KEY, <linux/tcp.h>
+    *((41, option) for option in (32,)),  # IPV6_FLOWLABEL_MGR, <linux/in6.h>
+)
+_SECCOMP = 22  # PR_SET_SECCOMP
 _RWF_NOWAIT = 8  # <linux/fs.h>; whether a part of a shared file is in memory tells whether others have read it
 #: Advice for which the kernel gives work to every core, or compares the memory of all processes: MADV_MERGEABLE, MADV_COLLAPSE,
 #: <linux/mman.h>. So does POSIX_FADV_DONTNEED, <linux/fadvise.h>, which also takes shared files out of memory.
@@ -86,6 +103,14 @@ _CORE_SCHEDULING = 62  # PR_SCHED_CORE, <linux/prctl.h>: keeps the bots of other
 _MPTCP = 262  # IPPROTO_MPTCP, <linux/in.h>
 _UNIX, _NETWORK = frozenset({1}), frozenset({2, 10})  # AF_UNIX; AF_INET, AF_INET6
 _INT = 0xFFFF_FFFF
+#: The rules for options and requests by which a bot changes what the kernel keeps for all programs.
+_KERNEL_RULES = (
+    *((errno.EINVAL, "prctl", ((0, _INT, option),)) for option in (_CORE_SCHEDULING, _SECCOMP)),
+    *((errno.ENOTTY, "ioctl", ((1, 0xFF00, kind),)) for kind in _OF_FILES),
+    *((errno.EPERM, "ioctl", ((1, 0xFFFF, request),)) for request in _TIMES),
+    *((errno.EPERM, "setsockopt", ((1, _INT, level), (2, _INT, option))) for level, option in _SOCKET_OPTIONS),
+    *((errno.EPERM, "setsockopt", ((1, _INT, level),)) for level in (17, 136)),  # SOL_UDP, SOL_UDPLITE
+)
 
 
 def _rules(families: frozenset[int]) -> Iterator[tuple[int, str, tuple[tuple[int, int, int], ...]]]:
@@ -93,6 +118,7 @@ def _rules(families: frozenset[int]) -> Iterator[tuple[int, str, tuple[tuple[int
 
     ``families`` are the families of sockets that are allowed.
     """
+    yield from _KERNEL_RULES
     for name in _UNKNOWN:
         yield errno.ENOSYS, name, ()
     for name in _DENIED:
@@ -103,13 +129,12 @@ def _rules(families: frozenset[int]) -> Iterator[tuple[int, str, tuple[tuple[int
         yield errno.EPERM, "clone", ((0, flag, flag),)
     for request in (_TIOCSTI, _TIOCLINUX):
         yield errno.EPERM, "ioctl", ((1, _INT, request),)
-    for request in _LOCKS:
+    for request in _LOCKS + _HINTS:
         yield errno.EPERM, "fcntl", ((1, _INT, request),)
     for advice in _MEMORY_ADVICE:
         yield errno.EINVAL, "madvise", ((2, _INT, advice),)
     yield errno.EPERM, "fadvise64", ((3, _INT, _FILE_ADVICE),)
     yield errno.ENOMEM, "mmap", ((3, _HUGE_PAGES, _HUGE_PAGES),)
-    yield errno.EINVAL, "prctl", ((0, _INT, _CORE_SCHEDULING),)
     yield errno.EOPNOTSUPP, "preadv2", ((5, _RWF_NOWAIT, _RWF_NOWAIT),)
     yield errno.EPROTONOSUPPORT, "socket", ((2, _INT, _MPTCP),)
     # Every family of 16 and more has one of the upper bits set; below that they are named one by one.
