@@ -64,9 +64,10 @@ def read_ready(player: Player, host: Host | None, reply: Reply, time: TimeContro
         try:
             return host.take_name(reply.line)
         except DialectError as error:
-            return sentences.refused_line(player.seat, error, reply.line)
-    name = decode.ready(reply.line)
-    return name if isinstance(name, str) else sentences.malformed(player.seat, name, reply.line)
+            return sentences.refused_line(player.seat, error, player.log.shown(reply.line))
+    line = player.log.shown(reply.line)
+    name = decode.ready(line)
+    return name if isinstance(name, str) else sentences.malformed(player.seat, name, line)
 
 
 class MoveCollector:
@@ -224,7 +225,7 @@ class MoveCollector:
         fault, clock = None, self._clocks[seat]
         if line is not None:
             understand = self._understand_dialect if seat in self._hosts else self._understand
-            fault = understand(seat, turn, state, line, asked)
+            fault = understand(seat, turn, state, self._player_io.players[seat].log.shown(line), asked)
         elif failure is not None:
             fault = sentences.unanswered(self._player_io.players[seat], failure, clock)
         if fault is not None and (fault := self._excused(seat, state, fault, asked)) is not None:

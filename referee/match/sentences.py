@@ -147,6 +147,7 @@ def fault(player: Player, failure: Failure, end: str = ".") -> Fault:
     """The fault of a failure; ``end`` is the end of the sentence about a player that was late or has ended."""
     reason, line, detail, seat = failure.reason, failure.line, failure.detail, player.seat
     if line is not None:
+        line = player.log.shown(line)
         text = f"The {seat} wrote to stdout before it was asked: {quoted(line)} - answer each question once, and print to stderr."
         if reason == "overlong":
             assert player.pipes is not None

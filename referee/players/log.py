@@ -28,7 +28,7 @@ class Log:
         self.total = 0
         self.kept = 0
         self._tail = bytearray()
-        #: Changes what came before it is counted and kept: leagues and gradings publish logs, without folders of this machine.
+        #: Changes what a bot writes before it is kept: leagues and gradings publish logs and replays, without folders of this machine.
         self.published: Callable[[bytes], bytes] | None = None
         #: Receives each piece as it comes; a clock may run meanwhile, so it must be quick.
         self.tap: Callable[[bytes], None] | None = None
@@ -36,8 +36,8 @@ class Log:
 
     def take(self, data: bytes) -> None:
         """Take in what came from the bot."""
-        if self.published is not None and self.kept < self.max_bytes:
-            data = self.published(data)
+        if self.kept < self.max_bytes:
+            data = self.shown(data)
         self.total += len(data)
         if self.tap is not None:
             self.tap(data)
@@ -55,6 +55,10 @@ class Log:
             except OSError:
                 # The disk is full. The match continues without the log; the bytes are still counted.
                 self.max_bytes = self.kept
+
+    def shown(self, data: bytes) -> bytes:
+        """Return what a bot wrote as others may read it."""
+        return data if self.published is None or b"/" not in data else self.published(data)
 
     def close(self) -> None:
         """Finish the file."""

@@ -6,6 +6,7 @@ neither path, only the path that was given to the referee.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -26,16 +27,12 @@ _LIBRARY = re.compile(
 FOREIGN = tuple(str(Path(__file__).resolve().parents[2] / name) for name in ("sdk", "referee"))
 
 #: Folders in which this Python and the referee are installed, below a person's home as a rule, and what stands for them in published logs.
-_INSTALLED = tuple(
-    (f"{folder}/", shown)
-    for folder, shown in sorted(
-        {
-            **{prefix: "./" for prefix in (sys.prefix, sys.base_prefix) if not prefix.startswith("/usr")},
-            str(Path(__file__).resolve().parents[2]): "./site-packages/",
-        }.items(),
-        key=lambda pair: -len(pair[0]),
-    )
-)
+_INSTALLED = {
+    **{prefix: "." for prefix in (sys.prefix, sys.base_prefix) if not prefix.startswith("/usr")},
+    str(Path(__file__).resolve().parents[2]): "./site-packages",
+}
+#: One of them, or a path below it; not a folder whose name only begins in the same way.
+_IN_INSTALLED = re.compile(rf"({'|'.join(re.escape(folder) for folder in sorted(_INSTALLED, key=len, reverse=True))})(?![\w-]|\.\w)")
 
 
 class OwnFiles(NamedTuple):
@@ -52,7 +49,8 @@ class OwnFiles(NamedTuple):
         """The text with the paths of the bot's own files as its author knows them."""
         if not self.names:
             return text
-        known = dict(self.names)
+        # In JSON, letters of other languages may be escaped.
+        known = {json.dumps(path)[1:-1]: json.dumps(name)[1:-1] for path, name in self.names} | dict(self.names)
         paths = "|".join(re.escape(path) for path in sorted(known, key=len, reverse=True))
         return re.sub(
             rf"(?<![\w./-])(?:file://)?({paths})(/(?=[^\s/])|(?![\w/-]|\.\w))",
@@ -61,11 +59,9 @@ class OwnFiles(NamedTuple):
         )
 
     def published(self, data: bytes) -> bytes:
-        """The text of a log without folders of this machine: with the bot's own paths as its author knows them, and without those of Python and the referee."""
+        """The text of a bot without folders of this machine: with the bot's own paths as its author knows them, and without those of Python and the referee."""
         text = self.named(data.decode("utf-8", "surrogateescape"))
-        for folder, shown in _INSTALLED:
-            text = text.replace(folder, shown)
-        return text.encode("utf-8", "surrogateescape")
+        return _IN_INSTALLED.sub(lambda found: _INSTALLED[found[1]], text).encode("utf-8", "surrogateescape")
 
     def are_in(self, path: str) -> bool:
         """Whether a path in an error report is that of one of the bot's own files, not of a library."""

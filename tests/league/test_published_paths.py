@@ -21,10 +21,15 @@ if TYPE_CHECKING:
 BOT = """
 import os, sys
 from sdk import Bot, HunterBot, PreyBot
-print("I am", __file__, "in", os.getcwd(), "of", sys.prefix, file=sys.stderr)
+print("I am", __file__, "in", os.getcwd(), "of", sys.prefix, "with", sys.path, os.environ, file=sys.stderr)
 
 class Team(SEAT):
+    name = "/".join(sys.path)[-60:]
     def hunt(self, state):
+        if self.turn == 4:
+            self.say(str(sys.path))
+        if self.turn == 6 and "Außerhalb" in os.path.abspath(__file__):
+            print(sys.path)
         return None
     def flee(self, state):
         if self.turn > 8:
