@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "example_bots" / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("referee/games/*/README.md")])
+PAGES = sorted(
+    [ROOT / "README.md", ROOT / "example_bots" / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("referee/games/*/README.md")]
+)
 
 
 def blocks(language: str) -> list[tuple[str, str]]:

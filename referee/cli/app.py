@@ -26,6 +26,7 @@ from referee.cli.plain import Program
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
 from referee.version import described
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -70,6 +71,11 @@ def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
     except (BrokenPipeError, ValueError):
         pass
+
+
+def note(error: Exception) -> None:
+    """Say on stderr what is wrong, where the command goes on without it."""
+    say(f"note: {escape(str(error), 400)}")
 
 
 def put(text: str) -> None:

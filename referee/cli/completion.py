@@ -84,7 +84,7 @@ def code() -> list[str]:
     """Return the codes that ``referee explain`` knows."""
     from referee.codes import table
 
-    return sorted({meaning.text.code for meaning in table.meanings()})
+    return sorted({meaning.code for meaning in table.meanings()})
 
 
 def replay(incomplete: str) -> Words:

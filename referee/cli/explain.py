@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion
-from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, wrapped
+from referee.cli.app import JsonFlag, app, columns, command, note, program, put, put_json, wrapped
 from referee.cli.front import AUTHORS
 
 if TYPE_CHECKING:
@@ -38,24 +38,24 @@ def explain(
     from referee.codes import table
 
     if code is not None:
-        found = table.find(code)
+        found = table.find(code, note)
         if as_json:
             put_json(_described(code, found))
         else:
             put("\n".join(_lines(found, min(columns(100), _WIDEST))))
         return
-    known = table.meanings()
+    known = table.meanings(note)
     if as_json:
-        codes = dict.fromkeys(meaning.text.code for meaning in known)
-        put_json([_described(each, [meaning for meaning in known if meaning.text.code == each]) for each in codes])
+        codes = dict.fromkeys(meaning.code for meaning in known)
+        put_json([_described(each, [meaning for meaning in known if meaning.code == each]) for each in codes])
         return
     wide = min(columns(100), _WIDEST)
     for title, group in table.sections(known).items():
         put(f"{title}:")
         for meaning in group:
-            put("\n".join(wrapped(f"  {meaning.text.code}", 18, _first_sentence(meaning.text.meaning), wide)))
+            put("\n".join(wrapped(f"  {meaning.code}", 18, _first_sentence(meaning.text), wide)))
         put("")
-    put(f"Try:  {program()} explain {known[0].text.code}")
+    put(f"Try:  {program()} explain {known[0].code}")
 
 
 def _described(code: str, found: Iterable[Meaning]) -> dict[str, Any]:
@@ -70,16 +70,15 @@ def _first_sentence(text: str) -> str:
 def _lines(found: list[Meaning], wide: int) -> list[str]:
     lines: list[str] = []
     for meaning in found:
-        text = meaning.text
         if lines:
             lines.append("")
-        lines += [meaning.title, *_paragraph(text.meaning, wide)]
-        if text.causes:
+        lines += [meaning.title, *_paragraph(meaning.text, wide)]
+        if meaning.causes:
             lines += ["", "Usual causes"]
-            width = 2 + max(len(language or _ANY) for language, _ in text.causes)
-            for language, cause in text.causes:
+            width = 2 + max(len(language or _ANY) for language, _ in meaning.causes)
+            for language, cause in meaning.causes:
                 lines += wrapped(f"  {language or _ANY}", width, cause, wide)
-        lines += ["", "What to do", *_paragraph(text.remedy, wide)]
+        lines += ["", "What to do", *_paragraph(meaning.remedy, wide)]
     return lines
 
 

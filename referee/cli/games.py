@@ -8,11 +8,9 @@ import typer
 
 from referee import games as registry
 from referee.cli import completion
-from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say, wrapped
+from referee.cli.app import JsonFlag, app, columns, command, note, program, put, put_json, wrapped
 from referee.cli.front import AUTHORS
 from referee.cli.request import example
-from referee.games.game import SettingsError
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from referee.games.game import Game, Option
@@ -34,16 +32,11 @@ def games(
         else:
             put("\n".join(_lines(game, columns(100))))
     elif as_json:
-        put_json([described(game) for game in registry.sound(_note)])
+        put_json([described(game) for game in registry.sound(note)])
     else:
-        for game in registry.sound(_note):
+        for game in registry.sound(note):
             put(f"{game.info.name:<12} {', '.join(game.info.rule_sets)}")
         put(f"\nTry:  {program()} games {registry.names()[0]}")
-
-
-def _note(error: SettingsError) -> None:
-    """Say why a game can't be loaded."""
-    say(f"note: {escape(str(error), 400)}")
 
 
 def described(game: Game[Any, Any]) -> dict[str, Any]:

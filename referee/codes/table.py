@@ -1,130 +1,155 @@
-"""All codes: those of every game, and those of the referee itself; the page about them."""
+"""All codes and what they mean, read from the Markdown files ``codes.md``: beside the referee's own parts, and of each game; the page about them."""
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.codes import answers, faults, others
 from referee.errors import UsageError
 from referee.games import registry
+from referee.games.outcome import SettingsError
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from referee.games.capabilities import CodeText
+    from referee.games.game import Game
 
-#: The codes of the referee itself, in the order of the page.
-OWN = (
-    *faults.FAULTS,
-    *faults.CAUSES,
-    *answers.WARNINGS,
-    *answers.LINES,
-    *answers.SILENCES,
-    *others.LEVELS,
-    *others.PROBLEMS,
-    *others.DECISIONS,
-    *others.STATUSES,
-    *others.EXITS,
-)
-
-_PLURALS = {"cause": "causes of faults", "exit status": "exit statuses", "student's status": "statuses of students"}
+#: The parts of the referee that have a file ``codes.md``, in the order of the page.
+_PARTS = ("match", "wire", "players", "isolation", "replay", "league", "grading", "cli")
+#: What a code of a section is, where that isn't the section's name without its last letter.
+_KINDS = {
+    "Causes of faults": "cause",
+    "Exit statuses": "exit status",
+    "Statuses of students": "student's status",
+    "Wrong lines of a bot": "wrong line",
+}
+_REMEDY = re.compile(r"\*\*What\s+to\s+do:\*\*\s")
 
 
 class Meaning(NamedTuple):
-    """One meaning of a code. ``game`` is None for a code of the referee itself."""
+    """One meaning of a code. ``causes`` are the usual causes, each with its language; None is any language.
+
+    ``section`` is the heading above the code, such as "Notices". ``game`` is None for a code of the referee itself.
+    """
 
     game: str | None
-    text: CodeText
+    section: str
+    code: str
+    text: str
+    causes: tuple[tuple[str | None, str], ...]
+    remedy: str
+
+    @property
+    def kind(self) -> str:
+        """What the code is, in a word or two: "fault", "exit status"."""
+        return _KINDS.get(self.section, self.section.lower().removesuffix("s"))
 
     @property
     def title(self) -> str:
-        """What the code is: "late: fault", "caught: outcome of maze"."""
-        return f"{self.text.code}: {self.text.kind}{f' of {self.game}' if self.game else ''}"
+        """The code with its kind: "late: fault", "caught: outcome of maze"."""
+        return f"{self.code}: {self.kind}{f' of {self.game}' if self.game else ''}"
 
     def to_json(self) -> dict[str, Any]:
         """The meaning as ``referee explain --json`` prints it."""
-        return {"game": self.game, **self.text.to_json()}
+        causes = [{"language": language, "text": text} for language, text in self.causes]
+        return {"game": self.game, "kind": self.kind, "meaning": self.text, "causes": causes, "remedy": self.remedy}
 
 
-def meanings(games: Iterable[str] | None = None) -> list[Meaning]:
-    """Return every meaning of every code: those of the referee, then those of each game (None: of all games)."""
-    rooms = registry.sound() if games is None else map(registry.get, games)
-    return [*(Meaning(None, text) for text in OWN), *(Meaning(room.info.name, text) for room in rooms for text in room.codes or ())]
+def read(text: str, game: str | None = None) -> list[Meaning]:
+    """Return the meanings that a Markdown text explains; docs/add-a-game.md describes its form. ValueError names the code that breaks it."""
+    start, *pieces = re.split(r"^(##?) (.+)$", text, flags=re.MULTILINE)
+    if start.strip():
+        raise ValueError('the text must begin with a section, such as "# Notices"')
+    found: dict[tuple[str, str], Meaning] = {}
+    section = ""
+    for level, name, body in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        if level == "#":
+            section = name
+            if body.strip():
+                raise ValueError(f'below "# {section}" must come a code, such as "## late"')
+        elif not section or (section, name) in found:
+            raise ValueError(f"the code {name!r} {f'is explained twice in {section!r}' if section else 'stands above the first section'}")
+        else:
+            found[section, name] = _meaning(game, section, name, body)
+    return list(found.values())
+
+
+def _meaning(game: str | None, section: str, code: str, body: str) -> Meaning:
+    before, *after = _REMEDY.split(body)
+    text, *items = (" ".join(part.split()) for part in re.split(r"^- ", before, flags=re.MULTILINE))
+    remedy = " ".join(" ".join(after).split())
+    # In Markdown, a line directly below a list belongs to the list.
+    is_closed = not items or before.endswith("\n\n")
+    if not (text and all(items) and remedy and is_closed) or len(after) > 1 or re.search("^#", body, re.MULTILINE):
+        raise ValueError(
+            f'below {code!r} must come its meaning, then the usual causes if there are any (each after "- "), an empty line below them, '
+            'then "**What to do:**" and what to do'
+        )
+    parts = (re.match(r"(?:\*\*(.+?):\*\* )?(.+)", item) for item in items)
+    return Meaning(game, section, code, text, tuple((part[1], part[2]) for part in parts if part), remedy)
+
+
+def meanings(on_broken: Callable[[SettingsError], object] = lambda _: None) -> list[Meaning]:
+    """Return every meaning of every code: those of the referee, then those of each game.
+
+    ``on_broken`` is called with the reason for each game whose codes can't be read.
+    """
+    found = [meaning for text in _own_texts() for meaning in read(text)]
+    for game in registry.sound(on_broken):
+        try:
+            found += _of_game(game)
+        except SettingsError as error:  # noqa: PERF203 - one broken package must not hide the others
+            on_broken(error)
+    return found
+
+
+def _own_texts() -> Iterator[str]:
+    return ((Path(__file__).parents[1] / part / "codes.md").read_text("utf-8") for part in _PARTS)
+
+
+def _of_game(game: Game[Any, Any]) -> list[Meaning]:
+    try:
+        return read(game.codes or "", game.info.name)
+    except Exception as error:
+        raise SettingsError(f"the codes of the game {game.info.name!r} can't be read: {error}.") from error
+
+
+def _title(game: str | None, section: str) -> str:
+    return f"{game[0].upper()}{game[1:]}: {section.lower()}" if game else section
 
 
 def sections(found: Iterable[Meaning]) -> dict[str, list[Meaning]]:
-    """Return meanings in groups: those of the referee by kind, then those of each game by kind."""
+    """Return meanings by section: those of the referee, then those of each game."""
     grouped: dict[str, list[Meaning]] = {}
     for meaning in found:
-        kind = meaning.text.kind
-        plural = _PLURALS.get(kind, f"{kind}s" if not kind.endswith("line") else f"{kind}s of a bot")
-        title = f"{meaning.game}: {plural}" if meaning.game else plural
-        grouped.setdefault(title[:1].upper() + title[1:], []).append(meaning)
+        grouped.setdefault(_title(meaning.game, meaning.section), []).append(meaning)
     return grouped
 
 
-def find(code: str) -> list[Meaning]:
-    """Return the meanings of a code. UsageError names the closest code if there is none."""
-    known = meanings()
-    found = [meaning for meaning in known if meaning.text.code == code]
+def find(code: str, on_broken: Callable[[SettingsError], object] = lambda _: None) -> list[Meaning]:
+    """Return the meanings of a code. UsageError names the closest code if there is none. ``on_broken`` is that of ``meanings``."""
+    known = meanings(on_broken)
+    found = [meaning for meaning in known if meaning.code == code]
     if not found:
-        by_lower = {meaning.text.code.lower(): meaning.text.code for meaning in known}
+        by_lower = {meaning.code.lower(): meaning.code for meaning in known}
         close = get_close_matches(code.strip().lower()[:100].replace("_", "-").replace(" ", "-"), by_lower, n=1)
         hint = f"did you mean {by_lower[close[0]]!r}?" if close else "`referee explain` lists all codes."
         raise UsageError(f"There is no code {escape(code, 60)!r}; {hint}")
     return found
 
 
-def page() -> str:
-    """Return docs/codes.md: every code of the referee and of this package's games."""
-    lines = [_HEAD]
-    for title, found in sections(meanings(registry.names())).items():
-        lines += [f"## {title}", ""]
-        if any(meaning.text.causes for meaning in found):
-            for meaning in found:
-                lines += _long(meaning.text)
-        else:
-            lines += ["| code | meaning | what to do |", "|---|---|---|"]
-            lines += [f"| `{text.code}` | {_cell(text.meaning)} | {_cell(text.remedy)} |" for _, text in found]
-            lines.append("")
-    return "\n".join(lines)
+def page(present: str) -> str:
+    """Return docs/codes.md with the texts of today: its introduction as it is, then the files of the referee and of this package's games."""
+    parts = [present.partition("\n## ")[0].rstrip(), *(_as_part(None, text) for text in _own_texts())]
+    parts += [_as_part(name, registry.get(name).codes or "") for name in registry.names()]
+    return re.sub(r"\bdocs/([a-z-]+\.md)", r"[\1](\1)", "\n\n".join(parts)) + "\n"
 
 
-def _long(text: CodeText) -> list[str]:
-    lines = [f"### {text.code}", "", _linked(text.meaning), "", f"What to do: {_linked(text.remedy)}", ""]
-    if text.causes:
-        lines += ["| language | usual cause |", "|---|---|"]
-        lines += [f"| {language or 'any'} | {_cell(cause)} |" for language, cause in text.causes]
-        lines.append("")
-    return lines
+def _as_part(game: str | None, text: str) -> str:
+    def heading(found: re.Match[str]) -> str:
+        return f"## {_title(game, found[1])}"
 
-
-def _cell(text: str) -> str:
-    return _linked(text).replace("|", "\\|")
-
-
-def _linked(text: str) -> str:
-    """Return the text with links to the pages that it names; names with asterisks or underscores stay as they are."""
-    import re
-
-    return re.sub(r"\bdocs/([a-z-]+\.md)", r"[\1](\1)", text)
-
-
-_HEAD = """# Codes
-
-`referee explain CODE` prints what a code means, its usual causes, and what to do; `referee explain` lists all codes. This page has the same
-texts. The result of a match contains its faults, and its `reason` is the outcome. A notice is part of the next question to the bot, and of the
-replay.
-
-```sh
-referee explain late
-referee explain
-```
-
-With `--json`, `referee explain CODE` prints an object with `code` and `meanings`: a list, since several games can have the same code. Each
-meaning has `game` (null for a code of the referee itself), `kind`, `meaning`, `causes` (each with `language`, null for any, and `text`) and
-`remedy`. Without a code, `--json` prints a list of such objects. A game of another package brings its own texts: `CODES` in the module
-`codes` of its package.
-"""
+    return re.sub(r"^# (.+)$", heading, re.sub(r"^## ", "### ", text.rstrip(), flags=re.MULTILINE), flags=re.MULTILINE)

@@ -124,29 +124,6 @@ class Starters(NamedTuple):
     role: str = ""
 
 
-class CodeText(NamedTuple):
-    """The explanation of a code that a user can meet: ``referee explain CODE``.
-
-    ``kind`` says in a word or two what the code is: "fault", "notice", "outcome". ``meaning`` and ``remedy`` are sentences: what the code
-    means, and what to do. ``causes`` are the usual causes, each with its language; "" is any language.
-    """
-
-    code: str
-    kind: str
-    meaning: str
-    remedy: str
-    causes: tuple[tuple[str, str], ...] = ()
-
-    def to_json(self) -> dict[str, Json]:
-        """The explanation as ``referee explain --json`` prints it."""
-        causes = [{"language": language or None, "text": text} for language, text in self.causes]
-        return {"kind": self.kind, "meaning": self.meaning, "causes": causes, "remedy": self.remedy}
-
-
-#: The kinds of code that games have: a remark about a step, how a match ended, why a wall or the like was refused, what is certain.
-NOTICE, OUTCOME, REFUSAL, VERDICT = "notice", "outcome", "refusal", "verdict"
-
-
 if TYPE_CHECKING:
 
     class Analysis(Protocol[S_contra]):

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from referee.games.capabilities import (
         Adjudication,
         Analysis,
-        CodeText,
         Conformance,
         Drawing,
         HumanPlay,
@@ -199,8 +198,8 @@ if TYPE_CHECKING:
             """Bots that ``referee new`` writes; their templates are in the folder ``starters`` beside the game's module."""
 
         @property
-        def codes(self) -> Sequence[CodeText] | None:
-            """Explanations of the game's own codes."""
+        def codes(self) -> str | None:
+            """Explanations of the game's own codes, as the Markdown text that ``referee explain`` reads (``referee.codes.table.read``)."""
 
         @property
         def drawing(self) -> Drawing | None:

@@ -1,10 +1,11 @@
-"""Every code that the program emits has an explanation, and the page has the same texts as the command."""
+"""Every code that the program emits has an explanation in a file codes.md, and the page has the same texts as the command."""
 
 from __future__ import annotations
 
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import typing
@@ -14,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 
 from referee import games
 from referee.cli.explain import _lines
-from referee.codes import answers, faults, others, table
+from referee.codes import table
 from referee.games import registry
 from referee.grading import values as grading
 from referee.isolation import limits
@@ -27,9 +29,7 @@ from referee.replay.reader import verify
 from referee.wire import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from referee.games.capabilities import CodeText
+    from collections.abc import Callable, Iterator
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -40,8 +40,13 @@ _EMITTERS = {"Notice", "tell", "Blocked", "Outcome"}
 _LINE_REASONS = {reason for part in typing.get_args(decode.Reason) for reason in (typing.get_args(part) or (part,))}
 
 
-def codes(texts: Sequence[CodeText]) -> set[str]:
-    return {text.code for text in texts}
+def codes(kind: str) -> set[str]:
+    """The codes of the referee itself of one kind."""
+    return {meaning.code for meaning in table.meanings() if (meaning.game, meaning.kind) == (None, kind)}
+
+
+def codes_of_game(game: str) -> set[str]:
+    return {meaning.code for meaning in table.meanings() if meaning.game == game}
 
 
 def words(node: ast.AST, seats: tuple[str, ...]) -> set[str]:
@@ -93,7 +98,7 @@ def _is_end(target: ast.AST) -> bool:
 def test_each_code_in_the_source_of_a_game_is_explained(game: str) -> None:
     found = emitted(game)
     assert len(found) >= 5
-    assert found <= codes(registry.get(game).codes or ()), found - codes(registry.get(game).codes or ())
+    assert found <= codes_of_game(game), found - codes_of_game(game)
 
 
 def test_the_check_finds_codes_in_the_ways_in_which_games_write_them() -> None:
@@ -104,7 +109,7 @@ def test_the_check_finds_codes_in_the_ways_in_which_games_write_them() -> None:
 
 @pytest.mark.parametrize("game", games.names())
 def test_the_codes_of_recorded_matches_are_explained(game: str) -> None:
-    known = codes(registry.get(game).codes or ())
+    known = codes_of_game(game)
     found: set[str] = set()
     replays = sorted((ROOT / "tests/data/replays").glob(f"{game}-*.gz"))
     assert replays
@@ -116,12 +121,12 @@ def test_the_codes_of_recorded_matches_are_explained(game: str) -> None:
 
 
 def test_each_code_of_the_referee_is_explained() -> None:
-    assert codes(faults.FAULTS) == set(players.KINDS)
-    assert codes(answers.LINES) == _LINE_REASONS
-    assert codes(answers.SILENCES) == set(typing.get_args(players.Reason))
-    assert codes(others.LEVELS) == {*limits.LEVELS, limits.LIMITS_USER}
-    assert codes(others.DECISIONS) == {*typing.get_args(sequential.Accepted), *typing.get_args(sequential.Decision)}
-    assert codes(others.STATUSES) == {grading.OK, grading.FAULTY, grading.MISSING, grading.REFUSED}
+    assert codes("fault") == set(players.KINDS)
+    assert codes("wrong line") == _LINE_REASONS
+    assert codes("missing answer") == set(typing.get_args(players.Reason))
+    assert codes("isolation level") == {*limits.LEVELS, limits.LIMITS_USER}
+    assert codes("decision") == {*typing.get_args(sequential.Accepted), *typing.get_args(sequential.Decision)}
+    assert codes("student's status") == {grading.OK, grading.FAULTY, grading.MISSING, grading.REFUSED}
 
 
 def _first_text(call: ast.Call) -> str:
@@ -131,7 +136,7 @@ def _first_text(call: ast.Call) -> str:
 def _literals() -> Iterator[tuple[str, str]]:
     """Each (key, text) of a dict that is written in the source of the generic code, or given by a keyword."""
     for path in (ROOT / "referee").rglob("*.py"):
-        if path.parent == ROOT / "referee/codes" or (path.is_relative_to(ROOT / "referee/games") and path.parent != ROOT / "referee/games"):
+        if path.is_relative_to(ROOT / "referee/games") and path.parent != ROOT / "referee/games":
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Dict):
@@ -146,33 +151,87 @@ def _literals() -> Iterator[tuple[str, str]]:
 
 def test_each_code_in_the_source_of_the_referee_is_explained() -> None:
     found = list(_literals())
-    assert {text for key, text in found if key in ("code", "_warn")} == codes(answers.WARNINGS)
-    assert {text for key, text in found if key == "wrong"} - {""} | {"cut"} == codes(others.PROBLEMS)
+    assert {text for key, text in found if key in ("code", "_warn")} == codes("notice")
+    assert {text for key, text in found if key == "wrong"} - {""} | {"cut"} == codes("replay problem")
     causes = {text for key, text in found if key == "cause"} | set(players._CAUSES.values()) | {"processes", "disk"}
-    assert causes == codes(faults.CAUSES)
+    assert causes == codes("cause")
 
 
 def test_the_page_has_the_texts_of_the_command() -> None:
-    assert (ROOT / "docs/codes.md").read_text() == table.page(), "run scripts/codes-page"
+    page = (ROOT / "docs/codes.md").read_text()
+    assert page == table.page(page), "run scripts/codes-page"
+    bare = re.sub(r"\[([a-z-]+\.md)\]\(\1\)", r"docs/\1", " ".join(page.split()))
+    for meaning in table.meanings():
+        assert f"### {meaning.code} {meaning.text} " in bare
+        assert f"**What to do:** {meaning.remedy}" in bare
 
 
 def test_each_text_is_whole() -> None:
-    seen = set()
-    for game, text in table.meanings(games.names()):
-        assert (game, text.kind, text.code) not in seen
-        seen.add((game, text.kind, text.code))
-        for sentence in (text.meaning, text.remedy, *(cause for _, cause in text.causes)):
-            assert sentence.endswith((".", "?")), (text.code, sentence)
-            assert "  " not in sentence
-    for text in faults.FAULTS:
-        languages = {language for language, _ in text.causes}
-        assert text.code == "illegal" or {"", "Python", "JavaScript", "Java", "C and C++", "Rust", "Go"} <= languages
+    for meaning in table.meanings():
+        for sentence in (meaning.text, meaning.remedy, *(cause for _, cause in meaning.causes)):
+            assert sentence.endswith((".", "?")), (meaning.code, sentence)
+        if meaning.kind == "fault":
+            languages = {language for language, _ in meaning.causes}
+            assert meaning.code == "illegal" or {None, "Python", "JavaScript", "Java", "C and C++", "Rust", "Go"} <= languages
+
+
+FILES = sorted((ROOT / "referee").rglob("codes.md"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
+def test_each_file_can_be_read_and_is_part_of_a_wheel(path: Path) -> None:
+    assert table.read(path.read_text("utf-8"))
+    assert str(path.relative_to(ROOT)) in files_of_a_wheel()
+
+
+@cache
+def files_of_a_wheel() -> set[str]:
+    return {str(file.distribution_path) for file in WheelBuilder(str(ROOT)).recurse_included_files()}
+
+
+def test_every_file_of_codes_is_read() -> None:
+    """Each part of the referee and each game has one; a forgotten one would explain nothing."""
+    read = [meaning for path in FILES for meaning in table.read(path.read_text("utf-8"))]
+    assert len(FILES) >= 11
+    assert sorted(meaning.code for meaning in read) == sorted(meaning.code for meaning in table.meanings())
+
+
+def test_a_text_is_read_with_its_causes_and_languages() -> None:
+    text = "# Exit statuses\n\n## 5\nA meaning\nof two lines.\n\n- One **cause:**\n  here.\n- **C and C++:** Another.\n\n**What\nto do:** This."
+    (meaning,) = table.read(text, "toy")
+    causes = ((None, "One **cause:** here."), ("C and C++", "Another."))
+    assert meaning == table.Meaning("toy", "Exit statuses", "5", "A meaning of two lines.", causes, "This.")
+    assert meaning.title == "5: exit status of toy"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("Words.\n# Notices\n", "must begin with a section"),
+        ("## late\nLate. **What to do:** Hurry.", "'late' stands above the first section"),
+        ("# Notices\nWords.\n## late\nLate. **What to do:** Hurry.", 'below "# Notices" must come a code'),
+        (
+            "# Notices\n## late\nLate. **What to do:** Hurry.\n## late\nLate. **What to do:** Hurry.",
+            "'late' is explained twice in 'Notices'",
+        ),
+        ("# Notices\n## late\nLate.", "below 'late' must come its meaning"),
+        ("# Notices\n## late\nLate. **What to do:**", "below 'late'"),
+        ("# Notices\n## late\n**What to do:** Hurry.", "below 'late'"),
+        ("# Notices\n## late\nLate.\n\n- \n\n**What to do:** Hurry.", "below 'late'"),
+        ("# Notices\n## late\nLate.\n\n- Slow.\n**What to do:** Hurry.", "below 'late'"),
+        ("# Notices\n## late\nLate. **What to do:** Hurry. **What to do:** Run.", "below 'late'"),
+        ("# Notices\n## late\nLate. **What to do:** Hurry.\n##early\nEarly.", "below 'late'"),
+    ],
+)
+def test_a_wrong_text_is_refused_with_its_code(text: str, complaint: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(complaint)):
+        table.read(text)
 
 
 @pytest.mark.parametrize("wide", [60, 100, 110])
 def test_no_line_is_wider_than_the_terminal(wide: int) -> None:
     for meaning in table.meanings():
-        assert max(map(len, _lines([meaning], wide))) <= wide, meaning.text.code
+        assert max(map(len, _lines([meaning], wide))) <= wide, meaning.code
 
 
 def test_a_code_is_explained_with_causes_and_advice(referee: Cli) -> None:
@@ -187,10 +246,10 @@ def test_a_code_is_explained_with_causes_and_advice(referee: Cli) -> None:
 def test_all_codes_are_listed(referee: Cli) -> None:
     listed = referee("explain").stdout
     for meaning in table.meanings():
-        assert f"\n  {meaning.text.code} " in listed
+        assert f"\n  {meaning.code} " in listed
     assert listed.rstrip().endswith("explain late")
     as_data = json.loads(referee("explain", "--json").stdout)
-    assert [one["code"] for one in as_data] == list(dict.fromkeys(meaning.text.code for meaning in table.meanings()))
+    assert [one["code"] for one in as_data] == list(dict.fromkeys(meaning.code for meaning in table.meanings()))
 
 
 def test_data_has_every_meaning(referee: Cli) -> None:
@@ -218,19 +277,45 @@ def test_an_unknown_code_is_refused_with_the_closest(code: str, hint: str, refer
     assert json.loads(referee("explain", code, "--json").stdout)["exit_code"] == 2
 
 
-def test_a_game_of_another_package_explains_its_codes(tmp_path: Path) -> None:
+def explain_with_toy(tmp_path: Path, code: str, change: tuple[str, str] = ("", "")) -> subprocess.CompletedProcess[str]:
+    """Explain a code where the toy game is installed, after a change of its text."""
     home = tmp_path / "counting"
     home.mkdir()
     toy = (ROOT / "tests/games/toy/counting.py").read_text()
-    (home / "__init__.py").write_text(toy)
+    assert change[0] in toy
+    (home / "__init__.py").write_text(toy.replace(*change) if change[0] else toy)
     about = tmp_path / "counting-0.1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: counting\nVersion: 0.1\n")
     (about / "entry_points.txt").write_text("[referee.games]\ncounting = counting:GAME\n")
     env = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-m", "referee", "explain", "said"], env=env, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
+    return subprocess.run([sys.executable, "-m", "referee", "explain", code], env=env, capture_output=True, text=True, timeout=60)
+
+
+def test_a_game_of_another_package_explains_its_codes(tmp_path: Path) -> None:
+    done = explain_with_toy(tmp_path, "said")
+    assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("said: outcome of counting")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("**What to do:**", "Do:"), "below 'said' must come its meaning"),
+        (
+            ('codes = "', 'codes = property(lambda self: open("/nowhere/codes.md").read()) #"'),
+            "No such file or directory: '/nowhere/codes.md'",
+        ),
+        (('codes = "', 'codes = 7 #"'), "expected string"),
+    ],
+)
+def test_a_game_with_a_wrong_text_is_named_and_hides_no_other_code(change: tuple[str, str], reason: str, tmp_path: Path) -> None:
+    done = explain_with_toy(tmp_path, "late", change)
+    assert done.returncode == 0
+    assert done.stdout.startswith("late: fault")
+    assert done.stderr.startswith("note: the codes of the game 'counting' can't be read: ")
+    assert reason in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_match_with_a_fault_leads_to_its_explanation(referee: Cli, tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from referee.dialects.dialect import Dialect
     from referee.games.capabilities import (
         Analysis,
-        CodeText,
         Conformance,
         Drawing,
         Marking,
@@ -150,11 +149,11 @@ class Evasion:
         return STARTERS
 
     @property
-    def codes(self) -> tuple[CodeText, ...]:
+    def codes(self) -> str:
         """What the codes of notices, outcomes and verdicts mean."""
-        from referee.games.evasion.codes import CODES
+        from pathlib import Path
 
-        return CODES
+        return Path(__file__).with_name("codes.md").read_text("utf-8")
 
     @property
     def drawing(self) -> Drawing:

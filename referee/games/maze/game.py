@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from referee.games.capabilities import CodeText, Drawing, Marking, PictureView, Samples, Starters, TextView
+    from referee.games.capabilities import Drawing, Marking, PictureView, Samples, Starters, TextView
     from referee.games.game import Json, Seat
 
 _NOBODY: tuple[str, ...] = ()
@@ -105,11 +105,11 @@ class Maze:
         return STARTERS
 
     @property
-    def codes(self) -> tuple[CodeText, ...]:
+    def codes(self) -> str:
         """What the codes of notices, outcomes and verdicts mean."""
-        from referee.games.maze.codes import CODES
+        from pathlib import Path
 
-        return CODES
+        return Path(__file__).with_name("codes.md").read_text("utf-8")
 
     @property
     def drawing(self) -> Drawing:

@@ -13,7 +13,7 @@ from referee.support.record import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.capabilities import CodeText, Conformance, Drawing, Marking, PictureView, Samples, Starters, TextView
+    from referee.games.capabilities import Conformance, Drawing, Marking, PictureView, Samples, Starters, TextView
     from referee.games.game import Notice, Seat
     from referee.games.rectangle.state import Orders, Place
 
@@ -65,11 +65,11 @@ class Rectangle:
         return STARTERS
 
     @property
-    def codes(self) -> tuple[CodeText, ...]:
+    def codes(self) -> str:
         """What the codes of notices, outcomes and verdicts mean."""
-        from referee.games.rectangle.codes import CODES
+        from pathlib import Path
 
-        return CODES
+        return Path(__file__).with_name("codes.md").read_text("utf-8")
 
     @property
     def drawing(self) -> Drawing:

@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.games import values
-from referee.games.capabilities import OUTCOME, CodeText
 from referee.games.game import GameInfo, MalformedMove, Notice, Option, Outcome, SettingsError
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class Counting:
     codec = _Codec()
     analysis = adjudication = pairing = starts = human_play = text = picture = metrics = None
     dialects = marking = samples = starters = None
-    codes = (CodeText("said", OUTCOME, "A player said the goal.", "Say it first."),)
+    codes = "# Outcomes\n## said\nA player said the goal. **What to do:** Say it first.\n"
 
     @property
     def conformance(self) -> Any:
