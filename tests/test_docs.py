@@ -156,7 +156,7 @@ def run_as_printed(line: str, referee: Cli, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-SESSIONS = [(name, text) for name, text in blocks("console") if text.startswith(("referee gameserver", "referee architect"))]
+SESSIONS = [(name, text) for name, text in blocks("console") if text.startswith("referee serve ")]
 
 
 @pytest.mark.slow
@@ -257,7 +257,7 @@ def test_the_readme_names_every_command(referee: Cli) -> None:
     readme = (ROOT / "README.md").read_text()
     shown = referee("--help").stdout
     names = re.findall(r"^. ([a-z][a-z-]*)  +[A-Z]", shown, re.MULTILINE)
-    assert {"play", "league", "check-certificate"} <= set(names)
+    assert {"play", "league", "certificate"} <= set(names)
     for name in names:
         assert f"`referee {name}" in readme, name
 

@@ -27,7 +27,7 @@ COMMANDS = {
     "analyze": ["analyze"],
     "export": ["export", "--html"],
     "watch": ["watch", "--no-browser"],
-    "conformance": ["conformance"],
+    "conformance": ["verify", "--conformance"],
     "match file": ["play", "still", "still", "--match"],
     "layout": ["play", "--game", "maze", "easy", "easy", "--layout"],
 }

@@ -45,7 +45,7 @@ def test_add_a_game(tmp_path: Path) -> None:
 
     commands = follow("docs/add-a-game.md", home, env, instead)
     verbs = {line.split()[1] for line in commands if line.startswith("referee ")}
-    assert verbs >= {"games", "explain", "play", "verify", "show", "export", "conformance"}
+    assert verbs >= {"games", "explain", "play", "verify", "show", "export"}
     assert "class NimTrack" in (home / "nim.html").read_text()
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast
 
 import typer
 
-from referee.cli.front import EXAMPLE, TITLE, commands, module_of
+from referee.cli.front import EXAMPLE, TITLE, commands, module_of, renewed
 from referee.cli.plain import Program
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
@@ -192,7 +192,7 @@ class _Ends:
 def run(words: list[str]) -> None:
     """Run the command that these words call.
 
-    SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does.
+    SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does. The name of a command of earlier versions still works, after a note on stderr.
 
     Only the module of the called command is imported; importing it registers its commands. Every other command stands in the tree by its
     name alone, for messages, completion and the list of commands.
@@ -201,6 +201,10 @@ def run(words: list[str]) -> None:
     signal.signal(signal.SIGTERM, terminate)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the match continues
         signal.signal(signal.SIGHUP, terminate)
+    old, new, words = renewed(words)
+    if old:
+        say(f"referee: note: 'referee {old}' is now 'referee {new}'.")
+        sys.argv[1:] = words
     wanted = next((word for word in words if not word.startswith("-")), "")
     is_completing = "_REFEREE_COMPLETE" in os.environ
     if not wanted and is_completing:

@@ -1,4 +1,4 @@
-"""keys, certify and check-certificate: signed results of gradings and leagues."""
+"""certificate, and what ``grade --reveal`` and ``grade --check-reveal`` do: others can check the results of gradings and leagues."""
 
 from __future__ import annotations
 
@@ -21,21 +21,29 @@ if TYPE_CHECKING:
 
     from referee.grading.certificate import Checked
 
-keys = Program(name="keys", help="Make a key to sign certificates.")
-app.add_typer(keys, rich_help_panel=GRADERS)
+certificate = Program(name="certificate", help="Sign the results of a grading or of a league, and check such a signature.")
+app.add_typer(certificate, rich_help_panel=GRADERS)
 
 #: The most problems that are listed for people.
 _MOST = 20
+#: What a check without a problem has shown, by what the published hash covers.
+_PROVED = {
+    "starts": "Everything that decides a start is as it was when the hash was published, and it gives every start in the file.",
+    "seed": (
+        "The seed is the one whose hash was published, and it gives every start in the file.\n"
+        "The hash has the format of earlier versions, which covers the seed alone. The game and its version, the rules, the settings, and the "
+        "names and numbers of the tests and starts may have been chosen after it was published: compare them with the assignment."
+    ),
+    None: (
+        "The seed gives every start in the file.\n"
+        "Compare the hash above with the one that was published with the assignment, or give that one with --hash."
+    ),
+}
 
 
-@keys.callback()
-def _keys() -> None:
-    pass
-
-
-@keys.command("new")
+@certificate.command("new-key")
 @command
-def new(
+def new_key(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The private key's file; the public key is written beside it.")] = Path(
         "referee-key.pem"
     ),
@@ -55,9 +63,9 @@ def new(
     put(f"fingerprint   {fingerprint}")
 
 
-@app.command(rich_help_panel=GRADERS)
+@certificate.command("sign")
 @command
-def certify(
+def sign(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a grading or of a league.", show_default=False)],
     key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The private key.", show_default=False)],
     as_json: JsonFlag = False,
@@ -65,9 +73,9 @@ def certify(
     """Write certificate.json beside the results: signed hashes of all files of the folder."""
     need_sign("A certificate")
     need_league("A certificate")
-    from referee.grading.certificate import certify as write
+    from referee.grading.certificate import certify
 
-    path, fingerprint, left = write(folder, key)
+    path, fingerprint, left = certify(folder, key)
     # Only now it is known that the file holds a private key.
     if key.stat().st_mode & 0o077:
         say(f"warning: other users can read the private key {escape(str(key), 200)}; try: chmod 600 {shlex.quote(str(key))}")
@@ -76,12 +84,12 @@ def certify(
         return
     put(f"{escape(str(path), 200)}, signed by the key with the fingerprint {fingerprint}")
     _print_left_out(left)
-    put(f"Next:  {program()} check-certificate {shlex.quote(str(path))} {shlex.quote(str(folder))}")
+    put(f"Next:  {program()} certificate check {shlex.quote(str(path))} {shlex.quote(str(folder))}")
 
 
-@app.command("check-certificate", rich_help_panel=GRADERS)
+@certificate.command("check")
 @command
-def check_certificate(
+def check(
     file: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="The certificate.json.", show_default=False)],
     folder: Annotated[
         Path | None, typer.Argument(metavar="[DIR]", help="The folder to compare with the certificate.", show_default=False)
@@ -101,11 +109,11 @@ def check_certificate(
     """Check a certificate: its signature, who signed it, and every file in a folder. Exit status 1 if there is a problem."""
     need_sign("A certificate")
     need_league("A certificate")
-    from referee.grading.certificate import check
+    from referee.grading import certificate as certificates
 
     if part and folder is None:
         raise UsageError("--part says what DIR is; name DIR, too.")
-    found = check(file, key, folder, part)
+    found = certificates.check(file, key, folder, part)
     if as_json:
         put_json(found.to_json())
     else:
@@ -145,3 +153,42 @@ def _print(found: Checked) -> None:
     else:
         put(f"Good: nothing has changed since somebody with this fingerprint signed it.{files}")
         put("This does not prove who that is; give the signer's public key with --key.")
+
+
+def reveal_grading(folder: Path, *, as_json: bool) -> None:
+    """Write ``reveal.json`` into the folder of a grading and say how it is checked. Raises UsageError."""
+    need_league("A grading")
+    from referee.grading.family import committed
+    from referee.grading.grading import open_grading
+    from referee.grading.reveal import reveal
+
+    with open_grading(folder) as opened:
+        path, digest = reveal(opened.rubric, folder), committed(opened.rubric)
+    if as_json:
+        put_json({"file": str(path), "hash": digest})
+        return
+    put(f"{escape(str(path), 200)} has the seed and all starts, also the hidden ones: publish it after the deadline only.")
+    put(f"Everybody can check it:  {program()} grade --check-reveal {path.name} --hash {digest}")
+
+
+def check_revealed(file: Path, digest: str | None, *, as_json: bool) -> None:
+    """Check the seed and the starts of a ``reveal.json`` against the hash that was published before the deadline. Exit with status 1 if they differ.
+
+    Raises UsageError if the file can't be read or the hash is none.
+    """
+    need_league("A reveal")
+    from referee.grading.reveal import check_reveal
+
+    found = check_reveal(file, digest)
+    if as_json:
+        put_json({**found.to_json(), "is_by_hash": digest is not None and found.ok})
+    else:
+        for problem in found.problems:
+            put(problem)
+        count = f"{found.starts:,} start{'s' * (found.starts != 1)} in {found.tests:,} test{'s' * (found.tests != 1)}"
+        put(f"{escape(found.name, 100)}: {count}, {found.hidden:,} of them hidden")
+        put(f"hash: {found.hash}")
+        if found.ok:
+            put(f"Good. {_PROVED[found.hash_covers]}")
+    if not found.ok:
+        raise typer.Exit(1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 AUTHORS = "For bot authors"
 PLAYERS = "For players"
@@ -17,7 +17,6 @@ INSTRUCTORS = "For instructors"
 GRADERS = "For graders"
 SERVERS = "For programs that speak the course's own protocols"
 REPLAYS = "To look at matches"
-DEVELOPERS = "For developers of games and of the referee"
 
 TITLE = "A referee for matches between bot programs."
 EXAMPLE = "Try:  referee play boxer runner"
@@ -43,16 +42,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "grade": ("grade", "Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated."),
         "doctor": ("graders", "Test the sandbox on this machine. For each failed check, print the remedy."),
         "rerun": ("rerun", "Ask a bot the questions of a replay again, and say where its answers differ from the recorded ones."),
-        "check-reveal": (
-            "reveal",
-            "Check the seed and the starts that were revealed after the deadline against the hash that was published before it.",
-        ),
-        "certify": ("certificate", "Write certificate.json beside the results: signed hashes of all files of the folder."),
-        "check-certificate": (
-            "certificate",
-            "Check a certificate: its signature, who signed it, and every file in a folder. Exit status 1 if there is a problem.",
-        ),
-        "keys": ("certificate", "Make a key to sign certificates."),
+        "certificate": ("certificate", "Sign the results of a grading or of a league, and check such a signature."),
     },
     REPLAYS: {
         "verify": ("replays", "Replay the recorded moves on the engine and compare every step."),
@@ -74,21 +64,36 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "maze": ("maze", "Play the maze in this terminal: w, a, s, d or the arrow keys; q quits."),
     },
     SERVERS: {
-        "gameserver": ("servers", "Serve games of the 2010 protocol: clients JOIN, and the server pairs them in order of arrival."),
-        "architect": ("servers", "Serve one session of the 2017 protocol: two clients on two ports, two games with the roles swapped."),
+        "serve": ("servers", "Serve games to programs that were written for one of the course's own servers."),
         "connect": ("servers", "Play with a bot of yours on another server that speaks one of the two protocols."),
-    },
-    DEVELOPERS: {
-        "conformance": (
-            "develop",
-            "Play recorded games on the engine and compare every state; recompute the verdict of recorded positions.",
-        ),
     },
     INSTRUCTORS: {
         "league": ("league", "Play many matches between teams: standings, ratings, a report."),
         "stats": ("stats", "Calculators: sequential tests and ratings."),
     },
 }
+
+#: The commands of earlier versions, and the words that call them today.
+MOVED = {
+    "certify": ("certificate", "sign"),
+    "check-certificate": ("certificate", "check"),
+    "check-reveal": ("grade", "--check-reveal"),
+    "keys": ("certificate",),
+    "keys new": ("certificate", "new-key"),
+    "gameserver": ("serve", "gameserver"),
+    "architect": ("serve", "architect"),
+    "conformance": ("verify", "--conformance"),
+}
+
+
+def renewed(words: Sequence[str]) -> tuple[str, str, list[str]]:
+    """Return the command of earlier versions that these words call, its form of today, and the words with that form; "", "" if there is none."""
+    at = next((number for number, word in enumerate(words) if not word.startswith("-")), len(words))
+    for count in (2, 1):
+        old = " ".join(words[at : at + count])
+        if old in MOVED:
+            return old, " ".join(MOVED[old]), [*words[:at], *MOVED[old], *words[at + count :]]
+    return "", "", list(words)
 
 
 def module_of(name: str) -> str | None:

@@ -122,6 +122,24 @@ def grade(
             show_default=False,
         ),
     ] = None,
+    check_reveal: Annotated[
+        bool,
+        typer.Option(
+            "--check-reveal",
+            help="SUBMISSIONS is a published reveal.json: check its seed and starts. Exit status 1 if there is a problem.",
+            rich_help_panel=OTHER,
+        ),
+    ] = False,
+    digest: Annotated[
+        str | None,
+        typer.Option(
+            "--hash",
+            metavar="HASH",
+            help="For --check-reveal: the hash that was published with the assignment.",
+            rich_help_panel=OTHER,
+            show_default=False,
+        ),
+    ] = None,
     init_gradescope: InitGradescope = None,
     form: Format = None,
     autograder: Autograder = None,
@@ -149,26 +167,25 @@ def grade(
         "--rerun": rerun is not None,
         "--only": only is not None,
         "--reveal": reveal is not None,
+        "--check-reveal": check_reveal,
         "--init-gradescope": init_gradescope is not None,
         "--format": form is not None,
     }
     plays = {"--slots": workers.slots, "--cluster": workers.cluster}
     in_container = {"--deadline": deadline, "--max-runs-per-day": runs_per_day}
     _check_one(modes, submissions)
-    if form is None:
-        _check_none("Without --format there is no", {"--autograder": autograder})
-        if init_gradescope is None:
-            _check_none("Without --format or --init-gradescope there is no", in_container)
+    _check_needed(modes, {"--autograder": autograder}, in_container, {"--hash": digest})
     if init:
         _check_none("--init takes no", {**begins, **marks, **plays, "--out": out})
         _init(as_json=as_json)
         return
     need_league("grade")
+    others = {**begins, **marks, **plays, "--out": out}
     if reveal is not None:
-        from referee.cli.reveal import reveal_grading
-
-        _check_none("--reveal takes no", {**begins, **marks, **plays, "--out": out})
-        reveal_grading(reveal, as_json=as_json)
+        _reveal(reveal, others, as_json=as_json)
+        return
+    if check_reveal:
+        _check_reveal(submissions, digest, others, as_json=as_json)
         return
     if init_gradescope is not None:
         _check_none("--init-gradescope takes no", {**begins, **marks, **plays})
@@ -194,6 +211,22 @@ def grade(
     _finish(grades, after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
 
 
+def _reveal(folder: Path, others: Mapping[str, object], *, as_json: bool) -> None:
+    from referee.cli.certificate import reveal_grading
+
+    _check_none("--reveal takes no", others)
+    reveal_grading(folder, as_json=as_json)
+
+
+def _check_reveal(file: Path | None, digest: str | None, others: Mapping[str, object], *, as_json: bool) -> None:
+    from referee.cli.certificate import check_revealed
+
+    _check_none("--check-reveal takes no", others)
+    if file is None:
+        raise UsageError(f"Name the published file: {program()} grade --check-reveal reveal.json --hash HASH")
+    check_revealed(file, digest, as_json=as_json)
+
+
 def _check_given(
     submissions: Path | None, out: Path | None, begins: Mapping[str, object], gradebook: Path | None, column: str | None
 ) -> None:
@@ -213,8 +246,20 @@ def _check_one(modes: Mapping[str, bool], submissions: Path | None) -> None:
     given = [name for name, is_asked in modes.items() if is_asked]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} are different tasks; run them one after the other.")
-    if given and given[0] not in ("--rerun", "--only", "--check-rubric", "--format") and submissions is not None:
+    if given and given[0] not in ("--rerun", "--only", "--check-rubric", "--check-reveal", "--format") and submissions is not None:
         raise UsageError(f"{given[0]} takes no SUBMISSIONS, but {escape(str(submissions), 100)} was given.")
+
+
+def _check_needed(
+    modes: Mapping[str, bool], of_format: Mapping[str, object], in_container: Mapping[str, object], of_reveal: Mapping[str, object]
+) -> None:
+    """Options that belong to one task are given with it only."""
+    if not modes["--format"]:
+        _check_none("Without --format there is no", of_format)
+        if not modes["--init-gradescope"]:
+            _check_none("Without --format or --init-gradescope there is no", in_container)
+    if not modes["--check-reveal"]:
+        _check_none("Without --check-reveal there is no", of_reveal)
 
 
 def _check_none(why: str, options: Mapping[str, object]) -> None:

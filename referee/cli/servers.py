@@ -1,4 +1,4 @@
-"""gameserver, architect and connect: the course's own protocols over TCP."""
+"""serve gameserver, serve architect and connect: the course's own protocols over TCP."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import SERVERS
 from referee.cli.pages import Browser, Show, page_option, viewer
+from referee.cli.plain import Program
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError, UsageError
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from referee.servers.architect import Team
     from referee.servers.listener import Visitor
 
+serve = Program(name="serve", help="Serve games to programs that were written for one of the course's own servers.")
+app.add_typer(serve, rich_help_panel=SERVERS)
+
 _MOST_STEPS = 1_000_000
 Host = Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 admits other machines.")]
 Bank = Annotated[str, typer.Option("--bank", metavar="SECONDS", help="Time of each player for a whole game, or none for no limit.")]
@@ -34,7 +38,7 @@ Out = Annotated[str | None, typer.Option("--out", metavar="FOLDER", help="The fo
 _game = partial(typer.Option, rich_help_panel="THE GAME")
 
 
-@app.command(rich_help_panel=SERVERS)
+@serve.command()
 @command
 def gameserver(
     *,
@@ -175,7 +179,7 @@ def _opponent(bot: str | None, wanted: request.Request) -> dict[str, str]:
     raise refusals[-1]
 
 
-@app.command(rich_help_panel=SERVERS)
+@serve.command()
 @command
 def architect(
     *,

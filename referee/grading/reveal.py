@@ -40,7 +40,7 @@ HOW = (
     "The secret of a test is HMAC-SHA256 with the seed's text as the key and \"family/\" and the test's name as the message.",
     'The seed of start n is made from HMAC-SHA256 with that secret as the key and "start/n" as the message: the first 8 bytes as a big-endian number, shifted right by 11 bits.',
     'In a game that draws positions, the position follows from the seed of the start; a position that was drawn before is drawn again with "start/n/1", "start/n/2" and so on.',
-    "referee check-reveal does all of this; docs/trust.md shows how to do the first two with other programs.",
+    "referee grade --check-reveal does all of this; docs/trust.md shows how to do the first two with other programs.",
 )
 
 

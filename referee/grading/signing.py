@@ -72,12 +72,12 @@ def read_private(path: Path) -> Ed25519PrivateKey:
     try:
         key = load_pem_private_key(text, None)
     except TypeError:
-        raise UsageError(f"The key in {escape(str(path))} is protected by a password; certify needs one without.") from None
+        raise UsageError(f"The key in {escape(str(path))} is protected by a password; 'certificate sign' needs one without.") from None
     except (ValueError, UnsupportedAlgorithm):
         hint = "; it holds a public key, which can't sign" if b"PUBLIC KEY" in text else ""
-        raise UsageError(f"{escape(str(path))} holds no private key{hint}; make one: referee keys new") from None
+        raise UsageError(f"{escape(str(path))} holds no private key{hint}; make one: referee certificate new-key") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise UsageError(f"The key in {escape(str(path))} is not an Ed25519 key; make one: referee keys new")
+        raise UsageError(f"The key in {escape(str(path))} is not an Ed25519 key; make one: referee certificate new-key")
     return key
 
 

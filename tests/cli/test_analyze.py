@@ -104,14 +104,14 @@ def test_positions_are_decided_by_conformance(referee: Cli, tmp_path: Path) -> N
     record = {"rules": "classic", "width": 40, "height": 3, "walls": [], "hunter": [0, 0, 1, 1], "prey": [30, 1], "verdict": "capture"}
     record["k"] = prey_model.steps_to_capture(conformance.position(record))
     (tmp_path / "p.jsonl").write_text(json.dumps(record) + "\n")
-    found = json.loads(referee("conformance", "p.jsonl", "--json").stdout)
+    found = json.loads(referee("verify", "--conformance", "p.jsonl", "--json").stdout)
     assert found == {"ok": True, "games": 0, "steps": 0, "positions": 1}
-    assert referee("conformance", "p.jsonl").stdout == "1 position agrees.\n"
+    assert referee("verify", "--conformance", "p.jsonl").stdout == "1 position agrees.\n"
     (tmp_path / "w.jsonl").write_text(json.dumps({**record, "verdict": "evade"}) + "\n")
-    done = referee("conformance", "w.jsonl")
+    done = referee("verify", "--conformance", "w.jsonl")
     assert done.returncode == 1
     assert "field verdict: expected evade, got capture" in done.stderr
     (tmp_path / "b.jsonl").write_text(json.dumps({**record, "prey": [1, 1]}) + "\n")
-    done = referee("conformance", "b.jsonl")
+    done = referee("verify", "--conformance", "b.jsonl")
     assert done.returncode == 2
     assert "has caught the prey" in done.stderr

@@ -146,6 +146,9 @@ CASES: list[tuple[str, list[str]]] = [
     ("referee explain malf", ["malformed"]),
     ("referee maze --difficulty ", ["easy", "hard", "hard-manhattan", "expert"]),
     ("referee connect --dialect ", ["architect", "gameserver"]),
+    ("referee serve ", ["architect", "gameserver"]),
+    ("referee certificate ", ["check", "new-key", "sign"]),
+    ("referee check", ["check"]),
 ]
 
 

@@ -1,4 +1,4 @@
-"""referee conformance, and the keys of referee bots."""
+"""referee verify --conformance, and the keys of referee bots."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from referee.cli import develop  # noqa: F401 - its commands belong to the command line once it is imported
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,14 +22,19 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def test_recorded_games_agree(referee: Cli) -> None:
-    done = referee("conformance", DATA / "evasion-classic.jsonl", DATA / "evasion-diagonal.jsonl")
+    done = referee("verify", "--conformance", DATA / "evasion-classic.jsonl", DATA / "evasion-diagonal.jsonl")
     assert done.returncode == 0
     assert done.stdout == "28 games and 11,185 steps agree.\n"
 
 
 def test_compressed_files_are_read(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "games.jsonl.gz").write_bytes(gzip.compress((DATA / "evasion-classic.jsonl").read_bytes()))
-    assert json.loads(referee("conformance", "games.jsonl.gz", "--json").stdout) == {"ok": True, "games": 14, "steps": 5591, "positions": 0}
+    assert json.loads(referee("verify", "--conformance", "games.jsonl.gz", "--json").stdout) == {
+        "ok": True,
+        "games": 14,
+        "steps": 5591,
+        "positions": 0,
+    }
 
 
 def test_the_first_difference_is_named_in_full(referee: Cli, tmp_path: Path) -> None:
@@ -39,11 +42,11 @@ def test_the_first_difference_is_named_in_full(referee: Cli, tmp_path: Path) -> 
     game = json.loads(lines[2])
     game["steps"][7][5] += 1
     (tmp_path / "bad.jsonl").write_text("\n".join([*lines[:2], json.dumps(game), *lines[3:]]))
-    done = referee("conformance", "bad.jsonl")
+    done = referee("verify", "--conformance", "bad.jsonl")
     assert done.returncode == 1
     right = game["steps"][7][5] - 1
     assert done.stderr == f"referee: bad.jsonl, line 3, step 7, field hunter.y: expected {right + 1}, got {right}.\n"
-    assert json.loads(referee("conformance", "--json", "bad.jsonl").stdout)["field"] == "hunter.y"
+    assert json.loads(referee("verify", "--conformance", "--json", "bad.jsonl").stdout)["field"] == "hunter.y"
 
 
 @pytest.mark.parametrize(
@@ -62,11 +65,11 @@ def test_the_first_difference_is_named_in_full(referee: Cli, tmp_path: Path) -> 
 )
 def test_a_wrong_file_exits_2(content: str, sentence: str, referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "wrong.jsonl").write_text(content + "\n")
-    done = referee("conformance", "wrong.jsonl")
+    done = referee("verify", "--conformance", "wrong.jsonl")
     assert done.returncode == 2
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
-    assert referee("conformance", "missing.jsonl").returncode == 2
+    assert referee("verify", "--conformance", "missing.jsonl").returncode == 2
 
 
 def documented(what: str) -> list[str]:

@@ -380,7 +380,7 @@ def test_ten_matches_at_once_all_end(tmp_path: Path) -> None:
 def test_the_frame(referee: Cli) -> None:
     assert re.fullmatch(r"referee \d+\.\d+\.\d+ \((compiled|pure Python)\)\n", referee("--version").stdout)
     shown = referee("--help").stdout
-    for word in ("For bot authors", "play", "duel", "verify", "show", "conformance", "--install-completion"):
+    for word in ("For bot authors", "play", "duel", "verify", "show", "--install-completion"):
         assert word in shown
     narrow = referee("play", "--help", env={"COLUMNS": "40"}).stdout
     assert max(map(len, narrow.splitlines())) <= 40

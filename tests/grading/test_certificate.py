@@ -74,7 +74,7 @@ def grading(league: Path) -> Path:
 
 def test_a_league(referee: Cli, league: Path) -> None:
     fingerprint = signing.fingerprint(signing.read_public(league / "key.pub.pem"))
-    done = referee("certify", "out", "--key", "key.pem", cwd=league)
+    done = referee("certificate", "sign", "out", "--key", "key.pem", cwd=league)
     assert done.returncode == 0, done.stderr
     assert f"fingerprint {fingerprint}" in done.stdout
     found = json.loads((league / "out/certificate.json").read_text())
@@ -88,19 +88,19 @@ def test_a_league(referee: Cli, league: Path) -> None:
     assert [row["team"] for row in found["standings"]] == ["T0", "T1", "T2"]
     assert found["referee"]["code"] == evidence.code()
     for words in (["--key", "key.pub.pem", "out"], ["out", "--key", fingerprint]):
-        good = referee("check-certificate", "out/certificate.json", *words, cwd=league)
+        good = referee("certificate", "check", "out/certificate.json", *words, cwd=league)
         assert good.returncode == 0, good.stdout
         assert f"Good: signed by the given key. {number} files compared, as certified." in good.stdout
         assert "left out    certificate.json" in good.stdout
-    unknown = referee("check-certificate", "out/certificate.json", cwd=league)
+    unknown = referee("certificate", "check", "out/certificate.json", cwd=league)
     assert unknown.returncode == 0
     assert "nothing has changed since somebody with this fingerprint signed it" in unknown.stdout
     assert "No folder was given" in unknown.stdout
-    as_json = json.loads(referee("check-certificate", "out/certificate.json", "out", "--json", cwd=league).stdout)
+    as_json = json.loads(referee("certificate", "check", "out/certificate.json", "out", "--json", cwd=league).stdout)
     assert (as_json["ok"], as_json["files"], as_json["is_by_key"], as_json["notes"]) == (True, number, None, [])
     assert "certificate.json" in as_json["left_out"]
-    referee("keys", "new", "--out", "other.pem", cwd=league)
-    other = referee("check-certificate", "out/certificate.json", "--key", "other.pub.pem", cwd=league)
+    referee("certificate", "new-key", "--out", "other.pem", cwd=league)
+    other = referee("certificate", "check", "out/certificate.json", "--key", "other.pub.pem", cwd=league)
     assert other.returncode == 1
     assert "It is signed by another key than the given one" in other.stdout
 
@@ -199,7 +199,7 @@ def test_a_student_checks_a_part(referee: Cli, grading: Path) -> None:
     certificate.certify(grading, grading.parent / "key.pem")
     part = grading.parent / "mine"
     (grading / "students/ada").rename(part)
-    words = ("check-certificate", str(grading / "certificate.json"), str(part), "--part", "students/ada")
+    words = ("certificate", "check", str(grading / "certificate.json"), str(part), "--part", "students/ada")
     good = referee(*words)
     assert good.returncode == 0, good.stdout
     assert "Only students/ada was compared, not the rest of the certified folder." in good.stdout
@@ -227,26 +227,26 @@ def test_a_certificate_of_an_earlier_version_says_what_it_does_not_cover(league:
 
 
 def test_keys(referee: Cli, tmp_path: Path) -> None:
-    done = referee("keys", "new", "--out", "k.pem")
+    done = referee("certificate", "new-key", "--out", "k.pem")
     assert done.returncode == 0, done.stderr
     private, public = tmp_path / "k.pem", tmp_path / "k.pub.pem"
     assert private.stat().st_mode & 0o777 == 0o600
     assert b"PRIVATE KEY" in private.read_bytes()
     assert signing.fingerprint(signing.read_public(public)) in done.stdout
     before = private.read_bytes(), public.read_bytes()
-    again = referee("keys", "new", "--out", "k.pem")
+    again = referee("certificate", "new-key", "--out", "k.pem")
     assert again.returncode == 2
     assert "is there already, and a key is never overwritten" in again.stderr
     public.unlink()
-    assert referee("keys", "new", "--out", "k.pem").returncode == 2
+    assert referee("certificate", "new-key", "--out", "k.pem").returncode == 2
     assert private.read_bytes() == before[0]
     assert not public.exists()
     (tmp_path / "to.pem").symlink_to("target")
-    assert referee("keys", "new", "--out", "to.pem").returncode == 2
+    assert referee("certificate", "new-key", "--out", "to.pem").returncode == 2
     assert not (tmp_path / "target").exists()
     for name in ("missing/k.pem", "a\tb/c.pem"):
-        assert referee("keys", "new", "--out", name).returncode == 2
-    assert json.loads(referee("keys", "new", "--json").stdout)["private"] == "referee-key.pem"
+        assert referee("certificate", "new-key", "--out", name).returncode == 2
+    assert json.loads(referee("certificate", "new-key", "--json").stdout)["private"] == "referee-key.pem"
 
 
 def test_wrong_keys_are_one_sentence(league: Path) -> None:
@@ -277,7 +277,7 @@ def test_wrong_keys_are_one_sentence(league: Path) -> None:
 
 
 def test_the_mode_of_a_public_key_is_no_matter(referee: Cli, league: Path) -> None:
-    done = referee("certify", str(league / "out"), "--key", str(league / "key.pub.pem"))
+    done = referee("certificate", "sign", str(league / "out"), "--key", str(league / "key.pub.pem"))
     assert done.returncode == 2
     assert "it holds a public key" in done.stderr
     assert "warning" not in done.stderr
@@ -380,7 +380,7 @@ def _certificate(**changes: Any) -> str:
 )
 def test_what_is_no_certificate(text: str, referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-    done = referee("check-certificate", "c.json")
+    done = referee("certificate", "check", "c.json")
     assert done.returncode == 2
     assert done.stderr.startswith("referee: ")
     assert done.stderr.count("\n") == 1
@@ -451,7 +451,7 @@ def test_a_store_that_no_referee_wrote(name: str, referee: Cli, league: Path) ->
     with contextlib.closing(sqlite3.connect(league / "out/league.sqlite")) as opened, opened:
         opened.executescript(STRANGE[name])
     assert certificate.check(path, None, league / "out").problems == ("league.sqlite: it has changed.",)
-    done = referee("certify", "out", "--key", "key.pem", cwd=league)
+    done = referee("certificate", "sign", "out", "--key", "key.pem", cwd=league)
     assert done.returncode in (2, 4), done.stderr
     assert (done.stderr.startswith("referee: "), done.stderr.count("\n")) == (True, 1), done.stderr
 

@@ -211,7 +211,7 @@ def test_the_seed_is_revealed_on_request(odd_class: tuple[Path, Any], referee: R
     assert done.returncode == 0, done.stderr
     (digest,) = re.findall(r"--hash (\S+)", done.stdout)
     assert f"to be published with the assignment: {digest}" in odd_class[1].stderr
-    assert referee("check-reveal", out / "reveal.json", "--hash", digest).returncode == 0
+    assert referee("grade", "--check-reveal", out / "reveal.json", "--hash", digest).returncode == 0
     is_refused(referee("grade", "--reveal", "class"), "is not the folder of a grading")
     is_refused(referee("grade", "--reveal", "out", "--out", "out"), "--reveal takes no --out")
 

@@ -104,16 +104,16 @@ def test_a_superseded_submission_stays_in_the_folder_of_its_hash(home: Path, ref
 
 
 def test_a_certificate_still_finds_every_submission_that_it_names(home: Path, referee: Referee) -> None:
-    assert referee("keys", "new", "--out", "key.pem").returncode == 0
-    assert referee("certify", "out", "--key", "key.pem").returncode == 0
+    assert referee("certificate", "new-key", "--out", "key.pem").returncode == 0
+    assert referee("certificate", "sign", "out", "--key", "key.pem").returncode == 0
     shutil.copy(home / "out" / "certificate.json", home / "old.json")
     hand_in(home / "late", ada=rubrics.CRASHES)
     referee("grade", "late", "--out", "out", "--slots", "1")
-    done = referee("check-certificate", "old.json", "out", "--json")
+    done = referee("certificate", "check", "old.json", "out", "--json")
     problems = json.loads(done.stdout)["problems"]
     assert not [text for text in problems if "private/submissions/" in text and "not in the certificate" not in text]
     for name in ("bob", "carl"):
-        own = referee("check-certificate", "old.json", f"out/students/{name}", "--part", f"students/{name}")
+        own = referee("certificate", "check", "old.json", f"out/students/{name}", "--part", f"students/{name}")
         assert own.returncode == 0, own.stdout
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import rubrics
 
-from referee.cli.reveal import reveal_grading
+from referee.cli.certificate import reveal_grading
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.grading import family
@@ -261,23 +261,26 @@ def test_the_commands(referee: Cli, tmp_path: Path, capsys: pytest.CaptureFixtur
     reveal_grading(out, as_json=False)
     told = capsys.readouterr().out
     digest = family.committed(rubric)
-    assert f"check-reveal reveal.json --hash {digest}" in told
+    assert f"grade --check-reveal reveal.json --hash {digest}" in told
     reveal_grading(out, as_json=True)
     assert json.loads(capsys.readouterr().out) == {"file": str(out / "reveal.json"), "hash": digest}
     shutil.copy(out / "reveal.json", tmp_path)
-    good = referee("check-reveal", "reveal.json", "--hash", digest)
+    good = referee("grade", "--check-reveal", "reveal.json", "--hash", digest)
     assert good.returncode == 0, good.stderr
     assert "Good. Everything that decides a start is as it was when the hash was published" in good.stdout
-    old = referee("check-reveal", "reveal.json", "--hash", family.seed_hash(SEED))
+    old = referee("grade", "--check-reveal", "reveal.json", "--hash", family.seed_hash(SEED))
     assert old.returncode == 0, old.stderr
     assert "The hash has the format of earlier versions, which covers the seed alone." in old.stdout
-    alone = referee("check-reveal", "reveal.json")
+    alone = referee("grade", "--check-reveal", "reveal.json")
     assert alone.returncode == 0
     assert "Compare the hash above" in alone.stdout
-    wrong = referee("check-reveal", "reveal.json", "--hash", "0" * 64, "--json")
+    wrong = referee("grade", "--check-reveal", "reveal.json", "--hash", "0" * 64, "--json")
     assert wrong.returncode == 1
     assert json.loads(wrong.stdout)["ok"] is False
-    assert referee("check-reveal", "reveal.json", "--hash", "0").returncode == 2
-    assert referee("check-reveal", "missing.json").returncode == 2
+    assert referee("grade", "--check-reveal", "reveal.json", "--hash", "0").returncode == 2
+    assert referee("check-reveal", "--hash", digest, "reveal.json").returncode == 0
+    assert "Name the published file" in referee("grade", "--check-reveal").stderr
+    assert "Without --check-reveal there is no --hash" in referee("grade", "x", "--hash", digest).stderr
+    assert referee("grade", "--check-reveal", "missing.json").returncode == 2
     with pytest.raises(UsageError, match="not the folder of a grading"):
         reveal_grading(tmp_path, as_json=False)

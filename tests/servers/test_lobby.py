@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Serve = Callable[..., Server]
     Call = Callable[..., Client]
 
-COMMAND = ("gameserver", "--port", "0", "--json")
+COMMAND = ("serve", "gameserver", "--port", "0", "--json")
 
 
 def paired(server: Server, call: Call) -> tuple[Client, Client]:
@@ -384,7 +384,7 @@ def test_an_opponent_that_only_hunts(serve: Serve, call: Call) -> None:
 
 
 def test_ctrl_c_ends_everything(serve: Serve, call: Call) -> None:
-    server = serve("gameserver", "--port", "0", "--json")
+    server = serve("serve", "gameserver", "--port", "0", "--json")
     hunter, prey = paired(server, call)
     assert prey.hear() == hunter.hear()
     hunter.hear()
@@ -411,7 +411,7 @@ def test_ctrl_c_ends_everything(serve: Serve, call: Call) -> None:
     ],
 )
 def test_what_cant_be_served(options: list[str], why: str, referee: Callable[..., Any]) -> None:
-    done = referee("gameserver", "--port", "0", *options)
+    done = referee("serve", "gameserver", "--port", "0", *options)
     assert done.returncode == 2, done.stderr
     assert why in done.stderr
     assert done.stderr.count("\n") == 1
@@ -435,7 +435,7 @@ def test_more_callers_than_descriptors_do_no_harm(serve: Serve, call: Call, monk
 def test_a_port_in_use_is_named(referee: Callable[..., Any]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        for command in (["gameserver", "--port", port], ["architect", "0", port, "8", "20"]):
+        for command in (["serve", "gameserver", "--port", port], ["serve", "architect", "0", port, "8", "20"]):
             done = referee(*command)
             assert done.returncode == 2
             assert f"Port {port} of 127.0.0.1 isn't available" in done.stderr
@@ -466,7 +466,7 @@ def test_silent_callers_keep_nobody_out(serve: Serve, call: Call) -> None:
 
 
 def test_silent_callers_of_one_address_don_t_send_those_of_another_away(serve: Serve, call: Call) -> None:
-    server = serve("gameserver", "--port", "0", "--host", "0.0.0.0", "--games", "1", "--json")
+    server = serve("serve", "gameserver", "--port", "0", "--host", "0.0.0.0", "--games", "1", "--json")
     port = int(re.findall(r":(\d+)", server.screen[0])[0])
     with socket.create_connection(("127.0.0.2", port), source_address=("127.0.0.2", 0)) as slow:
         for _ in range(1_100):
@@ -501,7 +501,7 @@ def test_games_beyond_the_cap_wait_and_are_told_of(serve: Serve, call: Call) -> 
 
 def test_idle_seats_of_one_address_don_t_delay_a_pair_of_another(serve: Serve, call: Call) -> None:
     """They took all places, and a pair waited until the bank of an idle player was used up."""
-    server = serve("gameserver", "--port", "0", "--host", "0.0.0.0", "--at-once", "4")
+    server = serve("serve", "gameserver", "--port", "0", "--host", "0.0.0.0", "--at-once", "4")
     port = int(re.findall(r":(\d+)", server.screen[0])[0])
     with contextlib.ExitStack() as stack:
         for number in range(12):

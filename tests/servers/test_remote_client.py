@@ -31,7 +31,7 @@ def start(server: Server, place: int, *arguments: str) -> subprocess.Popen[str]:
 
 
 def test_on_the_architect(serve: Serve) -> None:
-    server = serve("architect", "0", "0", "6", "15", "--json", "--max-steps", "1500")
+    server = serve("serve", "architect", "0", "0", "6", "15", "--json", "--max-steps", "1500")
     visits = [
         start(server, 0, "searcher", "evader", "--dialect", "architect", "--json"),
         start(server, 1, "random", "still", "--dialect", "architect", "--name", "dice"),
@@ -51,7 +51,7 @@ def test_on_the_architect(serve: Serve) -> None:
 
 
 def test_on_the_gameserver(serve: Serve) -> None:
-    server = serve("gameserver", "--port", "0", "--games", "1", "--max-rounds", "60", "--json")
+    server = serve("serve", "gameserver", "--port", "0", "--games", "1", "--max-rounds", "60", "--json")
     visits = [start(server, 0, "random", "--dialect", "gameserver", "--json") for _ in range(2)]
     said = [visit.communicate(timeout=100) for visit in visits]
     assert [visit.returncode for visit in visits] == [0, 0], said

@@ -53,7 +53,7 @@ def follow(client: Client, script: list[list[str]], wrong: list[Any]) -> None:
 
 def test_a_recorded_session(serve: Serve, call: Call) -> None:
     session = json.loads((DATA / "architect-session-1.json").read_text())
-    server = serve("architect", "0", "0", str(session["max_walls"]), str(session["cooldown"]), "--json")
+    server = serve("serve", "architect", "0", "0", str(session["max_walls"]), str(session["cooldown"]), "--json")
     wrong: list[Any] = []
     threads = [
         threading.Thread(target=follow, args=(call(port), script, wrong))
@@ -117,7 +117,7 @@ def session(
 
 
 def test_both_roles_and_who_beats_whom(serve: Serve, call: Call) -> None:
-    server = serve("architect", "0", "0", "4", "10", "--prey", "12,9", "--max-steps", "40", "--walls", "hv")
+    server = serve("serve", "architect", "0", "0", "4", "10", "--prey", "12,9", "--max-steps", "40", "--walls", "hv")
 
     def away(role: str, words: list[str]) -> str:
         return f"{words[1]} {words[2]} 0" if role == "hunter" else f"{words[1]} {words[2]} 1 -7"
@@ -159,7 +159,7 @@ def test_a_prey_that_fails_ends_its_game_alone(
     bad: Callable[[str, list[str]], str | None], bank: str, said: str, serve: Serve, call: Call
 ) -> None:
     """The score is the tick at which it failed, the other is told, and the next game is played as far as it goes."""
-    server = serve("architect", "0", "0", "4", "10", "--bank", bank, "--max-steps", "20", "--json")
+    server = serve("serve", "architect", "0", "0", "4", "10", "--bank", bank, "--max-steps", "20", "--json")
     told = session(server, call, quietly, bad)
     assert told[0] == ["sendname", "hunter", "prey", "done"]
     assert said in server.wait_for("game 0, tick ")
@@ -171,7 +171,7 @@ def test_a_prey_that_fails_ends_its_game_alone(
 
 
 def test_an_answer_that_comes_after_its_game_does_not_put_the_next_one_out_of_step(serve: Serve, call: Call) -> None:
-    server = serve("architect", "0", "0", "4", "10", "--bank", "3", "--max-steps", "12", "--json")
+    server = serve("serve", "architect", "0", "0", "4", "10", "--bank", "3", "--max-steps", "12", "--json")
     clients = [call(port) for port in server.ports]
     held = threading.Event()
 
@@ -198,7 +198,7 @@ def test_an_answer_that_comes_after_its_game_does_not_put_the_next_one_out_of_st
 
 
 def test_who_sends_a_flood_before_the_game_is_sent_away(serve: Serve, call: Call) -> None:
-    server = serve("architect", "0", "0", "4", "10")
+    server = serve("serve", "architect", "0", "0", "4", "10")
     flood = call(server.ports[0], "name")
     server.wait_for("is name, the first team")
     with contextlib.suppress(ConnectionError):
@@ -208,7 +208,7 @@ def test_who_sends_a_flood_before_the_game_is_sent_away(serve: Serve, call: Call
 
 
 def test_answers_with_other_numbers_are_not_heeded_and_told_of(serve: Serve, call: Call) -> None:
-    server = serve("architect", "0", "0", "4", "10", "--max-steps", "10", "--games", "1", "--json")
+    server = serve("serve", "architect", "0", "0", "4", "10", "--max-steps", "10", "--games", "1", "--json")
 
     def wrong(role: str, words: list[str]) -> str:
         return f"{words[1]} {int(words[2]) + 1} 1 1"
@@ -221,7 +221,7 @@ def test_answers_with_other_numbers_are_not_heeded_and_told_of(serve: Serve, cal
 
 
 def test_who_is_no_team_makes_room(serve: Serve, call: Call) -> None:
-    server = serve("architect", "0", "0", "4", "10", "--max-steps", "4", "--games", "1")
+    server = serve("serve", "architect", "0", "0", "4", "10", "--max-steps", "4", "--games", "1")
     early = call(server.ports[0])
     assert early.hear() == "sendname"
     early.vanish()
@@ -252,7 +252,7 @@ def test_a_client_in_c_and_one_in_python(serve: Serve, tmp_path: Path) -> None:
     need(shutil.which("gcc") is not None, "gcc is missing")
     program = tmp_path / "client"
     subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-o", program, CLIENTS / "architect_client.c"], check=True)
-    server = serve("architect", "0", "0", "6", "12", "--json", "--max-steps", "1500")
+    server = serve("serve", "architect", "0", "0", "6", "12", "--json", "--max-steps", "1500")
     commands = [
         [str(program), str(server.ports[0]), "in C"],
         [sys.executable, str(CLIENTS / "architect_client.py"), str(server.ports[1]), "Python"],
@@ -278,13 +278,13 @@ def test_a_client_in_c_and_one_in_python(serve: Serve, tmp_path: Path) -> None:
     ],
 )
 def test_what_cant_be_served(words: list[str], why: str, referee: Callable[..., Any]) -> None:
-    done = referee("architect", *words)
+    done = referee("serve", "architect", *words)
     assert done.returncode == 2
     assert why in done.stderr
 
 
 def test_live_pages_of_a_session(serve: Serve, call: Call) -> None:
-    server = serve("architect", "0", "0", "4", "10", "--max-steps", "20", "--live", "--no-browser")
+    server = serve("serve", "architect", "0", "0", "4", "10", "--max-steps", "20", "--live", "--no-browser")
     session(server, call, quietly, quietly)
     server.finish()
     assert sum(line.startswith("Spectators watch at ") for line in server.screen) == 2
@@ -292,13 +292,13 @@ def test_live_pages_of_a_session(serve: Serve, call: Call) -> None:
 
 def test_the_second_port_frees_the_first_when_it_is_taken(referee: Callable[..., Any]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = referee("architect", "0", str(taken.getsockname()[1]), "8", "20")
+        done = referee("serve", "architect", "0", str(taken.getsockname()[1]), "8", "20")
     assert done.returncode == 2
 
 
 def test_callers_without_a_name_keep_nobody_waiting(serve: Serve, call: Call) -> None:
     """Each of them cost the next one six seconds."""
-    server = serve("architect", "0", "0", "4", "10", "--max-steps", "4", "--games", "1")
+    server = serve("serve", "architect", "0", "0", "4", "10", "--max-steps", "4", "--games", "1")
     squatters = [call(port) for port in server.ports for _ in range(150)]
     threads = [threading.Thread(target=play, args=(call(port), quietly)) for port in server.ports]
     for thread in threads:
@@ -313,7 +313,7 @@ def test_callers_without_a_name_keep_nobody_waiting(serve: Serve, call: Call) ->
 @pytest.mark.parametrize(("options", "limit"), [([], 1_000_000), (["--max-steps", "7"], 7)])
 def test_no_step_limit_unless_one_is_set(options: list[str], limit: int, serve: Serve, call: Call) -> None:
     """The course's server has none: a recorded game of 12,534 ticks would have been cut at 10,000."""
-    server = serve("architect", "0", "0", "4", "10", "--games", "1", "--json", *options)
+    server = serve("serve", "architect", "0", "0", "4", "10", "--games", "1", "--json", *options)
     first, second = call(server.ports[0], "Ada"), call(server.ports[1], "Bob")
     assert first.hear() == second.hear() == "sendname"
     assert first.hear() == "hunter"

@@ -1,33 +1,25 @@
-"""conformance: a command for developers."""
+"""Plays files of recorded games on the engine, and compares every state."""
 
 from __future__ import annotations
 
 import gzip
 import zlib
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from referee.cli.app import JsonFlag, app, command, put, put_json, say
-from referee.cli.front import DEVELOPERS
 from referee.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from referee.games.conformance import Played
 
 
-@app.command(rich_help_panel=DEVELOPERS)
-@command
-def conformance(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Recorded games, .jsonl or .jsonl.gz, or a .json list of them.")],
-    as_json: JsonFlag = False,
-) -> None:
-    """Play recorded games on the engine and compare every state; recompute the verdict of recorded positions.
+def conform(files: Sequence[Path]) -> dict[str, Any]:
+    """Play all recorded games and judge all recorded positions, up to the first difference. Return the report of ``verify --conformance --json``.
 
-    Stops at the first difference, prints its place, and exits with status 1.
+    It has ``ok`` and the numbers of ``games``, ``steps`` and ``positions``; at a difference also its place, and what was expected there.
+    Raises UsageError if a file can't be read or is no file of recorded games.
     """
     games = steps = positions = 0
     report: dict[str, Any] = {"ok": True}
@@ -39,18 +31,7 @@ def conformance(
             break
         games += not played.is_position
         positions += played.is_position
-    if as_json:
-        put_json({**report, "games": games, "steps": steps, "positions": positions})
-    else:
-        is_position = positions or report.get("is_position", False)
-        found = [f"{games:,} games and {steps:,} steps"] if games or not is_position else []
-        if is_position:
-            found.append(f"{positions:,} position{'s' * (positions != 1)}")
-        put(f"{' and '.join(found)} agree{'s' * (not games and positions == 1)}.")
-    if not report["ok"]:
-        where = f"{report['file']}, line {report['line']}, step {report['step']}, field {report['field']}"
-        say(f"referee: {where}: expected {report['expected']}, got {report['got']}.")
-        raise typer.Exit(1)
+    return {**report, "games": games, "steps": steps, "positions": positions}
 
 
 def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
