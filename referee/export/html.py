@@ -7,8 +7,11 @@ import contextlib
 import gzip
 import html
 import shlex
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from referee.export import svg
+from referee.export.caption import captioned
 from referee.replay.paths import log_path
 from referee.replay.reader import read_lines
 from referee.support.files import open_regular
@@ -16,13 +19,18 @@ from referee.web import page
 from referee.web.commands import commands_of
 from referee.web.replay_session import ReplayIndex
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 #: The most bytes of one bot's log, and of a replay, in a page.
 _LOG_BYTES = 1 << 20
 MOST_BYTES = 64 << 20
 _FRAME_HEIGHT = 860
+#: The width in pixels of the picture that such a frame shows without the viewer.
+_PICTURE_WIDTH = 480
+#: What a frame says until it shows the viewer.
+_NO_SCRIPT = "The viewer appears here where a page may run scripts. To look at the match:"
+_NO_VIEWER = (
+    "The viewer is in another output of this notebook and appears here, too, once that output is shown. If that output is gone, restart the "
+    "kernel and run this cell again. To look at the match:"
+)
 #: The most bytes of an output of a notebook. The viewer itself takes a tenth of them. Jupyter's server drops an output of more than 3 MB
 #: (``iopub_data_rate_limit``).
 MOST_FRAMED_BYTES = 2 << 20
@@ -41,7 +49,9 @@ def single_page(path: Path, named: Path | None = None) -> str:
 
     ``named`` is the file that the user knows, if the replay was taken out of it; logs are looked for beside it.
     """
-    return _page(path, named or path, _played_again(path, ReplayIndex()), _LOG_BYTES)
+    config = _config(path, named or path, _played_again(path, ReplayIndex()), _LOG_BYTES)
+    with open_regular(path) as file:
+        return page.single(config, file.read())
 
 
 def _played_again(path: Path, recorded: ReplayIndex, below: Path | None = None) -> ReplayIndex:
@@ -62,8 +72,8 @@ def _findings(recorded: ReplayIndex) -> dict[str, Any]:
     return {"check": recorded.verdict, "metrics": recorded.metrics, "judged": recorded.judged}
 
 
-def _page(path: Path, named: Path, recorded: ReplayIndex, log_bytes: int) -> str:
-    """The viewer with a replay and the first ``log_bytes`` of each log."""
+def _config(path: Path, named: Path, recorded: ReplayIndex, log_bytes: int) -> dict[str, Any]:
+    """The configuration of the viewer for a replay, with the first ``log_bytes`` of each log."""
     logs = {}
     for seat in recorded.head.get("players", {}):
         log = log_path(named, seat)
@@ -74,16 +84,17 @@ def _page(path: Path, named: Path, recorded: ReplayIndex, log_bytes: int) -> str
     config: dict[str, Any] = {"mode": "export", "name": named.name, "server": False, **_findings(recorded), "logs": logs}
     if recorded.head and named == path:
         config["commands"] = commands_of(named, recorded.head, is_here=False)
-    with open_regular(path) as file:
-        return page.single(config, file.read())
+    return config
 
 
-def framed(path: Path, parts: int = 1) -> str:
+def framed(path: Path, parts: int = 1, *, has_viewer: bool = True) -> str:
     """Return a replay for a notebook: the page in a sandboxed frame that may only run its own scripts.
 
-    A notebook keeps the page of every output, so its size is limited: a page that is too large has shorter logs or none, and a replay
-    that is too large for a page is not shown. ``parts`` is the number of such pages in the output. A cell should not keep its user
-    waiting, so the work on verdicts is limited, too. Sentences above the frame say what is missing. OSError if the file can't be read.
+    Only a frame with ``has_viewer`` holds the viewer; the others get it from such a frame, and show a picture of the last position until
+    then. A notebook keeps the page of every output, so its size is limited: a page that is too large has shorter logs or none, and a
+    replay that is too large for a page is not shown: then the text has no frame. ``parts`` is the number of such pages in the output. A
+    cell should not keep its user waiting, so the work on verdicts is limited, too. Sentences above the frame say what is missing. OSError
+    if the file can't be read.
     """
     size, most_bytes = path.stat().st_size, MOST_FRAMED_BYTES // parts
     command = f"<code>referee watch {html.escape(shlex.quote(str(path)))}</code>"
@@ -91,7 +102,8 @@ def framed(path: Path, parts: int = 1) -> str:
     if size * 4 > most_bytes * 3:
         return f"<p>The replay has {size / 2**20:.1f} MiB, which is too much for a notebook. To look at it: {command}</p>"
     recorded = _played_again(path, ReplayIndex(MEASURING_SECONDS, JUDGING_SECONDS))
-    text, note = _small_page(path, recorded, most_bytes)
+    shown = f"<p>{_NO_SCRIPT if has_viewer else _NO_VIEWER} {command}</p>{_picture(recorded)}"
+    text, note = _small_page(path, recorded, most_bytes, shown, has_viewer=has_viewer)
     if len(text) > most_bytes:
         return f"<p>The page of the replay has {len(text) / 2**20:.1f} MiB, which is too much for a notebook. To look at it: {command}</p>"
     missing = [html.escape(left_out) for left_out in recorded.left_out] + [note for _ in range(bool(note))]
@@ -101,11 +113,24 @@ def framed(path: Path, parts: int = 1) -> str:
     return f'{told}<iframe title="{title}" sandbox="allow-scripts" style="{style}" srcdoc="{text}"></iframe>'
 
 
-def _small_page(path: Path, recorded: ReplayIndex, most_bytes: int) -> tuple[str, str]:
+def _picture(recorded: ReplayIndex) -> str:
+    """Return an image of the last position of a replay; an empty text if its game has no pictures."""
+    if recorded.latest is None or recorded.game is None or recorded.game.picture is None:
+        return ""
+    picture = captioned(recorded.game.picture.draw([recorded.latest]), recorded.game, recorded.latest, recorded.head["players"])
+    drawn = base64.b64encode(svg.render(picture, _PICTURE_WIDTH, picture.caption).encode()).decode()
+    return f'<img alt="{html.escape(picture.caption, quote=True)}" src="data:image/svg+xml;base64,{drawn}">'
+
+
+def _small_page(path: Path, recorded: ReplayIndex, most_bytes: int, shown: str, *, has_viewer: bool) -> tuple[str, str]:
     """Return the page of a replay, escaped for an attribute, with as much of the logs as the limit allows, and a sentence about the rest."""
+    with open_regular(path) as file:
+        replay = file.read()
+    loader = Path(__file__).with_name("frame.js").read_text(encoding="utf-8")
     found = "", ""
     for log_bytes, note in _SHORTER:
-        found = html.escape(_page(path, path, recorded, log_bytes), quote=True), note
+        config = _config(path, path, recorded, log_bytes)
+        found = html.escape(page.framed(loader, config, replay, shown, has_viewer=has_viewer), quote=True), note
         if len(found[0]) <= most_bytes:
             break
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import gzip
 import hashlib
 import json
 import posixpath
@@ -129,16 +130,50 @@ def _style() -> str:
 
 def configured(text: str, config: Mapping[str, Any]) -> str:
     """Insert the configuration into a page, as data. It is escaped so that no text can end the enclosing element."""
-    data = json.dumps({"version": __version__, **config}).replace("<", "\\u003c")
-    return text.replace('id="page">null<', f'id="page">{data}<')
+    return text.replace('id="page">null<', f'id="page">{_configuration(config)}<')
+
+
+def _configuration(config: Mapping[str, Any]) -> str:
+    return json.dumps({"version": __version__, **config}).replace("<", "\\u003c")
 
 
 def single(config: Mapping[str, Any], replay: bytes) -> str:
     """Return the page as one file that contains its replay and makes no requests."""
-    text = inlined(_text("index.html"), _style(), bundle(f"{_APP}/main.js", asset))
-    packed = base64.b64encode(replay).decode()
-    text = text.replace("<!--replay-->", f'<script type="text/plain" id="replay">{packed}</script>')
-    return configured(text, config)
+    return configured(_viewer().replace("<!--replay-->", _data("replay", replay)), config)
+
+
+def framed(loader: str, config: Mapping[str, Any], replay: bytes, shown: str, *, has_viewer: bool) -> str:
+    """Return the page for one of several frames that share the viewer: only those with ``has_viewer`` hold it.
+
+    The script ``loader`` gets the viewer, its own or that of another frame. The page shows the HTML ``shown`` until then.
+    """
+    viewer = _viewer()
+    assert "</script" not in loader.lower()
+    style = "body{font:16px system-ui,sans-serif}img{max-width:100%}"
+    scripts, styles = f"{_source(loader)} {_source(bundle(f'{_APP}/main.js', asset))}", f"{_source(style)} {_source(_style())}"
+    parts = {"replay": replay, "config": _packed(_configuration(config))}
+    if has_viewer:
+        parts["viewer"] = _packed(viewer)
+    return (
+        f'<!doctype html><html lang="en" data-viewer="{hashlib.sha256(viewer.encode()).hexdigest()}"><meta charset="utf-8">'
+        f'{_policy(scripts, styles, "notebook")}<meta name="color-scheme" content="light dark"><title>Referee</title><style>{style}</style>'
+        f"{shown}{''.join(_data(name, data) for name, data in parts.items())}<script>{loader}</script></html>"
+    )
+
+
+def _packed(text: str) -> bytes:
+    return gzip.compress(text.encode(), mtime=0)
+
+
+def _data(name: str, data: bytes) -> str:
+    """Return an element of a page that holds bytes as base64."""
+    return f'<script type="text/plain" id="{name}">{base64.b64encode(data).decode()}</script>'
+
+
+@cache
+def _viewer() -> str:
+    """Return the page as one file that lacks only its replay and its configuration."""
+    return inlined(_text("index.html"), _style(), bundle(f"{_APP}/main.js", asset))
 
 
 def waiting(loader: str, address: str) -> str:
@@ -157,14 +192,19 @@ def inlined(text: str, style: str, script: str, *, scripts: str = "", policies: 
 
     ``scripts`` are more sources of scripts, ``policies`` the names of the Trusted Types policies that the page may make.
     """
-    policy = (
-        f"default-src 'none'; script-src {f'{_source(script)} {scripts}'.strip()}; style-src {_source(style)}; img-src data:; "
-        f"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types {policies}"
-    )
     assert "</script" not in script.lower()
-    text = text.replace("<!--policy-->", f'<meta http-equiv="Content-Security-Policy" content="{policy}">')
+    text = text.replace("<!--policy-->", _policy(f"{_source(script)} {scripts}".strip(), _source(style), policies))
     text = _replaced(text, "style", f"<style>{style}</style>")
     return _replaced(text, "script", f"<script>{script}</script>")
+
+
+def _policy(scripts: str, styles: str, policies: str) -> str:
+    """Return the element with the security policy of a page without a server, for sources of scripts and styles and names of policies."""
+    policy = (
+        f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src data:; "
+        f"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types {policies}"
+    )
+    return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
 
 
 def _replaced(text: str, name: str, by: str) -> str:

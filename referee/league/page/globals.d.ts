@@ -2,4 +2,4 @@
 
 declare function viewer(): void;
 declare var replay: (key: string, data: string, found?: object) => void;
-declare var trustedTypes: { createPolicy(name: string, rules: { createScriptURL(text: string): string }): { createScriptURL(text: string): any } } | undefined;
+declare var trustedTypes: { createPolicy<Rules extends object>(name: string, rules: Rules): { [Name in keyof Rules]: (text: string) => any } } | undefined;
