@@ -17,6 +17,7 @@ from referee.grading.archive import is_archive, is_ignored, without_suffix
 from referee.isolation.submission import KINDS
 from referee.support.files import open_regular
 from referee.support.packages import install_command
+from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _MOST_METADATA_BYTES = 64 << 20
 _MOST_NAMED = 5
 #: What Moodle adds to the name of a student: the number of the participant and the kind of submission.
 _MOODLE = re.compile(r"(?P<name>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<file>.*))?", re.DOTALL)
+#: The same for a folder, whose name ends there: the name before it may be any, even that of another student's folder.
+_MOODLE_FOLDER = re.compile(r"(?P<name>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>)", re.DOTALL)
 #: What Canvas adds: whether it was late, the numbers of the student and of the attachment. Without an attachment it is a text or a link. Only
 #: an anonymous submission has no name before them: a name can be a number, too.
 _CANVAS = re.compile(
@@ -53,6 +56,7 @@ class Found(NamedTuple):
     the student, ``people`` are persons' names. ``attempt`` orders several submissions of one student, where the download numbers them.
     A submission that is refused already has a ``reason``. ``person`` is what no two persons of a download share: the student id ("id 101"),
     else the whole address ("mail ada@a.example"), the platform's number ("canvas 7001"), or the name of the file or folder ("name ada").
+    ``is_absent`` is True for a submission that the download names but doesn't contain; the ``reason`` says so.
     """
 
     name: str
@@ -64,6 +68,7 @@ class Found(NamedTuple):
     attempt: tuple[str, int] | None = None
     reason: str = ""
     person: str = ""
+    is_absent: bool = False
 
     @property
     def is_named_by_grader(self) -> bool:
@@ -92,7 +97,7 @@ def is_wrapper(name: str, inner: Collection[str], programs: Collection[str], lay
     shown = ", ".join(f"'{escape(entry, 80)}' of {escape(stem(entry), 80)}" for entry in names[:_MOST_NAMED])
     raise UsageError(
         f"It isn't certain how the submissions are laid out: there is only the folder '{escape(name, 80)}'. Read as plain, it is one submission, "
-        f"of {escape(name, 80)}. Read as the folder around a class, it holds {len(names):,} submissions: {shown or 'none'}"
+        f"of {escape(name, 80)}. Read as the folder around a class, it holds {counted(len(names), 'submission')}: {shown or 'none'}"
         f"{', as ' + METADATA + ' says' if METADATA in inner else ''}. For the first, add --layout plain; for the second, name the folder "
         f"'{escape(name, 80)}' itself (unpack an archive first), or its platform with --layout."
     )
@@ -135,6 +140,7 @@ def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collecti
         taken = {METADATA, *(item.name for item in found)}
         names = [name for name in names if name not in taken]
     moodle = _matching(_MOODLE, names if layout == MOODLE else ())
+    moodle |= _matching(_MOODLE_FOLDER, [name for name in moodle if kinds.get(name) == stat.S_IFDIR])
     canvas = _matching(_CANVAS, names if layout == CANVAS else ())
     found += _moodle(top, moodle, kinds, reasons)
     found += _canvas(top, canvas, reasons)
@@ -241,6 +247,7 @@ def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, Any], re
                     attempt,
                     reason,
                     f"id {key(sid)}" if sid else f"mail {key(email)}" if email else f"submission {name}",
+                    name not in names,
                 )
             )
     return found
@@ -254,9 +261,13 @@ def _some(*texts: str) -> tuple[str, ...]:
 def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, int], reasons: Mapping[str, str]) -> list[Found]:
     """Folders ("Jane Doe_123_assignsubmission_file_") and files with the same words before their names."""
     groups: dict[str, list[str]] = {}
-    for name, match in names.items():
-        groups.setdefault(f"{match['name']}_{match['number'] or ''}", []).append(name)
     found = []
+    for name, match in names.items():
+        inner = _MOODLE.fullmatch(match["file"] or "")
+        if inner is not None:
+            found.append(_unclear(top, name, (match["number"] or match["name"], inner["number"] or inner["name"]), "moodle"))
+        else:
+            groups.setdefault(f"{match['name']}_{match['number'] or ''}", []).append(name)
     for group in groups.values():
         files = [name for name in group if names[name]["kind"] == "file"]
         first = names[files[0] if files else group[0]]
@@ -295,7 +306,7 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
     found = []
     for name, match in names.items():
         if match["file"] and not match["late"] and re.match(r"\d+_.", match["file"], re.DOTALL):
-            found.append(_unclear(top, name, match))
+            found.append(_unclear(top, name, (match["user"], match["attachment"]), "canvas"))
         else:
             groups.setdefault(match["user"], []).append(name)
     for user, group in groups.items():
@@ -322,13 +333,17 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
     return found
 
 
-def _unclear(top: Path, name: str, match: re.Match[str]) -> Found:
-    """A submission whose student isn't certain: three numbers in a row are the end of a name and two numbers, or two and a file's beginning."""
+def _unclear(top: Path, name: str, numbers: tuple[str, str], platform: str) -> Found:
+    """A submission whose student isn't certain, because students choose their own names and those of their files.
+
+    In Canvas, three numbers in a row are the end of a name and two numbers, or two and a file's beginning. In Moodle, what follows the first
+    of two numbers is the rest of a name or the beginning of a file's.
+    """
     reason = (
-        f"The submission '{escape(name, 120)}' could be that of {match['user']} or of {match['attachment']}, because three numbers follow one "
-        "another; rename it so that the file's own name begins with a letter."
+        f"The submission '{escape(name, 120)}' could be that of {escape(numbers[0], 60)} or of {escape(numbers[1], 60)}, because its name can be "
+        "divided in two ways; rename it so that the file's own name begins with a letter and has no second number."
     )
-    return Found(name, ((str(top / name), name),), stem(name), reason=reason, person=f"canvas {name}")
+    return Found(name, ((str(top / name), name),), stem(name), reason=reason, person=f"{platform} {name}")
 
 
 def _places(files: Sequence[str], names: Mapping[str, re.Match[str]]) -> dict[str, str]:

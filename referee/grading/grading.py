@@ -237,8 +237,9 @@ class OpenGrading:
 
     def rerun(self, student: str) -> None:
         """Plan all matches of a student anew. UsageError if nothing of this student is graded."""
-        if student not in self.plan.students:
-            known = ", ".join(escape(name, 60) for name in self.plan.students[:10])
+        graded = [submission.student for submission in self.submissions if submission.status == OK]
+        if student not in graded:
+            known = ", ".join(escape(name, 60) for name in graded[:10])
             raise UsageError(f"No submission of {escape(repr(student), 80)} was graded; the first students are {known}.")
         self._renew({student: self.teams[student]})
 

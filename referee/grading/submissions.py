@@ -191,6 +191,8 @@ def _taken(claim: Claim, names: _Names, folder: Path, stage: Path, seats: Sequen
     )
     if found is None:
         return result._replace(status=MISSING, reason=claim.reason)
+    if found.is_absent:
+        return result._replace(name="", status=MISSING, reason=found.reason)
     reason = claim.reason or found.reason
     if not reason:
         try:

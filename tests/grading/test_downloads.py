@@ -153,11 +153,28 @@ def test_moodle_flat(tmp_path: Path) -> None:
         tmp_path,
         "Jane Doe_1_assignsubmission_file_hunter.py",
         "Jane Doe_1_assignsubmission_file_prey.py",
-        "Karl_2_assignsubmission_file_x_9_assignsubmission_file_y.zip",
+        "Karl_2_assignsubmission_file_assignsubmission.zip",
     )
     found = read(tmp_path)
     assert set(places(one(found, "Jane Doe-1"))) == {"hunter.py", "prey.py"}
-    assert set(places(one(found, "Karl-2"))) == {"x_9_assignsubmission_file_y.zip"}
+    assert set(places(one(found, "Karl-2"))) == {"assignsubmission.zip"}
+
+
+def test_the_name_of_a_person_in_moodle_is_no_number_of_another_student(tmp_path: Path) -> None:
+    made(
+        tmp_path,
+        "Ada_1_assignsubmission_file_/",
+        "Ada_1_assignsubmission_file_x_9_assignsubmission_file_/",
+        "Bob_2_assignsubmission_file_bot.py",
+    )
+    made(tmp_path, "Bob_2_assignsubmission_file_x_9_assignsubmission_file_bot.py")
+    found = read(tmp_path)
+    assert {item.person: item.reason[:40] for item in found} == {
+        "moodle 1": "",
+        "moodle 9": "",
+        "moodle 2": "",
+        "moodle Bob_2_assignsubmission_file_x_9_assignsubmission_file_bot.py": "The submission 'Bob_2_assignsubmission_f",
+    }
 
 
 def test_repositories(tmp_path: Path) -> None:

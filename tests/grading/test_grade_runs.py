@@ -117,6 +117,26 @@ def test_a_certificate_still_finds_every_submission_that_it_names(home: Path, re
         assert own.returncode == 0, own.stdout
 
 
+def test_a_submission_that_an_export_of_gradescope_lacks_takes_no_mark_away(home: Path, referee: Referee) -> None:
+    """Such as a folder with one late submission and the metadata of the class."""
+    export = home / "export"
+    people = {1: "ada", 2: "bob"}
+    export.mkdir()
+    (export / "submission_metadata.yml").write_text(
+        "".join(f"submission_{number}:\n  :submitters:\n  - :name: {name}\n    :sid: '{name}'\n" for number, name in people.items())
+    )
+    for number in people:
+        hand_in(export / f"submission_{number}", hunter=IDLE)
+    assert referee("grade", "export", "--out", "out", cwd=home).returncode == 0
+    shutil.rmtree(export / "submission_1")
+    (export / "submission_2" / "hunter.py").write_text(rubrics.CRASHES)
+    done = referee("grade", "export", "--out", "out", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert "Run 3: 1 new, 2 kept" in done.stderr
+    assert marks(home)["ada"] == ("20", "ok", "2")
+    assert marks(home)["bob"] == ("0", "faulty", "3")
+
+
 @pytest.mark.parametrize("options", [(), ("--roster", "roster.csv")], ids=["alone", "roster"])
 def test_an_empty_folder_takes_no_mark_away(options: tuple[str, ...], home: Path, referee: Referee) -> None:
     (home / "empty").mkdir()
@@ -136,6 +156,8 @@ def test_absence_costs_marks_only_on_request_and_they_come_back(home: Path, refe
     gone = ("0", "missing", "")
     assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": gone, "carl": gone}
     assert submitted(home)["bob"] == {IDLE}
+    again = referee("grade", "--out", "out", "--only", "bob")
+    assert (again.returncode, "No submission of 'bob' was graded" in again.stderr) == (2, True)
     done = referee("grade", "class", "--out", "out", "--slots", "1")
     assert "2 matches to play" in done.stderr, "bob's and carl's results are still there"
     assert marks(home) == dict.fromkeys(STUDENTS, ("20", "ok", "3"))
