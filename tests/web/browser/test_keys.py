@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from pages import start_as, wait_for_step
 
 if TYPE_CHECKING:
