@@ -57,9 +57,12 @@ class Server:
         return found
 
     def close(self) -> None:
-        """End it, if it is still there."""
+        """End it, if it is still there. A server that doesn't end fails the test, with what it wrote."""
         self.process.terminate()
-        self._reader.join()
+        self._reader.join(PATIENCE)
+        if self._reader.is_alive():
+            self.process.kill()
+            raise AssertionError(f"the server did not end: {self.screen}")
         self.process.communicate(PATIENCE)
 
 
