@@ -65,6 +65,14 @@ class _Person:
         self.move_id: int | None = None
         self.last: tuple[int, float] | None = None
 
+    def choose(self, message: dict[str, Json]) -> None:
+        """Take a move. A move that names a turn is ignored outside that turn, because the rules may refuse it in another one."""
+        asked = None if self.asked is None else self.asked["turn"]
+        if message.get("turn", asked) != asked:
+            return
+        self.pending_move = message["move"]
+        self.move_id = number if isinstance(number := message.get("id"), int) else None
+
 
 class HumanSession:
     """The people of one match. ``pace`` is in steps a second; None waits for every move. ``is_timed``: they have clocks as bots do.
@@ -140,8 +148,7 @@ class HumanSession:
             self._settle(now)
             return self.due(now)
         if kind == "move" and isinstance(message.get("move"), dict):
-            person.pending_move = message["move"]
-            person.move_id = number if isinstance(number := message.get("id"), int) else None
+            person.choose(message)
         elif kind == "resign":
             farewells = self._leave(seat, GAVE_UP)
             self._settle(now)

@@ -45,7 +45,7 @@ _JUDGING_SECONDS = 4.0
 FAR_BEHIND = 512 << 10
 #: Codes with which a socket is closed: 4000 another window took the seat, 4001 no more room, 4002 the address shows the next match.
 TAKEN, FULL, NEXT = 4000, 4001, 4002
-#: How long a preview waits for a newer request, in seconds.
+#: The shortest time between two previews of a kind for a seat, in seconds. A newer request replaces one that waits.
 _PREVIEW_SECONDS = 0.02
 #: The most moves that a page may ask about at once, and how often their answer may wait for the position, at the interval above.
 _MOST_OPTIONS = 32
@@ -112,6 +112,7 @@ class MatchSite(Site):
         self._words: dict[WebSocket, dict[str, str]] = {}
         #: The newest request of each seat and kind.
         self._previews: dict[tuple[Seat, str], dict[str, Json]] = {}
+        self._previewed: dict[tuple[Seat, str], float] = {}
         self._pending: dict[Seat, bytes] = dict.fromkeys(pipes, b"")
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
@@ -406,7 +407,7 @@ class MatchSite(Site):
     def _preview(self, key: tuple[Seat, str], message: dict[str, Json]) -> None:
         """Answer a page's request for a preview or for its options: only the newest of each, and at limited frequency."""
         if key not in self._previews:
-            self._loop.call_later(_PREVIEW_SECONDS, self._answer_preview, key, 0)
+            self._loop.call_at(self._previewed.get(key, 0.0) + _PREVIEW_SECONDS, self._answer_preview, key, 0)
         self._previews[key] = message
 
     def _answer_preview(self, key: tuple[Seat, str], waited: int) -> None:
@@ -418,21 +419,26 @@ class MatchSite(Site):
             self._loop.call_later(_PREVIEW_SECONDS, self._answer_preview, key, waited + 1)
             return
         del self._previews[key]
+        self._previewed[key] = self._loop.time()
         move, moves, number = message.get("move"), message.get("moves"), message.get("id")
         if not isinstance(number, int):
             return
         with contextlib.suppress(RecursionError, ValueError):
             if kind == "preview" and isinstance(move, dict):
-                self._say(seat, {"type": kind, "id": number, "move": move, **self.recorded.preview(seat, move)})
+                found = self.recorded.preview(seat, move)
+                self._say(seat, {"type": kind, "id": number, "move": move, "refused": bool(self._refusal(found)), **found})
             elif kind == "options" and isinstance(moves, list):
-                self._say(seat, {"type": kind, "id": number, "reasons": [self._refusal(seat, one) for one in moves[:_MOST_OPTIONS]]})
+                previews = [self.recorded.preview(seat, one if isinstance(one, dict) else {}) for one in moves[:_MOST_OPTIONS]]
+                reasons = [self._refusal(found) for found in previews]
+                self._say(seat, {"type": kind, "id": number, "reasons": reasons})
+                if reasons and not reasons[0] and isinstance(message.get("wish"), int):
+                    # The first one is what the person wishes for, if the rules allow it in this turn.
+                    wish = {"type": "move", "id": message["wish"], "turn": turn, "move": moves[0]}
+                    self._update(self.session.take(seat, wish, self._loop.time()))
 
-    def _refusal(self, seat: Seat, move: Json) -> str:
-        """Return why the rules refuse a move in the latest position; "" if they don't."""
-        if not isinstance(move, dict):
-            return ""
-        told = self.recorded.preview(seat, move)["notices"]
-        return "; ".join(str(notice["text"]) for notice in told if notice.get("code") in self._refusals)
+    def _refusal(self, preview: dict[str, Json]) -> str:
+        """Return why the rules refuse the move of a preview; "" if they don't."""
+        return "; ".join(str(notice["text"]) for notice in preview["notices"] if notice.get("code") in self._refusals)
 
     def _hear(self, seat: Seat) -> None:
         questions = self._pipes[seat][0]

@@ -18,12 +18,23 @@ const ARROWS = {
 /** The signs of walls on buttons. @type {Record<string, string>} */
 const WALL_SIGNS = { horizontal: "— wall", vertical: "| wall", diagonal: "/ wall", "counter-diagonal": "\\ wall" };
 
+/** @param {EvasionTrack} track @param {number} steps until something is legal */
+function inSteps(track, steps) {
+  return `in ${counted(steps, track.isTurnwise ? "round" : "step")}`;
+}
+
+/** What a wall has to wait for. @param {EvasionTrack} track @param {number} turn */
+function nextWall(track, turn) {
+  const timer = track.timer(turn);
+  return timer ? `next wall ${inSteps(track, timer)}` : "";
+}
+
 /** @param {EvasionTrack} track @param {number} turn @returns {import("../../web/viewer/kit/types.js").Dial[]} */
 function dials(track, turn) {
   const timer = track.timer(turn);
   const left = Math.max(0, track.maxWalls - track.wallsAt(turn).length);
   return [
-    { name: "Next wall", value: track.cooldown - timer, most: track.cooldown, text: timer ? `in ${counted(timer, track.isTurnwise ? "round" : "step")}` : "now", isReady: !timer },
+    { name: "Next wall", value: track.cooldown - timer, most: track.cooldown, text: timer ? inSteps(track, timer) : "now", isReady: !timer },
     { name: "Walls left", value: left, most: track.maxWalls, text: `${number(left)} of ${number(track.maxWalls)}`, isReady: left > 0 },
   ];
 }
@@ -175,6 +186,8 @@ function hunterControls(track, kinds) {
     dials: (turn) => dials(track, turn),
     goesOn: (_turn, isPaced) => (isPaced ? "You fly without steering; build walls to guide the chase." : ""),
     reword: (text) => text.replace("the hunter's", "your"),
+    mayBeRefused: true,
+    waits: (move, turn) => (move.build ? nextWall(track, turn) : ""),
     confirmsTaps: true,
   };
 }
@@ -195,6 +208,11 @@ function turnwisePrey(track) {
   };
   return {
     ...controls,
+    mayBeRefused: true,
+    waits(move, turn) {
+      const left = track.left(track.preyTimers, turn);
+      return left && move.go ? `next move ${inSteps(track, left)}` : "";
+    },
     key: (event, turn) => {
       const intent = controls.key(event, turn);
       return intent && { move: named(intent.move) };
@@ -254,6 +272,9 @@ function turnwiseHunter(track) {
       if (isClick) first = cell;
       return null;
     },
+    mayBeRefused: true,
+    // Removing a wall takes as long as building one.
+    waits: (move, turn) => (move.add || move.remove ? nextWall(track, turn) : ""),
     confirmsTaps: true,
     buttons: [],
     pads: [{

@@ -13,6 +13,8 @@ import { COMPASS, outline, pathOf, wallPlace } from "./walls.js";
 const REFUSED_SECONDS = 1;
 /** How far its mark stays away from the hunter's cell, and how far the cross is from there, in pixels. */
 const [GAP, REACH] = [16, 64];
+/** How far the line of a wall that is only meant goes, in pixels. */
+const MEANT = 48;
 /** The longest line of a refused wall, in cells. */
 const MOST = 2000;
 
@@ -35,21 +37,17 @@ function refusalsAt(track, { turn, phase, pace }) {
  * @param {Frame} frame
  */
 export function drawRefusals(track, context, frame) {
-  for (const refusal of refusalsAt(track, frame)) drawRefused(track, context, refusal, frame.palette, frame.pixel);
+  for (const refusal of refusalsAt(track, frame)) drawRefused(track, context, refusal, frame);
 }
 
 /**
- * Why the newest wall was refused, or would be; several reasons would cover each other.
+ * Why the newest wall was refused; several reasons would cover each other. Of a wall that is only meant the page says it beside the board.
  * @param {EvasionTrack} track
  * @param {Frame} frame
  */
 export function notes(track, frame) {
-  const { turn, phase, preview } = frame;
-  const refused = preview?.notices.find((notice) => notice.code === "wall-refused");
-  const [newest] = preview ? [] : refusalsAt(track, frame);
-  const text = preview ? (refused && preview.move.build ? refused.text : "") : newest?.text ?? "";
-  const at = newest ? track.place(newest.x, newest.y) : track.place(...track.ways.hunter.at(turn + phase));
-  return text ? [{ text: plain(text, 300).replace(/^.*refused: /, "refused: "), at, color: "warn" }] : [];
+  const [newest] = frame.preview ? [] : refusalsAt(track, frame);
+  return newest ? [{ text: plain(newest.text, 300).replace(/^.*refused: /, "refused: "), at: track.place(newest.x, newest.y), color: "warn" }] : [];
 }
 
 /**
@@ -79,20 +77,21 @@ function freeCells(track, refusal, dx, dy) {
  * @param {EvasionTrack} track
  * @param {CanvasRenderingContext2D} context
  * @param {{ kind: string, x: number, y: number, turn?: number, reach?: Record<string, number> }} refusal
- * @param {import("../../web/viewer/kit/types.js").Palette} palette
- * @param {number} pixel
+ * @param {Frame} frame
+ * @param {boolean} isMeant the wall is only meant: it is small and grey
  */
-function drawRefused(track, context, refusal, palette, pixel) {
+function drawRefused(track, context, refusal, { palette, pixel }, isMeant = false) {
   const { kind, x, y } = refusal;
   const [u, v] = track.place(x, y);
   const across = kind === "vertical" ? 0 : 1;
   const down = kind === "horizontal" ? 0 : kind === "diagonal" ? -1 : 1;
   const from = Math.max(0.7, GAP * pixel);
-  const arm = 5 * pixel;
+  const arm = (isMeant ? 3 : 5) * pixel;
+  const most = isMeant ? MEANT * pixel : Infinity;
   const lines = new Path2D();
   const crosses = new Path2D();
   for (const side of [-1, 1]) {
-    const to = 0.5 + freeCells(track, refusal, side * across, (track.isTurnwise ? 1 : -1) * side * down);
+    const to = Math.min(most, 0.5 + freeCells(track, refusal, side * across, (track.isTurnwise ? 1 : -1) * side * down));
     if (to <= from) continue;
     lines.moveTo(u + side * across * from, v + side * down * from);
     lines.lineTo(u + side * across * to, v + side * down * to);
@@ -103,10 +102,11 @@ function drawRefused(track, context, refusal, palette, pixel) {
       crosses.lineTo(middleU + arm, middleV + tilt * arm);
     }
   }
-  for (const [color, width] of /** @type {[string, number][]} */ ([[palette.paper, 5], [palette.warn, 2.5]])) {
+  const ink = isMeant ? palette.faint : palette.warn;
+  for (const [color, width] of /** @type {[string, number][]} */ ([[palette.paper, isMeant ? 3 : 5], [ink, isMeant ? 1.2 : 2.5]])) {
     context.strokeStyle = color;
     context.lineWidth = width * pixel;
-    context.setLineDash(color === palette.warn ? [6 * pixel, 4 * pixel] : []);
+    context.setLineDash(color === ink ? [6 * pixel, 4 * pixel] : []);
     context.stroke(lines);
     context.setLineDash([]);
     context.stroke(crosses);
@@ -119,7 +119,8 @@ function drawRefused(track, context, refusal, palette, pixel) {
  * @param {Frame} frame
  * @param {import("../../web/viewer/kit/types.js").Preview} preview
  */
-export function drawPreview(track, context, { turn, phase, palette, pixel }, { changes, notices, move }) {
+export function drawPreview(track, context, frame, { changes, notices, move }) {
+  const { turn, phase, palette, pixel } = frame;
   context.globalAlpha = 0.55;
   context.fillStyle = palette.accent;
   // On a large board a wall of one cell would be a hairline.
@@ -143,7 +144,7 @@ export function drawPreview(track, context, { turn, phase, palette, pixel }, { c
   const refusal = notices.find((notice) => notice.code === "wall-refused");
   if (refusal && move.build) {
     const [x, y] = [track.hunter[0].data[turn], track.hunter[1].data[turn]];
-    drawRefused(track, context, { kind: move.build.kind, x, y }, palette, pixel);
+    drawRefused(track, context, { kind: move.build.kind, x, y }, frame, true);
   }
   const go = track.isTurnwise ? COMPASS[move.go] : move.go;
   if (Array.isArray(go)) {

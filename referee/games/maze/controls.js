@@ -38,6 +38,7 @@ export function controlsOf(track, seat) {
       const go = Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "R" : "L") : dy > 0 ? "D" : "U";
       return dx || dy ? { move: { go } } : null;
     },
+    mayBeRefused: true,
     refusal({ go }) {
       const sign = next(go);
       return sign === undefined ? `There is no way ${NAMES[go]}: the board ends there.` : sign === "#" ? `There is no way ${NAMES[go]}: a wall.` : "";

@@ -105,10 +105,10 @@ export class Pads {
     return this.buttons.flatMap(({ button }) => (button.move === undefined ? [] : [button.move]));
   }
 
-  /** @param {any} move */
+  /** Why a move would be refused; null if it is none of the checked ones. @param {any} move */
   reason(move) {
     const text = JSON.stringify(move);
-    return this.buttons.find(({ button }) => button.move !== undefined && JSON.stringify(button.move) === text)?.reason ?? "";
+    return this.buttons.find(({ button }) => button.move !== undefined && JSON.stringify(button.move) === text)?.reason ?? null;
   }
 
   /**

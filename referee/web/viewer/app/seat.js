@@ -5,11 +5,14 @@ import { byId, el, plain } from "../kit/dom.js";
 import { Agreements } from "./agreements.js";
 import { showBefore } from "./before.js";
 import { Countdown, MoveClock } from "./countdown.js";
+import { DrawingHand } from "./hand.js";
 import { HeldKeys } from "./held-keys.js";
 import { introduction } from "./intro.js";
 import { Dials, Pads, write } from "./pad.js";
 import { awaited, called, capital, gone, listed } from "./people.js";
+import { Previews } from "./previews.js";
 import { Rematch } from "./rematch.js";
+import { Wish } from "./wish.js";
 
 /** For how long a question may be missing before the heading says so, and for how long a remark stays, in milliseconds. */
 const SLOW_MS = 600;
@@ -52,26 +55,34 @@ export class Seat {
     this.waits = this.isOver = this.hasBegun = false;
     /** The move that answers the question; `moveId` is its number, 0 if the server doesn't have it. @type {any} */
     this.pendingMove = null;
-    this.moveId = this.previewId = this.optionsId = 0;
+    this.moveId = this.lastId = this.optionsId = this.sentAt = 0;
     /** @type {any} */
     this.hovered = null;
     /** Where a tap waits for a second one. @type {import("../kit/types.js").Cell | null} */
     this.tapped = null;
     /** Where the pointer is on the board. @type {{ cell: import("../kit/types.js").Cell, event: { shiftKey: boolean } } | null} */
     this.pointsAt = null;
-    this.previewTimer = this.previewed = this.slowTimer = this.toldAt = this.objectedAt = 0;
+    /** Whether the pointer has moved since the last move was chosen: where it only rests, it asks for nothing. */
+    this.hasMoved = false;
+    this.slowTimer = this.toldAt = 0;
     /** What says that this person is ready; the match takes it only after its greeting. @type {any} */
     this.ready = null;
     /** What was left when the question came, in seconds. @type {{ move: number | null, bank: number | null } | undefined} */
     this.left = undefined;
     /** The remarks on the last steps, and when they came. @type {any[]} */
     this.told = [];
-    /** Why a move that was chosen isn't possible, and when that was said. */
-    this.objection = "";
-    /** For which turn the buttons know what would be refused, and the number of that request. */
+    /** For which turn the buttons know what would be refused; the turn of the last request, and the wish that it was about, too. */
     this.checkedTurn = this.optionsTurn = -1;
-    /** The way of a robot or the like that the pointer draws. @type {import("../kit/types.js").Cell[]} */
-    this.way = [];
+    /** @type {{ move: any, id: number } | null} */
+    this.askedWish = null;
+    this.wish = new Wish({
+      isAsked: () => this.asked >= 0 && view.turn() >= this.asked,
+      refusal: (move) => this.refusal(move),
+      ask: () => this.askedWish?.move === this.wish.move && this.optionsTurn === this.asked || this.checkOptions(true),
+      send: (move) => this.sendMove(move),
+      changed: () => this.changed(),
+    });
+    this.previews = new Previews(() => (this.hovered ? this.combined(this.hovered) : this.pendingMove), (message) => view.send(message), (preview) => this.setPreview(preview));
     this.keys = new HeldKeys(view.board.end.signal);
     this.countdown = new Countdown(() => this.showStatus());
     byId("frame").append(this.countdown.place);
@@ -115,7 +126,7 @@ export class Seat {
     board.reset();
     board.canvas.parentElement?.classList.add("playing");
     board.onClick = (cell, event) => this.pointed(cell, event);
-    board.hand = this;
+    board.hand = new DrawingHand(this);
     this.layOut(board.track, this.view.turn());
     this.padPlace.inert = false;
     // The first question may have come before the board.
@@ -190,30 +201,29 @@ export class Seat {
       this.waits = message.waits;
       this.tellTime();
       if (message.notices?.length) [this.told, this.toldAt] = [message.notices, performance.now()];
-      this.checkOptions();
+      this.wish.asked();
+      if (this.optionsTurn !== message.turn) this.checkOptions();
       const planned = this.controls?.plan?.(message.turn);
       if (planned) this.choose(planned);
       else if (this.pointsAt) this.lookAgain();
-      else if (this.hovered) this.requestPreview();
+      else if (this.hovered) this.previews.request();
     } else if (message.type === "answered") {
       if (this.asked === message.turn) this.asked = -1;
       this.tellTime();
-      // A move that the server had not heard of by then is for the next turn.
-      if (!this.moveId || message.id >= this.moveId) this.pendingMove = null;
+      this.wish.answered(message.id);
+      // A move that the server had not heard of by then is for the next turn, if it is legal there.
+      const isLate = Boolean(this.pendingMove && this.moveId) && !(message.id >= this.moveId);
+      if (isLate && this.controls?.mayBeRefused) this.wish.make(this.pendingMove, this.sentAt);
+      if (!isLate || this.controls?.mayBeRefused) this.pendingMove = null;
       // What was asked for this turn says nothing of the next.
-      this.previewId += 1;
-      if (this.pendingMove) this.requestPreview();
+      this.previews.forget();
+      if (this.pendingMove) this.previews.request();
       else if (!this.hovered) this.setPreview(null);
     } else if (message.type === "options") {
-      if (message.id === this.optionsId) {
-        this.checkedTurn = this.optionsTurn;
-        const { pads, controls } = this;
-        // The game's own words, where it has some: they are made for people.
-        pads?.refuse(pads.checked.map((move, at) => (message.reasons[at] && controls?.refusal?.(move)) || this.shortened(message.reasons[at])), controls?.refused);
-      }
+      if (message.id === this.optionsId) this.takeOptions(message.reasons);
       return;
     } else if (message.type === "preview") {
-      if (message.id === this.previewId && !this.isOver) this.setPreview(message);
+      if (!this.isOver) this.previews.take(message);
       return;
     }
     this.show();
@@ -261,9 +271,10 @@ export class Seat {
     this.isOver = true;
     this.asked = -1;
     this.clock?.stop();
-    for (const timer of [this.slowTimer, this.previewTimer]) clearTimeout(timer);
+    clearTimeout(this.slowTimer);
     this.countdown.set(null);
-    this.setPreview(null);
+    this.previews.stop();
+    this.wish.clear();
     this.view.board.onClick = null;
     this.view.board.hand = null;
     this.view.board.canvas.parentElement?.classList.remove("playing");
@@ -284,6 +295,12 @@ export class Seat {
     this.showStatus();
     this.changed();
     if (this.session) this.agreements.show(this.session);
+  }
+
+  /** There is more of the match. */
+  grown() {
+    this.wish.consider();
+    this.changed();
   }
 
   /** What is chosen has changed, or the position. */
@@ -323,16 +340,16 @@ export class Seat {
     this.place.classList.toggle("mine", isMine);
   }
 
-  /** The sentence below the status: the pending move, or the one under the pointer, and what the engine says of it; else the last notices. */
+  /** The sentence below the status: the pending move, the wish, or the move under the pointer, and what the engine says of it; else the last notices. */
   tell() {
-    if (!this.said || !this.hasBegun) return;
-    const isObjected = this.objection !== "" && performance.now() - this.objectedAt < REMARK_MS;
-    const urgent = isObjected ? this.objection : this.asked >= 0 ? this.controls?.setUp?.(this.view.turn()) : "";
-    if (urgent) {
-      this.said.classList.toggle("bad-text", isObjected);
-      return write(this.said, urgent);
-    }
+    const { said, wish } = this;
+    if (!said || !this.hasBegun) return;
+    const setUp = this.asked >= 0 && this.controls?.setUp?.(this.view.turn());
     const { preview } = this.view.board;
+    // What is not done is grey.
+    said.classList.toggle("note", wish.move !== null || (!setUp && Boolean(preview?.refused)));
+    if (wish.move !== null) return write(said, this.wishInWords());
+    if (setUp) return write(said, setUp);
     const join = (/** @type {any[]} */ notices) => notices.map((notice) => this.shortened(notice.text, "refused: ")).join(". ");
     const wanted = this.hovered ? this.combined(this.hovered) : this.pendingMove;
     // The preview of an earlier move says nothing of this one.
@@ -340,8 +357,14 @@ export class Seat {
     const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview && this.hovered ? `${capital(this.inWords(preview.move))}${this.tapped ? ": tap again to do it" : ""}` : "";
     const remarks = performance.now() - this.toldAt < REMARK_MS || !this.isPaced ? join(this.told) : "";
     const goesOn = this.controls?.goesOn?.(this.view.turn(), this.isPaced) || (this.isPaced ? "If you don't move in time, you continue as before." : "");
-    write(this.said, [move, join(notices)].filter(Boolean).join(". ") || remarks || gone(this.session, this.seat) || goesOn);
-    this.said.classList.toggle("bad-text", notices.some((notice) => notice.seat));
+    write(said, [move, join(notices)].filter(Boolean).join(". ") || remarks || gone(this.session, this.seat) || goesOn);
+  }
+
+  /** The wish, and what it waits for. */
+  wishInWords() {
+    const { move, why } = this.wish;
+    const waits = this.controls?.waits?.(move, Math.max(this.asked, this.view.turn()));
+    return waits ? `${capital(this.inWords(move))}: ${waits}` : why || `Next: ${this.inWords(move)}`;
   }
 
   /** @param {any} move */
@@ -364,7 +387,6 @@ export class Seat {
       return true;
     }
     const intent = this.controls.key(event, this.view.turn());
-    this.objection = "";
     if (!intent) {
       // The key may have changed what is shown, and what the pointer means.
       this.lookAgain();
@@ -386,6 +408,7 @@ export class Seat {
       const shown = isNear ? null : this.controls.point(cell, turn, { shiftKey: event.shiftKey, reach });
       if (shown && JSON.stringify(shown.move) !== JSON.stringify(this.hovered?.move)) {
         this.tapped = cell;
+        this.hasMoved = true;
         return this.hover(shown);
       }
       if (isNear) cell = tapped;
@@ -402,35 +425,6 @@ export class Seat {
     return pixels / this.view.board.scale;
   }
 
-  /** Whether it takes hold of something there. @param {import("../kit/types.js").Cell} cell */
-  grab(cell) {
-    if (this.isOver || !this.controls?.drag || !this.controls.grab?.(cell, this.view.turn())) return false;
-    this.way = [cell];
-    return true;
-  }
-
-  /** What it holds is drawn on: every cell between two places counts. @param {import("../kit/types.js").Cell} cell */
-  drag(cell) {
-    const last = this.way[this.way.length - 1];
-    if (!last || (last.x === cell.x && last.y === cell.y)) return;
-    this.way.push(cell);
-    this.controls?.drag?.(this.way, this.view.turn(), false);
-    this.changed();
-  }
-
-  drop() {
-    const { way } = this;
-    this.way = [];
-    const intent = way.length > 1 ? this.controls?.drag?.(way, this.view.turn(), true) : null;
-    if (intent) this.choose(intent);
-    this.changed();
-  }
-
-  /** @param {CanvasRenderingContext2D} context @param {import("../kit/types.js").Frame} frame */
-  draw(context, frame) {
-    this.controls?.draw?.(context, frame);
-  }
-
   /** @param {import("../kit/types.js").Intent} intent */
   combined({ move, merge }) {
     if (!merge || !this.pendingMove) return move;
@@ -439,62 +433,93 @@ export class Seat {
 
   /** @param {import("../kit/types.js").Intent} intent */
   choose(intent) {
-    const why = this.controls?.refusal?.(intent.move) || (this.checkedTurn === this.asked ? this.pads?.reason(intent.move) : "");
-    [this.objection, this.objectedAt] = [why ?? "", performance.now()];
-    if (why) return this.tell();
-    this.pendingMove = this.combined(intent);
-    this.view.follow();
-    this.moveId = !intent.hold || (this.session?.pace && intent.hold !== "set-up") ? Math.max(this.moveId + 1, Date.now()) : 0;
-    if (this.moveId) this.view.send({ type: "move", id: this.moveId, move: this.pendingMove });
-    // Before a set-up is complete, the engine would place the other robots at random, so there is no preview.
-    if (intent.hold !== "set-up") this.requestPreview();
-    this.checkOptions();
+    // The pointer stays there, but what a click would do next time is no news.
+    this.hovered = null;
+    this.hasMoved = false;
+    const move = this.combined(intent);
+    if (!this.controls?.mayBeRefused) this.sendMove(move, intent.hold);
+    // A key that is held says the same again and again.
+    else if (!this.moveId || JSON.stringify(move) !== JSON.stringify(this.pendingMove)) this.wish.make(move);
     this.show();
   }
 
-  /** Ask the engine which of the buttons' moves it would refuse. */
-  checkOptions() {
-    const moves = this.pads?.checked ?? [];
-    if (!moves.length || this.asked < 0) return;
-    [this.optionsId, this.optionsTurn] = [this.optionsId + 1, this.asked];
-    const merge = Boolean(this.controls?.combine);
-    this.view.send({ type: "options", id: this.optionsId, turn: this.asked, moves: moves.map((move) => this.combined({ move, merge })) });
+  /** @param {any} move @param {boolean | "set-up"} [hold] */
+  sendMove(move, hold = false) {
+    this.pendingMove = move;
+    this.sentAt = performance.now();
+    this.view.follow();
+    // The engine has played a wish that it was asked about.
+    const isPlayed = move === this.askedWish?.move && this.optionsTurn === this.asked;
+    this.moveId = isPlayed ? this.askedWish?.id ?? 0 : !hold || (this.session?.pace && hold !== "set-up") ? this.nextId() : 0;
+    // What is legal in this step may not be in the next one.
+    const only = this.controls?.mayBeRefused ? { turn: this.asked } : {};
+    if (this.moveId && !isPlayed) this.view.send({ type: "move", id: this.moveId, move, ...only });
+    this.askedWish = null;
+    // Before a set-up is complete, the engine would place the other robots at random, so there is no preview.
+    if (hold !== "set-up") this.previews.request();
+    this.checkOptions();
   }
 
-  /** @param {import("../kit/types.js").Cell | null} cell @param {{ shiftKey: boolean }} event */
+  /** Why the rules refuse a move in the step that is asked; "" if they don't, null if only the engine knows. @param {any} move */
+  refusal(move) {
+    const why = this.controls?.waits?.(move, this.asked) || this.controls?.refusal?.(move);
+    if (why) return why;
+    // The referee itself passes for a person who is late.
+    if (!Object.keys(move).length) return "";
+    return this.checkedTurn === this.asked ? this.pads?.reason(move) ?? null : null;
+  }
+
+  /** Ask the engine which of the buttons' moves it would refuse. With the wish it is to play that in this step if it would not. */
+  checkOptions(withWish = false) {
+    const merge = Boolean(this.controls?.combine);
+    const moves = (this.pads?.checked ?? []).map((move) => this.combined({ move, merge }));
+    if (!moves.length && !withWish || this.asked < 0) return;
+    if (withWish) this.wish.id ||= this.nextId();
+    const { move, id } = this.wish;
+    [this.optionsId, this.optionsTurn, this.askedWish] = [this.optionsId + 1, this.asked, withWish ? { move, id } : null];
+    this.view.send({ type: "options", id: this.optionsId, turn: this.asked, ...(withWish ? { moves: [move, ...moves], wish: id } : { moves }) });
+  }
+
+  /** The number of the next move, greater than those of any page of this seat before. */
+  nextId() {
+    return (this.lastId = Math.max(this.lastId + 1, Date.now()));
+  }
+
+  /** @param {string[]} reasons why the engine would refuse the moves that it was asked about; "" if it would not */
+  takeOptions(reasons) {
+    const { pads, controls, askedWish } = this;
+    this.checkedTurn = this.optionsTurn;
+    // The game's own words, where it has some: they are made for people.
+    const inWords = (/** @type {any} */ move, /** @type {string} */ reason) => (reason && controls?.refusal?.(move)) || this.shortened(reason);
+    const rest = reasons.slice(askedWish ? 1 : 0);
+    pads?.refuse(pads.checked.map((move, at) => inWords(move, rest[at])), controls?.refused);
+    if (askedWish && this.checkedTurn === this.asked) this.wish.decide(askedWish.move, inWords(askedWish.move, reasons[0]));
+  }
+
+  /** The pointer has moved. @param {import("../kit/types.js").Cell | null} cell @param {{ shiftKey: boolean }} event */
   pointer(cell, event) {
     this.pointsAt = cell && { cell, event };
-    this.hover(cell && this.controls ? this.controls.point(cell, this.view.turn(), event) : null);
+    this.hasMoved = true;
+    if (cell) this.lookAgain();
+    else this.hover(null);
   }
 
   /** What the pointer means may be something else after a step, or a key. */
   lookAgain() {
-    if (this.pointsAt) this.pointer(this.pointsAt.cell, this.pointsAt.event);
+    if (this.pointsAt) this.hover(this.controls?.point(this.pointsAt.cell, this.view.turn(), this.pointsAt.event) ?? null);
   }
 
   /** @param {import("../kit/types.js").Intent | null} intent */
   hover(intent) {
     this.hovered = intent && !this.controls?.refusal?.(intent.move) ? intent : null;
-    if (this.hovered) this.objection = "";
-    this.hovered || this.pendingMove ? this.requestPreview() : this.setPreview(null);
-  }
-
-  /** Ask the engine what would come of it, a few times a second at most. */
-  requestPreview() {
-    if (this.isOver || this.previewTimer) return;
-    this.previewTimer = window.setTimeout(() => {
-      this.previewTimer = 0;
-      this.previewed = performance.now();
-      const move = this.hovered ? this.combined(this.hovered) : this.pendingMove;
-      if (!move) return;
-      this.previewId += 1;
-      this.view.send({ type: "preview", id: this.previewId, move });
-    }, Math.max(0, 50 - (performance.now() - this.previewed)));
+    if (this.hovered && this.hasMoved) this.wish.makeRoom();
+    this.hovered || this.pendingMove ? this.previews.request() : this.setPreview(null);
   }
 
   /** @param {import("../kit/types.js").Preview | null} preview */
   setPreview(preview) {
-    this.view.board.preview = preview;
+    // A pointer that rests asks for nothing, so nothing is refused to it.
+    this.view.board.preview = preview?.refused && !this.hasMoved ? null : preview;
     this.view.board.request();
     this.tell();
   }

@@ -251,7 +251,7 @@ export class Viewer {
     if (this.live) offerSkipped(recording);
     this.strips?.refresh();
     if (recording.isOver || hadLast !== recording.steps) this.panels?.refresh();
-    this.seat?.changed();
+    this.seat?.grown();
     this.show();
   }
 

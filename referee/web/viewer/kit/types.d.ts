@@ -91,6 +91,8 @@ export interface Preview {
   move: Json;
   changes: Record<string, Json>;
   notices: Json[];
+  /** Whether the rules would refuse the move. */
+  refused: boolean;
 }
 
 export interface Cell {
@@ -184,8 +186,12 @@ export interface Controls {
   key(event: KeyboardEvent, turn: number): Intent | null;
   /** The move that pointing at a cell stands for; `reach` is how near counts as a hit, in cells. */
   point(cell: Cell, turn: number, event: { shiftKey: boolean; type?: string; reach?: number }): Intent | null;
+  /** Whether the rules may refuse a move of this seat. Then each move waits on the page until they allow it, and is never sent before. */
+  mayBeRefused?: boolean;
   /** Why a move can't be made, "" if it can: who means it is told, and it is not sent. */
   refusal?(move: Json): string;
+  /** What a move has to wait for in a position, such as "next turn in 3 steps"; "" for nothing. */
+  waits?(move: Json, turn: number): string;
   /** One sentence on all the buttons' moves that can't be made now; "" where there are none. */
   refused?(moves: Json[]): string;
   /** What the engine says of this player's moves, in words for the person who plays it. */
