@@ -52,7 +52,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "analyze": (
             "replays",
-            "List the turning points of a match of Evasion: when capture became certain or evasion possible, and the best wall there.",
+            "List the turning points of a match, where its game has verdicts, and the steps that cost the losing side most, each with a better move.",
         ),
         "watch": (
             "watch",

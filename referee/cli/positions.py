@@ -20,6 +20,7 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from referee.games.capabilities import Appraised
     from referee.games.game import Game, Json, Seat
     from referee.replay.reader import Failed, Replay, Step
 
@@ -103,6 +104,10 @@ def _report(file: Path, game: Game[Any, Any], replay: Replay, number: int, found
         "movers": list(game.movers(found.state)) if outcome is None else [],
         "moves": moves_of(game, found.step) if found.step is not None else {},
         "seconds": seconds_by_seat(record, "us"),
+        "better": {
+            seat: {"move": game.codec.move_json(one.better), "now": one.now, "instead": one.instead}
+            for seat, one in _better(game, found.step)
+        },
         "notices": [notice.to_json() for notice in found.step.notices] if found.step is not None else [],
         "remarks": record.get("remarks", {}),
         "faults": found.faults,
@@ -155,6 +160,13 @@ def _happened(game: Game[Any, Any], replay: Replay, found: _Position) -> list[tu
         elif seat in game.movers(found.state):
             lines.append((escape(seat, 10), f"{name} was asked; its answer is not in the replay{left}"))
         lines += [("", text) for text in _remarks(record, seat)]
+    if found.step is not None and game.appraisal is not None:
+        kind = "exactly" if game.appraisal.is_exact else "estimate"
+        for seat, one in _better(game, found.step):
+            text = f"a better move of the {seat} was {move_text(game.codec.move_json(one.better))}, {one.about}: {one.instead:,} instead of {one.now:,}"
+            lines.append(
+                (kind, f"{text} {game.appraisal.measure(seat, game.codec.settings(replay.head['rules'], replay.head['settings']))}")
+            )
     if found.step is not None:
         lines += [("event", escape(notice.text, 400)) for notice in found.step.notices if notice.seat is None]
     return lines
@@ -172,6 +184,17 @@ def moves_of(game: Game[Any, Any], step: Step) -> dict[Seat, Json]:
     """Return the moves of a step as JSON, by seat."""
     given = step.record.get("moves", {})
     return {seat: game.codec.move_json(game.codec.parse(step.before, seat, given.get(seat, {}))) for seat in game.movers(step.before)}
+
+
+def _better(game: Game[Any, Any], step: Step | None) -> list[tuple[Seat, Appraised]]:
+    """Return a better move for each seat that had one in a step, as far as the game can tell."""
+    appraisal = game.appraisal
+    if step is None or appraisal is None:
+        return []
+    given = step.record.get("moves", {})
+    moves = {seat: game.codec.parse(step.before, seat, given.get(seat, {})) for seat in game.movers(step.before)}
+    found = ((seat, appraisal.appraiser(seat)(step.before, moves, step.after)) for seat in moves)
+    return [(seat, one) for seat, one in found if one is not None]
 
 
 def move_text(move: Json) -> str:

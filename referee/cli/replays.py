@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion
+from referee.cli.analysis import analysis_json, analysis_lines
 from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.front import REPLAYS
-from referee.errors import ReplayError, UsageError
+from referee.errors import UsageError
 from referee.replay.names import player_name
-from referee.replay.reader import open_game, read_lines
+from referee.replay.reader import open_game
 from referee.replay.reader import verify as play_again
 from referee.wire.escape import escape
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Notice, Outcome
     from referee.replay.reader import Replay, Step
     from referee.replay.rerun import Questions
-    from referee.web.replay_session import ReplayIndex
 
 #: Seconds between two progress lines of the analysis.
 _TOLD_SECONDS = 2.0
@@ -275,82 +275,39 @@ def _events(found: list[tuple[int, Notice]], most: int, wide: int) -> list[str]:
 @command
 def analyze(
     file: ReplayFile,
-    every: Annotated[bool, typer.Option("--all", help="List every change of walls, not only those that changed the verdict.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="List every step that could have changed the verdict, not only those that changed it.")
+    ] = False,
     seconds: Annotated[
         float, typer.Option("--seconds", min=0.0, max=1e6, help="The most processor time to spend; the output names what it leaves out.")
     ] = 60.0,
     as_json: JsonFlag = False,
 ) -> None:
-    """List the turning points of a match of Evasion: when capture became certain or evasion possible, and the best wall there.
+    """List the turning points of a match, where its game has verdicts, and the steps that cost the losing side most, each with a better move.
 
     Exit status 1 if the replay doesn't verify. The steps before the first error are still analyzed.
     """
-    from referee.web.replay_session import ReplayIndex
+    from referee.replay.match_analysis import MatchAnalysis
 
-    recorded = ReplayIndex(None, judging_seconds=seconds)
-    verdict = recorded.play(file, read_lines(file))
-    if recorded.game is None:
-        raise ReplayError(str(verdict["text"]))
+    found = MatchAnalysis(file, seconds)
+    if found.game.analysis is None and found.game.appraisal is None:
+        raise UsageError(
+            f"There is nothing to analyze in a match of {found.game.info.name}: its moves have no measure and its positions no verdict."
+        )
     told = time.monotonic()
 
-    def tell() -> None:
+    def tell(position: int) -> None:
         nonlocal told
         if time.monotonic() - told > _TOLD_SECONDS:
             told = time.monotonic()
-            say(f"judged up to step {recorded.judged[-1][0]:,} of {recorded.steps:,}")
+            say(f"judged up to step {position:,}")
 
-    recorded.compute_verdicts(tell)
-    if recorded.game.analysis is None or (not recorded.judged and not recorded.left_out):
-        raise UsageError(f"There is nothing to analyze in a match of {recorded.game.info.name}: its positions have no verdict.")
-    points = _points(recorded, every=every)
-    if not recorded.may_go_on:
-        recorded.left_out.append(f"A turning point without a {recorded.game.analysis.suggestion_name} was not searched for one.")
+    found.run(every=every, on_judged=tell)
     if as_json:
-        report = {"file": str(file), "steps": recorded.steps, "judged": len(recorded.judged), "points": points}
-        put_json({**report, "verified": verdict, "left_out": recorded.left_out})
+        put_json(analysis_json(file, found))
     else:
-        _print_points(recorded, points, every=every)
-    if verdict["status"] != "good":
-        say(f"referee: {escape(str(file))}: {str(verdict['text']).rstrip('.')}.")
+        for line in analysis_lines(file, found, every=every):
+            put(line)
+    if found.verified["status"] != "good":
+        say(f"referee: {escape(str(file))}: {str(found.verified['text']).rstrip('.')}.")
         raise typer.Exit(1)
-
-
-def _points(recorded: ReplayIndex, *, every: bool) -> list[dict[str, Any]]:
-    """Return the start and each step that changed the verdict, with the cause and the suggestion; with ``every`` also other changes of walls.
-
-    A point's verdict is that of the position after its step; the first point's is that of the start.
-    """
-    analysis = recorded.game.analysis if recorded.game is not None else None
-    assert analysis is not None, "a game without analysis has no verdicts, and the caller has refused it"
-    found: list[dict[str, Any]] = []
-    before = None
-    for position, verdict in recorded.judged:
-        if verdict["verdict"] == before and not every:
-            continue
-        # The step that led to the position, by the number that its events and its question have.
-        point: dict[str, Any] = {"step": max(0, position - 1), **verdict, "text": analysis.verdict_text(verdict)}
-        if before is not None:
-            was, now = recorded.state_at(position - 1), recorded.state_at(position)
-            point["by"] = analysis.cause(was, now)
-            point["what"] = recorded.told(position - 1) if analysis.invalidates_verdict(was, now) else []
-            if suggestion := dict(recorded.suggestion(was)):
-                point["best"] = suggestion
-        before = verdict["verdict"]
-        found.append(point)
-    return found
-
-
-def _print_points(recorded: ReplayIndex, points: list[dict[str, Any]], *, every: bool) -> None:
-    assert recorded.game is not None
-    assert recorded.game.analysis is not None
-    for point in points:
-        why = f" ({'; '.join(point['what']) or point['by']})" if "by" in point else ""
-        put(f"step {point['step']:>6,}  {point['text']}{why}")
-        if "best" in point:
-            put(f"{'':>13}{recorded.game.analysis.suggestion_name} in this step: {point['best']['text']}")
-    if not every:
-        changes, judged = max(0, len(points) - 1), len(recorded.judged)
-        times, positions = f"{changes} time{'s' * (changes != 1)}", f"{judged:,} position{'s' * (judged != 1)}"
-        put(f"The verdict changed {times} in {recorded.steps:,} steps; {positions} judged.")
-    for text in recorded.left_out:
-        put(f"Left out: {text}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: The names of all capabilities.
 CAPABILITIES = (
-    *("analysis", "adjudication", "pairing", "starts", "human_play", "text", "picture", "metrics"),
+    *("analysis", "appraisal", "adjudication", "pairing", "starts", "human_play", "text", "picture", "metrics"),
     *("dialects", "marking", "samples", "starters", "codes", "drawing", "conformance"),
 )
 
@@ -103,6 +103,25 @@ class Samples(NamedTuple):
     refusals: frozenset[str]
 
 
+class Appraised(NamedTuple):
+    """A move beside a better one in the same step, by a measure of the game.
+
+    ``better`` is that move, ``about`` describes it in words. ``now`` is the measure after the move that was played, ``instead`` after the
+    better one; ``remark`` says of the first what its number doesn't, and may be empty.
+    """
+
+    better: Any
+    about: str
+    now: int
+    instead: int
+    remark: str = ""
+
+    @property
+    def cost(self) -> int:
+        """What the move cost, in units of the measure."""
+        return abs(self.now - self.instead)
+
+
 class Starter(NamedTuple):
     """The starter of a seat: what it does, and the match that shows it.
 
@@ -150,6 +169,25 @@ if TYPE_CHECKING:
 
         def suggestion(self, state: S_contra) -> Mapping[str, Json]:
             """The best that one side could have done in a position, with a ``text`` for people; empty if there is nothing to say."""
+
+    class Appraisal(Protocol[S_contra]):
+        """What the moves of a seat cost it, for ``referee analyze``."""
+
+        @property
+        def is_exact(self) -> bool:
+            """True if the measure follows from the rules alone; otherwise it is an estimate."""
+
+        def measure(self, seat: Seat, settings: Any) -> str:
+            """Return what the measure counts: "cells left to the prey"."""
+
+        def apart(self, seat: Seat, settings: Any) -> int:
+            """Return the number of steps within which two moves count as one chance: only the costlier one is named."""
+
+        def appraiser(self, seat: Seat) -> Callable[[S_contra, Mapping[Seat, Any], S_contra], Appraised | None]:
+            """Return a function that appraises the moves of a seat in one match, step by step: ``before``, the moves of all seats, ``after``.
+
+            It returns None where no better move is known. It may remember what it has computed.
+            """
 
     class Adjudication(Protocol[S]):
         """Ends games early if their outcome is certain. Off unless the settings enable it."""

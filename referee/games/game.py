@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from referee.games.capabilities import (
         Adjudication,
         Analysis,
+        Appraisal,
         Conformance,
         Drawing,
         HumanPlay,
@@ -152,6 +153,10 @@ if TYPE_CHECKING:
         @property
         def analysis(self) -> Analysis[S] | None:
             """Verdicts on positions."""
+
+        @property
+        def appraisal(self) -> Appraisal[S] | None:
+            """What moves cost."""
 
         @property
         def adjudication(self) -> Adjudication[S] | None:

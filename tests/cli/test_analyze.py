@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +84,30 @@ def test_a_replay_that_is_cut_is_analyzed_as_far_as_it_goes(match: Path, referee
     assert done.returncode == 1
     assert done.stdout.startswith("step      0  the prey can evade for ever")
     assert "cut short" in done.stderr
+
+
+def test_the_losing_side_reads_its_costly_steps_and_how_to_see_them(referee: Cli, tmp_path: Path) -> None:
+    settings = ["--size", "120", "--prey", "90,40", "--max-steps", "600", "--isolation", "none", "--out", "lost game.gz"]
+    assert referee("play", "straight", "still", *settings).returncode == 0
+    found = json.loads(referee("analyze", "lost game.gz", "--json").stdout)
+    (costly,) = found["costly"]
+    assert (costly["seat"], costly["is_estimate"]) == ("hunter", True)
+    assert len(costly["steps"]) == 5
+    text = referee("analyze", "lost game.gz").stdout
+    assert "The hunter lost. Its 5 steps that cost most, by an estimate." in text
+    for step in costly["steps"]:
+        assert step["now"] - step["instead"] == step["cost"] > 0
+        assert step["played"] == {}
+        assert step["better"]["build"]["kind"] in step["text"]
+        assert step["command"].endswith(f"show 'lost game.gz' --step {step['step']}")
+        assert step["command"] in text
+        assert {one["verdict"] for one in step["verdicts"].values()} <= {"evade", "capture"}
+    shown = costly["steps"][0]
+    arguments = shlex.split(shown["command"])
+    better = json.loads(referee(*arguments[arguments.index("show") :], "--json").stdout)["better"]
+    assert better["hunter"] == {"move": shown["better"], "now": shown["now"], "instead": shown["instead"]}
+    told = " ".join(referee(*arguments[arguments.index("show") :]).stdout.split())
+    assert f"{shown['instead']:,} instead of {shown['now']:,}" in told
 
 
 def test_what_can_t_be_analyzed(referee: Cli, tmp_path: Path) -> None:

@@ -245,6 +245,9 @@ def test_capabilities_take_every_position_and_change_none(case: Case) -> None:
         exact(dict(verdict))
         assert game.analysis.verdict_text(verdict)
         exact(dict(game.analysis.suggestion(positions[0])))
+    if game.appraisal is not None:
+        assert all(game.appraisal.measure(seat, setup.settings) for seat in game.seats(setup.settings))
+        assert all(game.appraisal.apart(seat, setup.settings) > 0 for seat in game.seats(setup.settings))
     if game.adjudication is not None:
         assert not game.adjudication.is_enabled(setup.settings)
         assert not game.adjudication.needs_adjudication(last)

@@ -1,4 +1,4 @@
-"""The memory of a check doesn't grow with the length of a replay, and that of an analysis hardly."""
+"""The memory of a check and of an analysis doesn't grow with the length of a replay, and that of a page hardly."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 
 from referee import games
 from referee.games.evasion.state import PreyMove
+from referee.replay.match_analysis import MatchAnalysis
 from referee.replay.reader import read_lines, verify
 from referee.replay.writer import DIGEST_KEY, dumps
 from referee.web.replay_session import ReplayIndex
@@ -66,13 +67,20 @@ def test_a_replay_ten_times_as_long_takes_no_more_memory(tmp_path: Path) -> None
         assert found.turns == steps
 
     def analyze(path: Path, steps: int) -> None:
+        found = MatchAnalysis(path, 600.0)
+        found.run(every=False, on_judged=lambda position: None)
+        assert found.steps == steps
+        assert found.verified["status"] == "good"
+        assert found.losses
+
+    def show_on_a_page(path: Path, steps: int) -> None:
         recorded = ReplayIndex(None)
         assert recorded.play(path, read_lines(path))["status"] == "good"
         recorded.compute_verdicts()
         assert recorded.steps == steps
         assert recorded.judged
 
-    for work, most_a_step in ((check, 1), (analyze, 40)):
+    for work, most_a_step in ((check, 1), (analyze, 1), (show_on_a_page, 40)):
         work(short, 10_000)
         before = peak_of(partial(work, short, 10_000))
         after = peak_of(partial(work, long, 100_000))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from referee.dialects.dialect import Dialect
     from referee.games.capabilities import (
         Analysis,
+        Appraisal,
         Conformance,
         Drawing,
         Marking,
@@ -105,6 +106,13 @@ class Evasion:
         from referee.games.evasion.analysis import presentation
 
         return presentation
+
+    @property
+    def appraisal(self) -> Appraisal[State]:
+        """What moves cost, imported like ``picture``."""
+        from referee.games.evasion.analysis import appraisal
+
+        return appraisal
 
     @property
     def picture(self) -> PictureView[State]:

@@ -66,6 +66,7 @@ class Maze:
     info = INFO
     codec = MazeCodec()
     analysis = None
+    appraisal = None
     adjudication = None
     pairing = _Pairing()
     starts = None

@@ -28,6 +28,7 @@ class Rectangle:
     info = INFO
     codec = RectangleCodec()
     analysis = None
+    appraisal = None
     adjudication = None
     pairing = None
     starts = None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from referee.games.evasion.board.regions import Region
+    from referee.games.evasion.board.walls import Kind, Span
     from referee.games.evasion.state import State
 
 
@@ -137,19 +138,19 @@ def best_wall(state: State) -> Suggestion | None:
     """
     is_turnwise = variants.RULE_SETS[state.settings.rules].is_turnwise
     if len(state.walls) < state.settings.max_walls or is_turnwise:
-        found = [_judged(state, wall, ()) for wall in _walls(state)]
+        found = [_judged(state, wall, ()) for wall in walls_to_try(state)]
     else:
         found = [
             _judged(state, wall, (old.id,))
             for old in state.walls
-            for wall in _walls(state._replace(walls=state.walls.without(frozenset((old.id,)))), halves=False)
+            for wall in walls_to_try(state._replace(walls=state.walls.without(frozenset((old.id,)))), halves=False)
         ]
     possible = (one for one in found if one is not None)
     return min(possible, key=lambda one: (0, one.within or 0) if one.verdict == CAPTURE else (1, one.safe), default=None)
 
 
-def _walls(state: State, *, halves: bool = True) -> Iterator[Wall]:
-    """Yield the candidates that the rules allow now."""
+def walls_to_try(state: State, *, halves: bool = True) -> Iterator[Wall]:
+    """Yield the walls that are tried and that the rules allow now: the longest of each kind, with ``halves`` also its halves."""
     rules = variants.RULE_SETS[state.settings.rules]
     if state.ended or len(state.walls) >= state.settings.max_walls or state.wall_timer:
         return
@@ -160,16 +161,24 @@ def _walls(state: State, *, halves: bool = True) -> Iterator[Wall]:
         return
     moved = rules.bounce(state.walls, x, y, dx, dy)
     for kind in rules.kinds:
-        longest = trace(state.walls, kind, x, y, None, state.next_id)
-        if isinstance(longest, Blocked):
-            continue
-        low, high, here = (longest.y1, longest.y2, y) if longest.x1 == longest.x2 else (longest.x1, longest.x2, x)
-        spans = [None] if longest.first or not halves else [None, (low, here), (here, high)]
-        for span in spans:
+        for span in _spans(state, kind) if halves else (None,):
             build, prey = Build(kind, span), state.prey[:2]
             wall = can_build(state.walls, rules.kinds, build, 0, state.settings, (x, y), moved[:2], prey, state.next_id)
             if isinstance(wall, Wall):
                 yield wall
+
+
+def _spans(state: State, kind: Kind) -> Iterator[Span | None]:
+    """Yield the spans of the longest wall of a kind and of its two halves from the hunter; a thick wall has no halves."""
+    x, y, _, _ = state.hunter
+    longest = trace(state.walls, kind, x, y, None, state.next_id)
+    if isinstance(longest, Blocked):
+        return
+    yield None
+    if not longest.first:
+        low, high, here = (longest.y1, longest.y2, y) if longest.x1 == longest.x2 else (longest.x1, longest.x2, x)
+        yield low, here
+        yield here, high
 
 
 def _lines_near_the_prey(state: State) -> Iterator[Wall]:

@@ -1,0 +1,117 @@
+"""What ``analyze`` prints: the turning points of a match, and the steps that cost the losing side most."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from referee.cli.app import fitted, program
+from referee.cli.positions import move_text
+from referee.support.words import counted
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from referee.games.capabilities import Analysis
+    from referee.replay.match_analysis import Costly, Losses, MatchAnalysis, Point
+
+#: Columns of the number of a step and its blanks.
+_INDENT = 13
+
+
+def analysis_json(file: Path, found: MatchAnalysis) -> dict[str, Any]:
+    """Return the analysis of a replay for ``--json``."""
+    analysis = found.game.analysis
+    report = {
+        "file": str(file),
+        "steps": found.steps,
+        "judged": found.judged,
+        "points": [_point_json(analysis, point) for point in found.points],
+    }
+    costly = [_losses_json(file, analysis, losses) for losses in found.losses]
+    return {**report, "costly": costly, "verified": found.verified, "left_out": found.left_out}
+
+
+def _point_json(analysis: Analysis[Any] | None, point: Point) -> dict[str, Any]:
+    record = {"step": point.step, **_verdict_json(analysis, point.verdict)}
+    if point.by:
+        record |= {"by": point.by, "what": list(point.what)}
+    return {**record, "best": dict(point.best)} if point.best else record
+
+
+def _verdict_json(analysis: Analysis[Any] | None, verdict: Mapping[str, Any]) -> dict[str, Any]:
+    return {**verdict, "text": "" if analysis is None else analysis.verdict_text(verdict)}
+
+
+def _losses_json(file: Path, analysis: Analysis[Any] | None, losses: Losses) -> dict[str, Any]:
+    steps = []
+    for costly in losses.steps:
+        appraised = costly.appraised
+        record = {
+            "step": costly.step,
+            "played": costly.played,
+            "better": costly.better,
+            "text": appraised.about,
+            "now": appraised.now,
+            "instead": appraised.instead,
+            "cost": appraised.cost,
+            "command": command_for(file, costly.step),
+        }
+        if costly.verdicts:
+            record |= {"verdicts": dict(zip(("played", "better"), (_verdict_json(analysis, one) for one in costly.verdicts), strict=True))}
+        steps.append(record)
+    return {"seat": losses.seat, "is_estimate": not losses.is_exact, "measure": losses.measure, "steps": steps}
+
+
+def command_for(file: Path, step: int) -> str:
+    """Return the command that shows a step of a replay."""
+    return f"{program()} show {shlex.quote(escape(str(file), 400))} --step {step}"
+
+
+def analysis_lines(file: Path, found: MatchAnalysis, *, every: bool) -> list[str]:
+    """Return the analysis of a replay for people."""
+    lines: list[str] = []
+    analysis = found.game.analysis
+    if analysis is not None:
+        for point in found.points:
+            why = f" ({'; '.join(point.what) or point.by})" if point.by else ""
+            lines.append(f"step {point.step:>6,}  {analysis.verdict_text(point.verdict)}{why}")
+            if point.best:
+                lines.append(f"{'':>{_INDENT}}{analysis.suggestion_name} in this step: {point.best['text']}")
+    for losses in found.losses:
+        lines += ["", *_losses_lines(file, analysis, losses)]
+    if analysis is not None and not every:
+        if found.losses:
+            lines.append("")
+        changes = max(0, len(found.points) - 1)
+        lines.append(
+            f"The verdict changed {counted(changes, 'time')} in {found.steps:,} steps; {counted(found.judged, 'position')} judged."
+        )
+    return lines + [f"Left out: {text}" for text in found.left_out]
+
+
+def _losses_lines(file: Path, analysis: Analysis[Any] | None, losses: Losses) -> list[str]:
+    seat, kind = escape(losses.seat, 20), "exactly" if losses.is_exact else "by an estimate"
+    if not losses.steps:
+        return fitted(f"The {seat} lost, but no better move was found for it in any step, {kind}. Counted: {losses.measure}.", 0)
+    number = "step" if len(losses.steps) == 1 else f"{len(losses.steps)} steps"
+    lines = fitted(f"The {seat} lost. Its {number} that cost most, {kind}. Counted: {losses.measure}.", 0)
+    for costly in losses.steps:
+        lines += fitted(f"step {costly.step:>6,}  {_sentence(costly)}", _INDENT)
+        if costly.verdicts and analysis is not None:
+            played, better = map(analysis.verdict_text, costly.verdicts)
+            certain = f"after either move {played}" if played == better else f"after the move {played}; after the better one {better}"
+            lines += fitted(f"{'':>{_INDENT}}exact: {certain}", _INDENT)
+        lines.append(f"{'':>{_INDENT}}{command_for(file, costly.step)}")
+    return lines
+
+
+def _sentence(costly: Costly) -> str:
+    appraised = costly.appraised
+    remark = f" ({appraised.remark})" if appraised.remark else ""
+    return (
+        f"played {move_text(costly.played)}: {appraised.now:,}{remark}; better {move_text(costly.better)}, {appraised.about}: "
+        f"{appraised.instead:,}, a difference of {appraised.cost:,}"
+    )

@@ -1,0 +1,263 @@
+"""Estimates of what a move cost: the hunter's by the area that is left to the prey, the prey's by the steps until the hunter passes it.
+
+They look at one step only, and nobody knows what the players would have done next. What is certain is in ``verdict``.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+from referee.games.capabilities import Appraised
+from referee.games.evasion import variants
+from referee.games.evasion.analysis.presentation import walls_to_try
+from referee.games.evasion.board.regions import reachable
+from referee.games.evasion.rules.turnwise import MOST_ID
+from referee.games.evasion.state import HEADINGS, HUNTER, PREY, AddWall, Build, HunterMove, PreyMove, Step
+from referee.support.record import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from referee.games.evasion.board.walls import Wall, Walls
+    from referee.games.evasion.state import Settings, State
+
+    Cell = tuple[int, int]
+
+#: The measures are estimates: the players go on after the step.
+is_exact = False
+#: The number of the hunter's moves that are followed for the prey: in that time a prey can get away from most places.
+HORIZON = 60
+#: Steps within which the moves of a prey belong to one chance, and those of a hunter whose cooldown is shorter.
+_PREY_APART, _HUNTER_APART = 6, 20
+#: The most walls, from the newest on, that are taken down for trial.
+_MOST_WALLS = 20
+#: Where nothing changes, walls are taken down for trial in every third step only: that is many trials, and a chance lasts.
+_EVERY = 3
+#: The most regions that are remembered; compressed, each takes a few hundred bytes.
+_MOST_REGIONS = 20_000
+
+
+def measure(seat: str, settings: Settings) -> str:
+    """Return what the estimate for a seat counts."""
+    if seat == HUNTER:
+        return f"cells left to the prey, all {settings.width * settings.height:,} of the board if walls shut the hunter out"
+    return f"steps until the hunter would catch a prey that stays where it is, at most {_horizon(settings)}"
+
+
+def apart(seat: str, settings: Settings) -> int:
+    """Return the steps within which only one move is named: a hunter builds one wall in that time."""
+    if seat == HUNTER:
+        return max(_HUNTER_APART, settings.cooldown * variants.RULE_SETS[settings.rules].steps_per_unit)
+    return _PREY_APART
+
+
+def appraiser(seat: str) -> Callable[[State, Mapping[str, Any], State], Appraised | None]:
+    """Return the function that appraises the moves of a seat."""
+    return _HuntersMoves().appraise if seat == HUNTER else _appraise_prey
+
+
+class _Left(NamedTuple):
+    """The number of cells that walls leave to the prey; all of the board if the hunter can't get there."""
+
+    cells: int
+    is_shut_out: bool
+
+
+class _Known(NamedTuple):
+    """A region of cells, compressed: rows of ``stride`` bytes, bit x of a row for column x."""
+
+    packed: bytes
+    stride: int
+    area: int
+
+
+class _Try(NamedTuple):
+    """A move that a hunter could make: the ``standing`` walls after it has removed some, the new ``wall``, and its cell after the step."""
+
+    move: HunterMove | AddWall
+    standing: Walls
+    wall: Wall | None
+    hunter: Cell
+
+    def walls(self) -> Walls:
+        """Return the walls after the step."""
+        return self.standing if self.wall is None else self.standing.adding(self.wall)
+
+    def key(self) -> object:
+        """Return a key for the walls after the step, among those that one move makes of the same walls."""
+        removed = self.move.remove if isinstance(self.move, HunterMove) else ()
+        return removed, self.wall and self.wall[1:]
+
+
+class _HuntersMoves:
+    """Appraises the moves of a hunter. Remembers the regions of walls that come up again: a hunter passes the same row many times."""
+
+    def __init__(self) -> None:
+        self._walls: Walls | None = None
+        self._fewer: dict[tuple[int, ...], Walls] = {}
+        self._regions: dict[object, list[_Known]] = {}
+        self._count = 0
+
+    def appraise(self, before: State, moves: Mapping[str, Any], after: State) -> Appraised | None:
+        """Compare what the hunter's move left to the prey with what the best wall would have left."""
+        if after.ended == "caught":
+            return None
+        if before.walls is not self._walls:
+            self._walls = before.walls
+            self._fewer = dict(_fewer(before.walls))
+            self._forget()
+        standing = before.walls
+        prey, hunter = before.prey[:2], after.hunter[:2]
+        before_it = self._left(prey, before.hunter[:2], ((), None), lambda: standing)
+        is_changed = after.walls is not standing
+        now = self._left(prey, hunter, after.walls, lambda: after.walls) if is_changed else before_it
+        instead, better = now, None
+        takes_down = is_changed or before.step % _EVERY == 0
+        for one in self._tries(before, is_shut_out=before_it.is_shut_out, takes_down=takes_down):
+            left = self._left(prey, one.hunter, one.key(), one.walls)
+            if left.cells < instead.cells:
+                instead, better = left, one
+        if better is None:
+            return None
+        remark = "the hunter is shut out" if now.is_shut_out else ""
+        return Appraised(better.move, _words(better), now.cells, instead.cells, remark)
+
+    def _tries(self, state: State, *, is_shut_out: bool, takes_down: bool) -> Iterator[_Try]:
+        """Yield the moves that are tried: none, the longest walls, and fewer walls if the hunter is shut out or can't build another."""
+        rules, standing = variants.RULE_SETS[state.settings.rules], state.walls
+        at = rules.bounce(standing, *state.hunter)[:2]
+        yield _Try(HunterMove(), standing, None, at)
+        if rules.is_turnwise:
+            for wall in walls_to_try(state):
+                move = AddWall(_free_id(standing), wall.x1, wall.y1, wall.x2, wall.y2)
+                yield _Try(move, standing, wall, rules.bounce(standing.adding(wall), *state.hunter)[:2])
+            return
+        for wall in walls_to_try(state, halves=False):
+            yield _Try(HunterMove(Build(wall.kind)), standing, wall, at)
+        is_full = len(standing) >= state.settings.max_walls
+        for removed, walls in self._fewer.items() if takes_down and (is_full or is_shut_out) else ():
+            if len(removed) > 1 and not is_shut_out:
+                continue
+            at = rules.bounce(walls, *state.hunter)[:2]
+            yield _Try(HunterMove(None, removed), walls, None, at)
+            for wall in walls_to_try(state._replace(walls=walls), halves=False) if is_full and not state.wall_timer else ():
+                yield _Try(HunterMove(Build(wall.kind), removed), walls, wall, at)
+
+    def _left(self, prey: Cell, hunter: Cell, key: object, walls_of: Callable[[], Walls]) -> _Left:
+        """Return what walls leave to the prey; ``hunter`` is its cell after the step, ``key`` stands for the walls in what is remembered."""
+        assert self._walls is not None
+        for known in self._regions.get(key, ()):
+            cells = zlib.decompress(known.packed)
+            if _holds(cells, known.stride, prey):
+                break
+        else:
+            region = reachable(walls_of(), prey)
+            cells = region.bits.to_bytes(region.stride // 8 * self._walls.height, "little")
+            known = _Known(zlib.compress(cells, 1), region.stride // 8, len(region))
+            if self._count >= _MOST_REGIONS:
+                self._forget()
+            self._regions.setdefault(key, []).append(known)
+            self._count += 1
+        if _holds(cells, known.stride, hunter):
+            return _Left(known.area, is_shut_out=False)
+        return _Left(self._walls.width * self._walls.height, is_shut_out=True)
+
+    def _forget(self) -> None:
+        self._regions.clear()
+        self._count = 0
+
+
+def _holds(cells: bytes, stride: int, cell: Cell) -> bool:
+    """Return whether a cell is in a region of unpacked cells."""
+    x, y = cell
+    return bool(cells[y * stride + (x >> 3)] >> (x & 7) & 1)
+
+
+def _fewer(walls: Walls) -> Iterator[tuple[tuple[int, ...], Walls]]:
+    """Yield the walls without one of the newest, then only one of these; each with the ids of those that are gone."""
+    for wall in walls.all[-_MOST_WALLS:]:
+        yield (wall.id,), walls.without(frozenset((wall.id,)))
+    for wall in walls.all[-_MOST_WALLS:] if len(walls) > 2 else ():
+        gone = tuple(other.id for other in walls if other.id != wall.id)
+        yield gone, walls.without(frozenset(gone))
+
+
+def _words(one: _Try) -> str:
+    """Return a hunter's move in words."""
+    wall = one.wall
+    removed = one.move.remove if isinstance(one.move, HunterMove) else ()
+    parts = [f"take down wall{'s' * (len(removed) > 1)} {', '.join(map(str, removed))}"] if removed else []
+    if wall is not None:
+        parts.append(f"build a {wall.kind} wall from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2})")
+    return " and ".join(parts) or "change no wall"
+
+
+def _free_id(walls: Walls) -> int:
+    """Return an id for a new wall of ``gameserver``."""
+    used = {wall.id for wall in walls}
+    return next(number for number in range(MOST_ID + 1) if number not in used)
+
+
+def _horizon(settings: Settings) -> int:
+    """The steps that are followed for the prey."""
+    return HORIZON * variants.RULE_SETS[settings.rules].steps_per_unit
+
+
+def _appraise_prey(before: State, moves: Mapping[str, Any], after: State) -> Appraised | None:
+    """Compare how soon the hunter would catch the prey after its move and after each other one, if it then stayed and no wall changed."""
+    rules = variants.RULE_SETS[before.settings.rules]
+    if not rules.is_turnwise and not before.prey_moves:
+        return None
+    path = _path(after)
+    x, y = before.prey[:2]
+    near = before.settings.capture_radius + 2
+    if not any(abs(at[0] - x) <= near and abs(at[1] - y) <= near for _, at in path):
+        return None
+    now = _steps_left(after, path)
+    best, better, best_far = now, None, 0
+    for dx, dy in ((0, 0), *HEADINGS):
+        move = _prey_move(dx, dy, is_turnwise=rules.is_turnwise)
+        state, _ = variants.step(before, {**moves, PREY: move})
+        left = _steps_left(state, path)
+        far = (state.prey.x - state.hunter.x) ** 2 + (state.prey.y - state.hunter.y) ** 2
+        if left > now and (left, far) > (best, best_far):
+            best, better, best_far = left, (move, state), far
+    if better is None:
+        return None
+    move, state = better
+    about = f"go to ({state.prey.x}, {state.prey.y})" if state.prey[:2] != (x, y) else f"stay at ({x}, {y})"
+    return Appraised(move, about, now, best, "caught" if after.ended == "caught" else "")
+
+
+def _prey_move(dx: int, dy: int, *, is_turnwise: bool) -> PreyMove | Step:
+    """Return the prey's move in a direction; (0, 0) is to stay."""
+    if not is_turnwise:
+        return PreyMove((dx, dy))
+    return Step(HEADINGS[dx, dy]) if dx or dy else PreyMove()
+
+
+def _path(state: State) -> list[tuple[int, Cell]]:
+    """Return the hunter's cells from a position on, each with the steps until it is there, if no wall changes."""
+    rules = variants.RULE_SETS[state.settings.rules]
+    motion = tuple(state.hunter)
+    unit = rules.steps_per_unit
+    # In ``gameserver`` the hunter moves in every second turn.
+    first = 1 if unit == 1 or state.step % unit == 0 else unit
+    path = [(0, state.hunter[:2])]
+    for move in range(HORIZON):
+        motion = rules.bounce(state.walls, *motion)
+        path.append((min(first + move * unit, _horizon(state.settings)), motion[:2]))
+    return path
+
+
+def _steps_left(state: State, path: list[tuple[int, Cell]]) -> int:
+    """Return the steps until the hunter, on its path, catches a prey that stays; the horizon if it doesn't in that time."""
+    if state.ended == "caught":
+        return 0
+    settings, prey = state.settings, state.prey[:2]
+    captures, radius = variants.RULE_SETS[settings.rules].captures, settings.capture_radius
+    for steps, cell in path:
+        if abs(cell[0] - prey[0]) <= radius and abs(cell[1] - prey[1]) <= radius and captures(state.walls, radius, cell, prey):
+            return steps
+    return _horizon(settings)
