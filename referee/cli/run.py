@@ -59,11 +59,11 @@ def run_match(
     from referee.isolation.supervision import start_early
     from referee.match.seeds import new_seed
     from referee.players.building import tell_builds
-    from referee.players.spec import Spec, resolve
+    from referee.players.spec import HUMAN, Spec
 
-    game = wanted.match.game
+    has_pages = show.is_live or any(name == HUMAN for name in names.values())
     specs = {
-        seat: Spec(name, None, visitors[seat].about) if seat in visitors else resolve(name, seat, game.info.name, wanted.match.settings)
+        seat: Spec(name, None, visitors[seat].about) if seat in visitors else _spec(name, seat, wanted, is_public=has_pages)
         for seat, name in names.items()
     }
     if any(spec.runs is not None for spec in specs.values()):
@@ -106,6 +106,15 @@ def run_match(
     known = () if wanted.match.beginning is None else wanted.match.beginning.notes
     tell_notes([note for note in played.result.notes if note not in known], is_quiet=quiet)
     return played, pages
+
+
+def _spec(name: str, seat: str, wanted: request.Request, *, is_public: bool) -> Spec:
+    """Return a player by its name; one whose texts and log spectators may read, without folders of this machine."""
+    from referee.players.spec import from_home, published, resolve
+
+    home = str(Path.cwd())
+    found = resolve(from_home(name, home) if is_public else name, seat, wanted.match.game.info.name, wanted.match.settings)
+    return published(found, home) if is_public and not found.is_human else found
 
 
 def tell_notes(notes: Sequence[str], *, is_quiet: bool) -> None:

@@ -11,7 +11,6 @@ import errno
 import hashlib
 import os
 import platform
-import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,7 +24,7 @@ from referee.isolation.supervision import SupervisionReserve
 from referee.league.teams import check_copy
 from referee.league.values import MatchRecord
 from referee.match.clock import TimeControl
-from referee.players.spec import resolve
+from referee.players.spec import from_home, published, resolve
 from referee.replay.paths import SUFFIX
 from referee.wire.escape import escape
 
@@ -157,13 +156,13 @@ class Worker:
             try:
                 home = self._teams[team].home
                 with _inside(home):
-                    found = resolve(_from_home(self._teams[team].players[seat], home), seat, self._terms.game, settings)
+                    found = resolve(from_home(self._teams[team].players[seat], home), seat, self._terms.game, settings)
                 if found.is_human:
                     raise PlayerError(f"The team {escape(team, 60)} is a person; in a league only programs play.")
             except PlayerError as error:
                 error.seat = seat
                 raise
-            found = self._specs[key] = _published(found, home)
+            found = self._specs[key] = published(found, home)
         return found
 
     def _check_copy(self, program: Program, folder: str) -> None:
@@ -211,24 +210,6 @@ def _inside(folder: str) -> Iterator[None]:
         yield
     finally:
         os.chdir(before)
-
-
-def _from_home(player: str, home: str) -> str:
-    """Return a player's description with paths relative to the folder ``home`` in place of absolute ones."""
-    return re.sub(rf"(?<![\w./-]){re.escape(home.rstrip('/'))}/", "./", player) if home.strip("/") else player
-
-
-def _published(spec: Spec, home: str) -> Spec:
-    """Return a program under a name without folders of this machine: replays and their texts are published.
-
-    Paths in ``home``, the folder of the league's file, are relative to it; of others the last name stays.
-    """
-    shown = spec.label
-    for piece in spec.program.pieces:
-        if not f"{piece.source}/".startswith(f"{home.rstrip('/')}/"):
-            shown = shown.replace(piece.source, Path(piece.source).name)
-    about = {**spec.about, "program": escape(shown, 400)}
-    return spec._replace(label=shown, about=about, runs=spec.program._replace(label=shown, home=home))
 
 
 def replay_path(folder: Path, key: str) -> Path:
