@@ -51,7 +51,7 @@ class Live(Listener):
     """Follows a match on stderr; prints every refused wall and every warning with its step and reason."""
 
     def __init__(self, game: Game[Any, Any], clocks: Mapping[Seat, Clock], title: str = "") -> None:
-        #: What begins the lines of one of several matches, such as "game 2, "; and the seats with their players' names.
+        #: What begins the lines of one of two matches that change the roles, such as "game 2, "; and the seats with their players' names.
         self._title = title
         self._called: dict[Seat, str] = {}
         self._game = game
@@ -66,9 +66,14 @@ class Live(Listener):
 
     def begun(self, event: MatchBegun) -> None:
         """Print the game, the rule set and the players."""
-        self._called = {seat: f"{seat} {escape(player['name'], 40)}" for seat, player in event.head["players"].items()}
+        self._called = {seat: f"{seat} {self._name(player)}" for seat, player in event.head["players"].items()}
         self.put_line(f"{self._title}{event.head['game']}, {event.head['rules']}: {' against '.join(self._called.values())}")
         self._state = event.state
+
+    def _name(self, player: Mapping[str, Any]) -> str:
+        """Return a player's own name; where the roles change, with its team: the bots of two teams may have the same name."""
+        name, team = (escape(str(player.get(key, "")), 40) for key in ("name", "program"))
+        return f"{name} of {team}" if self._title and team and team.casefold() != name.casefold() else name
 
     def stepped(self, event: StepTaken) -> None:
         """Print notices to a seat and warnings, and redraw if it is time."""

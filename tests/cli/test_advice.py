@@ -36,14 +36,14 @@ def test_a_duel_says_whose_wall_was_refused_and_in_which_game(referee: Cli, tmp_
     for team in ("ada", "bob"):
         (tmp_path / team).mkdir()
         for seat in ("hunter", "prey"):
-            (tmp_path / team / f"{seat}.py").write_text(GREEDY.replace("SEAT", repr(seat)).replace("Greedy", f"{team.title()}Hunts"))
+            (tmp_path / team / f"{seat}.py").write_text(GREEDY.replace("SEAT", repr(seat)))
     done = referee("duel", "ada", "bob", "--max-steps", "5", "--isolation", "none")
     assert done.returncode == 0, done.stderr
     refused = [line for line in done.stderr.splitlines() if "refused" in line]
     assert refused
-    names = {"1": "AdaHunts", "2": "BobHunts"}
+    names = {"1": "ada", "2": "bob"}
     for line in refused:
-        found = re.match(r"game ([12]), (?:step \d+|1 more, the last in step \d+), hunter (\w+): vertical wall refused: ", line)
+        found = re.match(r"game ([12]), (?:step \d+|1 more, the last in step \d+), hunter Greedy of (\w+): vertical wall refused: ", line)
         assert found, line
         assert found[2] == names[found[1]]
 
