@@ -298,8 +298,6 @@ def open_file(path: str, label: str) -> BinaryIO:
 def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -> None:
     """Copy everything in an open folder; ``top`` is the submission's path and ``below`` the folder's path in it, for messages and links."""
     for name, facts in _entries(folder, below, count):
-        if count.is_ignored(name):
-            continue
         count.add_entry()
         path, place = os.path.join(below, name), os.path.join(target, name)
         if stat.S_ISLNK(facts.st_mode):
@@ -324,14 +322,25 @@ def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -
 
 
 def _entries(folder: int, below: str, count: Count) -> Iterator[tuple[str, os.stat_result]]:
-    """The names in an open folder with what they are now."""
+    """What belongs to the bot in an open folder, sorted by name, with what it is now.
+
+    A copy's numbers and times of files show in which order they were made. That must not depend on the folder, because no hash has its order.
+    """
+    names = []
     with os.scandir(folder) as entries:
         for entry in entries:
-            try:
-                yield entry.name, entry.stat(follow_symlinks=False)
-            except FileNotFoundError:
-                gone = escape(os.path.join(below, entry.name), 200)
-                raise count.refusal(f"changed while it was copied: '{gone}' is gone; try again.") from None
+            if count.is_ignored(entry.name):
+                continue
+            names.append(entry.name)
+            if len(names) > MOST_FILES:
+                # The count refuses them.
+                break
+    for name in sorted(names):
+        try:
+            yield name, os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            gone = escape(os.path.join(below, name), 200)
+            raise count.refusal(f"changed while it was copied: '{gone}' is gone; try again.") from None
 
 
 def _link(top: str, path: str, count: Count) -> str:

@@ -123,6 +123,23 @@ REFUSED = {
 }
 
 
+def test_the_order_of_a_folder_is_not_copied(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"{number}.py" for number in range(20)]
+    for name in reversed(names):
+        (folder / name).touch()
+    made: list[str] = []
+    original = submission._copy_file
+
+    def noted(inside: int, name: str, path: str, place: str, count: submission.Count) -> None:
+        made.append(name)
+        original(inside, name, path, place, count)
+
+    monkeypatch.setattr(submission, "_copy_file", noted)
+    target = copied(folder)
+    submission.remove(str(target))
+    assert [name for name in made if name in names] == sorted(names)
+
+
 @pytest.mark.parametrize("sentence", REFUSED)
 def test_what_may_not_come_along_is_refused_by_name(sentence: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submission, "MOST_FILES", 90)
