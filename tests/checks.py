@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee import games
-from referee.botcheck.run import Report, Request, run
-from referee.botcheck.table import CHECKS, NAMES
+from referee.author.check.run import Report, Request, run
+from referee.author.check.table import CHECKS, NAMES
 from referee.isolation.level import Isolation
 from referee.isolation.limits import NONE, Limits
 from referee.match.clock import TimeControl

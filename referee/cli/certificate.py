@@ -10,9 +10,9 @@ import typer
 
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import GRADERS
-from referee.cli.pages import need_league, need_sign
 from referee.cli.plain import Program
 from referee.errors import UsageError
+from referee.support.packages import need_league, need_sign
 from referee.support.words import counted
 from referee.wire.escape import escape
 

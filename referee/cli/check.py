@@ -22,8 +22,8 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from referee.botcheck.check import Check, Checked
-    from referee.botcheck.run import Report, Request
+    from referee.author.check.check import Check, Checked
+    from referee.author.check.run import Report, Request
 
 #: A bot that fails this check is checked again as a whole: nothing else is known of it.
 _STARTS = "starts"
@@ -37,7 +37,7 @@ _MANY = 2
 
 def _names() -> list[tuple[str, str]]:
     """Return the checks, for the shell."""
-    from referee.botcheck.table import CHECKS
+    from referee.author.check.table import CHECKS
 
     return [(one.name, one.about) for one in CHECKS]
 
@@ -74,7 +74,7 @@ def check(
     A failed check doesn't stop the others. At the end the command prints for each failed check what was sent, what came back, and what to do. Exit status 1
     if a check failed, 3 if the bot can't be started.
     """
-    from referee.botcheck.table import CHECKS
+    from referee.author.check.table import CHECKS
 
     chosen = _chosen(only or [], CHECKS)
     if list_checks:
@@ -83,7 +83,7 @@ def check(
     if bot is None:
         raise UsageError(f"Name the bot to check; for instance: {program()} check my_bot.py")
     check_isolation(isolation)
-    from referee.botcheck.run import run
+    from referee.author.check.run import run
     from referee.cli.run import announce_build
     from referee.players.building import tell_builds
 
@@ -114,7 +114,7 @@ def check(
 
 def _played(first: Request, names: Sequence[str], make: Callable[[str, str], Request], *, quiet: bool) -> Request:
     """Return the request for the game and the rule set that the bot plays: of some games the default rules, then their other rules."""
-    from referee.botcheck.run import find_game
+    from referee.author.check.run import find_game
 
     default = first.game.info.name
     others = [name for name in names if name != default]
@@ -154,7 +154,7 @@ def _meant(name: str, known: Any) -> str:
 
 
 def _request(bot: str, seat: str | None, game: str | None, rules: str | None, isolation: str, checks: tuple[Check, ...]) -> Request:
-    from referee.botcheck.run import Request
+    from referee.author.check.run import Request
     from referee.isolation.choose import choose
     from referee.isolation.limits import Limits
 
@@ -274,6 +274,6 @@ def _hint(request: Request, report: Report) -> None:
         only = f" --seat {failed.seat} --only {failed.check.name}" if failed is not None and failed.check.name != _STARTS else ""
         say(f"Next:  {program()} check {shlex.quote(request.bot)}{name}{only}")
         return
-    from referee.botcheck.matches import play_words
+    from referee.author.check.matches import play_words
 
     say(f"Next:  {program()} play {play_words(request.game, request.settings, {report.seats[0]: request.bot})}")

@@ -17,9 +17,9 @@ from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say, told_anyway
 from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Quiet, Slots, seat_option, with_match_options, words
-from referee.cli.pages import need_league
 from referee.cli.status_line import StatusLine
 from referee.errors import UsageError
+from referee.support.packages import need_league
 from referee.support.words import counted
 from referee.wire.escape import escape
 

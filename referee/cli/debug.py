@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import socket
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -18,7 +16,6 @@ from referee.cli.options import bot_argument, check_isolation, isolation_option,
 from referee.cli.replays import RECORDED_BOT, ReplayFile, recorded_bot
 from referee.cli.run import announce_build
 from referee.errors import UsageError
-from referee.support.packages import install_command
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -94,13 +91,14 @@ def debug(
     Exit status 1 if the bot gives no answer in that turn, or if the replay doesn't verify; 2 if the file isn't a replay.
     """
     from referee.api.debugging import program as resolved
+    from referee.author.debugger import report, under_debugger
     from referee.replay.rehearsal import Progress, questions_to_turn
     from referee.replay.rerun import questions
 
     isolation_value = _checked_isolation(isolation, has_bot=bot is not None, is_attached=is_attached)
     _check(port, against, out, is_attached=is_attached, plays_on=plays_on)
     if as_test is not None:
-        from referee.cli.pinned_test import check_free
+        from referee.author.pinned_test import check_free
 
         check_free(as_test)
     asked = questions(file, seat)
@@ -108,7 +106,7 @@ def debug(
         bot = recorded_bot(asked, file, "debug")
     spec = resolved(bot, asked.game.info.name, seat, asked.settings)
     if is_attached:
-        spec = _under_debugger(spec, PORT if port is None else port)
+        spec = under_debugger(spec, PORT if port is None else port)
     from referee.api import runner
     from referee.players.building import tell_builds
 
@@ -126,7 +124,7 @@ def debug(
         found = session.ask()
     test = None if as_test is None else _written(as_test, to_turn, spec, found)
     if as_json:
-        put_json(_report(file, bot, level, to_turn, found, played, test))
+        put_json(report(file, bot, level, to_turn, found, played, test))
     else:
         for line in _lines(file, to_turn, found, played, test, columns(80)):
             put(line)
@@ -161,7 +159,7 @@ def _check(port: int | None, against: str | None, out: str | None, *, is_attache
 
 def _written(path: Path, to_turn: QuestionsToTurn, spec: Spec, found: Debugged) -> tuple[Path, Path] | None:
     """Write the test, and return its path and that of the replay beside it; None if the bot was not asked."""
-    from referee.cli.pinned_test import write
+    from referee.author.pinned_test import write
 
     if not found.is_ready or found.failed is not None:
         say(f"The test is not written, because the bot was not asked in turn {to_turn.last.turn}.")
@@ -177,42 +175,6 @@ def _level(isolation_value: str, limits: Limits, spec: Spec) -> Isolation:
     for note in level.notes:
         say(f"note: {note}")
     return level
-
-
-def _under_debugger(spec: Spec, port: int) -> Spec:
-    """Return a Python bot as one that waits for a debugger. UsageError if that is impossible."""
-    from referee.cli.pages import need_debugger
-    from referee.isolation import runtime
-    from referee.players.attach import ADDRESS, under_debugger
-
-    shown = escape(spec.label, 120)
-    changed = under_debugger(spec.program, port)
-    if changed is None:
-        raise UsageError(
-            f"--attach is for Python bots, and '{shown}' is started by {escape(Path(spec.program.argv[0]).name, 80)!r}; a bot in a command line is "
-            'written as "python3 bot.py".'
-        )
-    python = changed.argv[0]
-    if python == runtime.OWN_PYTHON:
-        need_debugger("--attach")
-    elif not _has_debugger(python):
-        raise UsageError(f"--attach needs debugpy in the bot's own Python; install it: {install_command('debugpy', python=python)}")
-    if port:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((ADDRESS, port))
-            except OSError as error:
-                raise UsageError(f"Port {port} can't be used ({error.strerror}); name another one with --port, or --port 0.") from None
-    return spec._replace(runs=changed)
-
-
-def _has_debugger(python: str) -> bool:
-    code = "import importlib.util, sys; sys.exit(importlib.util.find_spec('debugpy') is None)"
-    try:
-        return subprocess.run([python, "-c", code], capture_output=True, check=False).returncode == 0
-    except OSError:
-        return False
 
 
 def _tell_how_to_attach(port: int, to_turn: QuestionsToTurn, seat: Seat) -> None:
@@ -295,51 +257,6 @@ class _Session(NamedTuple):
         )
         shown.finish()
         return found, played
-
-
-def _report(
-    file: Path,
-    bot: str,
-    level: Isolation,
-    to_turn: QuestionsToTurn,
-    found: Debugged,
-    played: PlayedMatch | None,
-    test: tuple[Path, Path] | None,
-) -> dict[str, Any]:
-    from referee.replay.rehearsal import judge, position
-
-    seat, game = to_turn.asked.seat, to_turn.asked.game
-    recorded = to_turn.recorded
-
-    def answer(given: Given | None) -> dict[str, Any] | None:
-        judgment = judge(to_turn, given)
-        if given is None or judgment is None:
-            return None
-        return {**given.to_json(), "accepted": not judgment.refused, "refused": list(judgment.refused)}
-
-    return {
-        "file": str(file),
-        "bot": bot,
-        "seat": seat,
-        "turn": to_turn.last.turn,
-        "isolation": level.level,
-        "position": position(to_turn, game, None),
-        "notices": [dict(notice) for notice in to_turn.last.notices],
-        "recorded": answer(recorded),
-        "new": answer(found.given) if found.failed is None and found.is_ready else None,
-        "same": recorded is not None and found.has_answered and found.given is not None and found.given.is_as(recorded),
-        "earlier": {"same": found.same, "different": found.different, "first_different": found.first},
-        "failed": None if found.has_answered or found.given is None else {"turn": _failed_turn(to_turn, found), **found.given.to_json()},
-        "say": found.remark.get("say"),
-        "seconds": found.seconds,
-        "notes": list(found.notes),
-        "match": None if played is None else played.to_json(),
-        "test": None if test is None else [str(path) for path in test],
-    }
-
-
-def _failed_turn(to_turn: QuestionsToTurn, found: Debugged) -> int | None:
-    return None if not found.is_ready else to_turn.last.turn if found.failed is None else found.failed
 
 
 def _lines(

@@ -16,10 +16,11 @@ from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import INSTRUCTORS
 from referee.cli.league_export import as_csv_text, export_rows
 from referee.cli.league_table import counts, put_standings, top
-from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_pages, tell_code, tell_port
+from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, open_pages, tell_code, tell_port
 from referee.cli.plain import Program
 from referee.cli.workers import HostNotes, Workers, open_pool, with_workers
 from referee.errors import UsageError
+from referee.support.packages import need_league, need_web
 from referee.support.words import counted
 from referee.wire.escape import escape
 

@@ -1,4 +1,4 @@
-"""Pages for the commands: check that their packages are installed, print their addresses, and open them if there is a display."""
+"""Pages for the commands: print their addresses, and open them if there is a display."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ import typer
 from referee.cli.app import say
 from referee.errors import UsageError
 from referee.players.faults import the_seat
-from referee.support.packages import install_command
+from referee.support.packages import WEB, install_command, missing_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from referee.games.game import Seat
     from referee.web.live import Pages, Series
 
@@ -43,14 +41,6 @@ Name = Annotated[
     ),
 ]
 Browser = Annotated[bool, page_option("--browser/--no-browser", help="Open the page in a browser here.")]
-#: The packages of the extras, each with the module that it installs.
-_WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
-_EXPORT = {"pillow": "PIL"}
-_LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy")}
-_SIGN = {"cryptography": "cryptography"}
-_AUTHOR = {"watchfiles": "watchfiles"}
-_DEBUGGER = {"debugpy": "debugpy"}
-_STATISTICS = {"numpy": "numpy", "rich": "rich", "scipy": "scipy"}
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
 
@@ -73,25 +63,7 @@ class Show(NamedTuple):
 
 def viewer() -> str:
     """Return the best command to show a replay: "watch" if the packages for pages are installed, else "show"."""
-    return "show" if _missing(_WEB) else "watch"
-
-
-def _missing(packages: Mapping[str, str]) -> list[str]:
-    from importlib.util import find_spec
-
-    return [package for package, module in packages.items() if find_spec(module) is None]
-
-
-def _need(packages: Mapping[str, str], what: str) -> None:
-    if missing := _missing(packages):
-        raise UsageError(f"{what} needs {' and '.join(missing)}; install what is missing: {install_command(*missing)}")
-
-
-#: Each raises UsageError if a package of an extra isn't installed. The argument names the feature in the message.
-need_web, need_export = partial(_need, _WEB), partial(_need, _EXPORT)
-need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
-need_sign, need_author = partial(_need, _SIGN), partial(_need, _AUTHOR)
-need_debugger = partial(_need, _DEBUGGER)
+    return "show" if missing_packages(WEB) else "watch"
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:

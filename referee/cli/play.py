@@ -17,13 +17,14 @@ from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, columns, command, fitted, program, put, put_json, say, wrapped
 from referee.cli.front import AUTHORS
 from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
-from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, need_web, page_option, read_pace, viewer
+from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace, viewer
 from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.clock import CPU
 from referee.players.spec import HUMAN
 from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
+from referee.support.packages import need_web
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

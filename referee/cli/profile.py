@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,48 +14,17 @@ from referee.cli.app import JsonFlag, app, columns, command, fitted, program, pu
 from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Out, Quiet, with_match_options
 from referee.cli.pages import viewer
-from referee.errors import PlayerError, UsageError
 from referee.match.clock import CPU
-from referee.match.events import Listener, MatchBegun
-from referee.support.packages import install_command
+from referee.match.events import Listener
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from referee.api.runner import MatchRequest, PlayedMatch
+    from referee.author.profile import TimedAnswer
     from referee.author.sampling import Samples
-    from referee.games.game import Seat
     from referee.match.loop import Match
-    from referee.players.spec import Spec
 
-#: The percentiles that are printed.
-PERCENTS = (50, 90, 99)
-#: How many of the longest answers, and of the functions, are printed; --json has more functions.
-_LONGEST, _FUNCTIONS, _MORE_FUNCTIONS = 5, 15, 200
-
-
-class Answer(NamedTuple):
-    """The time billed for one answer, in microseconds, as the replay of a game has it."""
-
-    us: int
-    step: int
-    replay: Path
-
-
-class _StartUp(Listener):
-    """Reads the processor time that the bot has used before the first question."""
-
-    def __init__(self, match: Match, seat: Seat, found: list[float]) -> None:
-        self._match = match
-        self._seat = seat
-        self._found = found
-
-    def begun(self, event: MatchBegun) -> None:
-        """The bot is ready."""
-        process = self._match.process_of(self._seat)
-        if process is not None and process.status is None:
-            self._found.append(process.sandbox.quick_seconds())
+#: How many functions are printed; --json has more.
+_FUNCTIONS = 15
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -101,6 +68,7 @@ def profile(
     The times are those that the referee bills. The functions come from py-spy, for Python bots. The bots play without isolation unless --isolation says otherwise.
     """
     wanted = request.build({**flags, "isolation": flags["isolation"] or "none", "game": game, "out": out})
+    from referee.author import profile as profiling
     from referee.author.sampling import Sampler, Samples
     from referee.cli.live import Brief
     from referee.cli.run import announce_build
@@ -109,18 +77,18 @@ def profile(
 
     tell_builds(announce_build if not quiet else lambda _: None)
     match = wanted.match if wanted.match.seed is not None else wanted.match._replace(seed=new_seed())
-    specs = _specs(match, bot, against, seat)
+    specs = profiling.players(match, bot, against, seat)
     own = next(name for name, spec in specs.items() if spec.label == bot.strip() and (seat is None or name == seat))
     samples = Samples()
-    spy = _spy(samples, flame)
-    answers: list[Answer] = []
+    spy = profiling.usable_spy(samples, flame)
+    answers: list[TimedAnswer] = []
     startups: list[float] = []
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     played = []
 
     def listen(running: Match) -> list[Listener]:
         found: list[Listener] = [] if quiet else [Brief(running.game, running.clocks)]
-        found.append(_StartUp(running, own, startups))
+        found.append(profiling.StartUp(running, own, startups))
         if spy is not None:
             found += [Sampler(running, own, samples, spy, cores, place) for place in (None, *([] if flame is None else [flame]))]
         return found
@@ -129,11 +97,11 @@ def profile(
         one = match._replace(seed=(match.seed or 0) + number)
         if not quiet and games > 1:
             say(f"game {number + 1:,} of {games:,}")
-        played.append(_played(one, specs, None if spy is None else own, listen))
-        answers += _answers(played[-1].replay, own)
+        played.append(profiling.play(one, specs, None if spy is None else own, listen, say))
+        answers += profiling.answers_of(played[-1].replay, own)
         if not played[-1].result.started:
             break
-    report = _report(bot, against, own, match, played, answers, startups, samples)
+    report = profiling.report(bot, against, own, match, played, answers, startups, samples, _watch)
     report["flame"] = str(flame) if flame is not None and samples.count and samples.problem is None else None
     if as_json:
         put_json(report)
@@ -143,130 +111,7 @@ def profile(
         raise typer.Exit(3)
 
 
-def _specs(match: MatchRequest, bot: str, against: str, wanted: str | None) -> dict[Seat, Spec]:
-    """Return the player of each seat: the bot in the wanted seat, or in the first that it can play."""
-    from referee.players.spec import resolve
-
-    seats = match.game.seats(match.settings)
-    if wanted is not None and wanted not in seats:
-        raise UsageError(f"--seat is {wanted!r:.40}, but must be {', '.join(seats[:-1])} or {seats[-1]}.")
-    first: PlayerError | None = None
-    for own in seats if wanted is None else (wanted,):
-        try:
-            found = {seat: resolve(bot if seat == own else against, seat, match.game.info.name, match.settings) for seat in seats}
-        except PlayerError as error:
-            first = first or error
-            continue
-        if any(spec.is_human for spec in found.values()):
-            raise UsageError("referee profile is for programs; name one for each side.")
-        return found
-    assert first is not None
-    raise first
-
-
-def _spy(samples: Samples, flame: Path | None) -> str | None:
-    """Return the path of py-spy, or None where it can't be used; ``samples.problem`` says why. Raises UsageError if a flame graph needs it."""
-    from referee.author import sampling
-
-    if flame is not None and (flame.is_dir() or not flame.absolute().parent.is_dir()):
-        what = "is a folder" if flame.is_dir() else "is in a folder that does not exist"
-        raise UsageError(f"--flame {escape(str(flame), 200)} {what}; name a file, such as flame.svg.")
-    found = sampling.py_spy()
-    if found is None:
-        install = install_command("py-spy")
-        if flame is not None:
-            raise UsageError(f"--flame needs py-spy; install what is missing: {install}")
-        samples.problem = f"py-spy is not installed: {install}"
-        return None
-    samples.problem = sampling.obstacle()
-    return found if samples.problem is None else None
-
-
-def _played(match: MatchRequest, specs: dict[Seat, Spec], sampled: Seat | None, listen: Callable[[Match], list[Listener]]) -> PlayedMatch:
-    """Play one game; py-spy may look into the program of the seat ``sampled``."""
-    from referee.api import runner
-    from referee.author import sampling
-
-    entrants = {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}
-    looked_into = None if sampled is None else entrants[sampled].program
-    if sampled is not None and looked_into is not None and not looked_into.through:
-        entrants[sampled] = entrants[sampled]._replace(program=looked_into._replace(through=sampling.wrapper()))
-    prepared = runner.prepare(match, {seat: spec.label for seat, spec in specs.items()}, specs, list(specs))
-    try:
-        return runner.play(prepared, entrants, listen)
-    except BaseException:
-        if prepared.replay.exists():
-            say(f"The replay so far: {prepared.replay}")
-        raise
-
-
-def _answers(replay: Path, seat: Seat) -> Iterator[Answer]:
-    """Yield the answers of a seat from a replay that was just written."""
-    from referee.replay.reader import read_lines
-
-    for line in read_lines(replay):
-        record = json.loads(line)
-        us = record.get("us", {}).get(seat)
-        if us is not None:
-            yield Answer(us, record["turn"], replay)
-
-
-def percentile(ordered: Sequence[int], percent: float) -> int:
-    """Return the smallest value that at least this share of the sorted values doesn't exceed."""
-    return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
-
-
-def _report(
-    bot: str,
-    against: str,
-    seat: Seat,
-    match: MatchRequest,
-    played: Sequence[PlayedMatch],
-    answers: list[Answer],
-    startups: list[float],
-    samples: Samples,
-) -> dict[str, Any]:
-    """Return what ``--json`` prints."""
-    from referee.author import sampling
-
-    ordered = sorted(answer.us for answer in answers)
-    longest = sorted(answers, key=lambda answer: -answer.us)[:_LONGEST]
-    count = samples.count
-    functions = [
-        {"name": one.name, "self": one.own, "total": one.total, "self_share": one.own / count, "total_share": one.total / count}
-        for one in samples.functions()[:_MORE_FUNCTIONS]
-    ]
-    return {
-        "bot": bot,
-        "against": against,
-        "game": match.game.info.name,
-        "rules": match.settings.rules,
-        "seat": seat,
-        "seed": match.seed,
-        "clock": match.time.kind,
-        "isolation": played[-1].result.head["isolation"],
-        "games": [
-            {
-                "replay": str(one.replay),
-                "steps": one.result.steps,
-                "winner": one.result.outcome.winner,
-                "reason": one.result.outcome.reason,
-                "fault": one.result.faults[seat].text if seat in one.result.faults else None,
-            }
-            for one in played
-        ],
-        "answers": len(ordered),
-        "seconds": sum(ordered) / 1e6,
-        "percentiles": {f"p{percent}": percentile(ordered, percent) / 1e6 for percent in PERCENTS} if ordered else {},
-        "longest": [
-            {"seconds": answer.us / 1e6, "step": answer.step, "replay": str(answer.replay), "watch": _watch(answer)} for answer in longest
-        ],
-        "startup_cpu_seconds": sum(startups) / len(startups) if startups else None,
-        "samples": {"count": count, "rate": sampling.RATE, "problem": samples.problem, "functions": functions},
-    }
-
-
-def _watch(answer: Answer) -> str:
+def _watch(answer: TimedAnswer) -> str:
     """Return the command that shows the position of an answer."""
     return f"{program()} {viewer()} {shlex.quote(str(answer.replay))} --step {answer.step}"
 

@@ -6,16 +6,17 @@ import contextlib
 import json
 import os
 import shlex
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from referee.author.tally import Change, ChangeListener, FilesChanged, Tally
 from referee.cli.app import program, put, say
-from referee.cli.pages import need_author, viewer
+from referee.cli.pages import viewer
 from referee.errors import RefereeError, StartError, UsageError
-from referee.match.events import Listener, MatchBegun, StepTaken
+from referee.match.events import Listener
+from referee.support.packages import need_author
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -32,90 +33,6 @@ if TYPE_CHECKING:
 KEPT = 5
 #: The most changed files that a line names.
 _MOST_NAMED = 3
-
-
-class _Changed(Exception):
-    """A file of a bot has changed during the match."""
-
-    def __init__(self, step: int) -> None:
-        super().__init__(step)
-        self.step = step
-
-
-class _Breaker(Listener):
-    """Ends the match when a file has changed."""
-
-    def __init__(self, watcher: BotWatcher) -> None:
-        self._watcher = watcher
-        self._step = 0
-
-    def begun(self, event: MatchBegun) -> None:
-        """Look before the first step."""
-        self.ticked()
-
-    def stepped(self, event: StepTaken) -> None:
-        """Look after each step."""
-        self._step = event.turn + 1
-        self.ticked()
-
-    def ticked(self) -> None:
-        """Look while a bot thinks."""
-        if self._watcher.has_changed:
-            raise _Changed(self._step)
-
-
-class Change(NamedTuple):
-    """The difference between a match and the last one that was played to its end."""
-
-    winner: bool
-    reason: bool
-    steps: int
-    scores: Mapping[Seat, float]
-
-
-class _Tally:
-    """What the matches so far come to, for the summary, and the last of them."""
-
-    def __init__(self) -> None:
-        self.begun = time.monotonic()
-        self.played = self.stopped = self.failed = 0
-        self.won: dict[str, int] = {}
-        self.steps: list[int] = []
-        self.last: PlayedMatch | None = None
-        self._last_of: dict[int, PlayedMatch] = {}
-
-    def add(self, played: PlayedMatch, game: int) -> Change | None:
-        """Count a match, and return its difference from the last one; of several games, from the last one on the same start."""
-        change = None if game not in self._last_of else difference(self._last_of[game], played)
-        self.last = self._last_of[game] = played
-        self.played += 1
-        self.steps.append(played.result.steps)
-        winner = played.result.outcome.winner or "nobody"
-        self.won[winner] = self.won.get(winner, 0) + 1
-        return change
-
-    def to_json(self) -> dict[str, Any]:
-        """The summary as ``--json`` prints it."""
-        return {
-            "played": self.played,
-            "stopped": self.stopped,
-            "failed": self.failed,
-            "won": self.won,
-            "least_steps": min(self.steps, default=None),
-            "most_steps": max(self.steps, default=None),
-            "seconds": round(time.monotonic() - self.begun, 3),
-        }
-
-
-def difference(last: PlayedMatch, now: PlayedMatch) -> Change:
-    """Return what has changed between two matches of the same players."""
-    before, after = last.result.outcome, now.result.outcome
-    scores = {
-        seat: score - old
-        for seat, score in after.scores.items()
-        if score is not None and (old := before.scores.get(seat)) is not None and score != old
-    }
-    return Change(before.winner != after.winner, before.reason != after.reason, now.result.steps - last.result.steps, scores)
 
 
 def keep_playing(
@@ -175,7 +92,7 @@ class _Session:
         self._is_quiet = is_quiet
         self._as_json = as_json
         self._has_stderr = has_stderr
-        self._tally = _Tally()
+        self._tally = Tally()
         self._kept: list[tuple[Path, ...]] = []
         self._number = 0
         self._noted: set[Path] = set()
@@ -190,7 +107,7 @@ class _Session:
             self._number += 1
             try:
                 self._play(watcher, changed)
-            except _Changed as error:
+            except FilesChanged as error:
                 self._tally.stopped += 1
                 self._put(
                     {"changed": _names(changed), "stopped": True, "steps": error.step},
@@ -244,7 +161,7 @@ class _Session:
         def listen(match: Match) -> list[Listener]:
             brief = Brief(match.game, match.clocks)
             shown: list[Listener] = [] if self._is_quiet else [brief]
-            return [*([BotStderr(match, brief.put_line)] if self._has_stderr else []), *shown, _Breaker(watcher)]
+            return [*([BotStderr(match, brief.put_line)] if self._has_stderr else []), *shown, ChangeListener(watcher)]
 
         return runner.play(prepared, {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}, listen)
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from referee.cli import request
 from referee.cli.app import say
-from referee.cli.pages import Show, need_web, tell
+from referee.cli.pages import Show, tell
 from referee.errors import UsageError
 from referee.match.clock import CPU, TimeControl
+from referee.support.packages import need_web
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

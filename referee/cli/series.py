@@ -11,11 +11,11 @@ import typer
 
 from referee.cli.app import say
 from referee.cli.many import report, told_of_games
-from referee.cli.pages import need_web
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError
 from referee.match.seeds import new_seed
 from referee.players.spec import HUMAN
+from referee.support.packages import need_web
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

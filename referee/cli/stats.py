@@ -55,7 +55,7 @@ def sprt(
 
     Counts go from loss to win: --counts 10,5,20 means 10 losses, 5 ties and 20 wins of A.
     """
-    from referee.cli.pages import need_statistics
+    from referee.support.packages import need_statistics
 
     need_statistics("referee stats")
     from referee.league import sequential
@@ -120,7 +120,7 @@ def rating(
     The file has the columns a, b and score: two teams, and 1, 0.5 or 0 for a win, tie or loss of a. The optional column start names
     the start: results on one start depend on each other, so the bootstrap draws starts. Without it, the bootstrap draws single rows.
     """
-    from referee.cli.pages import need_statistics
+    from referee.support.packages import need_statistics
 
     need_statistics("referee stats")
     from referee.league.ratings import intervals

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.cli.app import program, put, say
-from referee.cli.pages import need_league, need_web, open_pages, tell_code, tell_port
+from referee.cli.pages import open_pages, tell_code, tell_port
 from referee.errors import RefereeError, ReplayError, UsageError
 from referee.replay.paths import why_unreadable
+from referee.support.packages import need_league, need_web
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

@@ -105,7 +105,7 @@ def role_of(request: MatchRequest, settings: Any, programs: Mapping[str, str], s
 
 def _refused(request: MatchRequest, settings: Any, name: str, program: str) -> dict[Seat, str]:
     """Return the seats that a bot doesn't play, each with the reason."""
-    from referee.botcheck import run
+    from referee.author.check import run
 
     def isolate(spec: Spec) -> Isolation:
         return choose(request.isolation, request.limits, [spec.program])

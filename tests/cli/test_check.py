@@ -14,8 +14,8 @@ from sandboxes import need
 
 from example_bots import BOTS
 from referee import games
-from referee.botcheck.matches import opponent_name
-from referee.botcheck.table import CHECKS
+from referee.author.check.matches import opponent_name
+from referee.author.check.table import CHECKS
 
 if TYPE_CHECKING:
     import subprocess

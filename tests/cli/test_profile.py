@@ -17,8 +17,8 @@ from serving import PATIENCE
 
 import referee as package
 from referee.author import sampling
+from referee.author.profile import percentile
 from referee.author.sampling import Samples
-from referee.cli.profile import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -206,12 +206,12 @@ def test_what_the_system_forbids_is_said(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_without_py_spy_there_are_percentiles_and_no_flame_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    from referee.cli.profile import _spy
+    from referee.author.profile import usable_spy
     from referee.errors import UsageError
 
     monkeypatch.setattr(sampling, "py_spy", lambda: None)
     samples = Samples()
-    assert _spy(samples, None) is None
+    assert usable_spy(samples, None) is None
     assert "-m pip install py-spy" in (samples.problem or "")
     with pytest.raises(UsageError, match=r"--flame needs py-spy; install what is missing: .* -m pip install py-spy"):
-        _spy(samples, Path("flame.svg"))
+        usable_spy(samples, Path("flame.svg"))

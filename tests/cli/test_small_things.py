@@ -251,8 +251,8 @@ def test_bots_are_listed_by_game_in_any_width(referee: Cli) -> None:
 def test_what_is_missing_is_named_as_it_can_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     import importlib.util
 
-    from referee.cli.pages import need_export, need_web
     from referee.errors import UsageError
+    from referee.support.packages import need_export, need_web
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UsageError) as raised:

@@ -51,7 +51,7 @@ def test_messages_are_made_and_read_in_wire_alone() -> None:
     found = {
         path.relative_to(DOCS.parent).as_posix() for path in (DOCS.parent / "referee").rglob("*.py") if message.search(path.read_text())
     }
-    texts = {"referee/botcheck/answers.py", "referee/botcheck/reading.py", "referee/botcheck/starting.py"}
+    texts = {"referee/author/check/answers.py", "referee/author/check/reading.py", "referee/author/check/starting.py"}
     assert found == {"referee/wire/decode.py", "referee/wire/encode.py", *texts}
 
 

@@ -8,10 +8,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
-from referee.botcheck.check import Check
-from referee.botcheck.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
-from referee.botcheck.patience import longest_wait
-from referee.botcheck.session import Waiting, own_time, waited
+from referee.author.check.check import Check
+from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.patience import longest_wait
+from referee.author.check.session import Waiting, own_time, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.match.events import Listener
 from referee.match.loop import Entrant, Match, Options
@@ -23,8 +23,8 @@ from referee.wire.decode import is_start, question
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from referee.botcheck.evidence import Evidence
-    from referee.botcheck.session import Session
+    from referee.author.check.evidence import Evidence
+    from referee.author.check.session import Session
     from referee.games.game import Game, Notice, Seat
     from referee.match.events import MatchBegun, PlayersFaulted, StepTaken
     from referee.players.faults import Fault

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.botcheck.check import NOT_READY, READY, STARTED, Check
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, skipped
-from referee.botcheck.timing import CLOSE, GROUP, questions_of_match, take_course
+from referee.author.check.check import NOT_READY, READY, STARTED, Check
+from referee.author.check.finding import FAILED, WARNING, Finding, ok, skipped
+from referee.author.check.timing import CLOSE, GROUP, questions_of_match, take_course
 from referee.isolation.limits import size_text
 
 if TYPE_CHECKING:
-    from referee.botcheck.evidence import Evidence
+    from referee.author.check.evidence import Evidence
 
 #: The number of answers after which growth is measured, if there are many: a bot fills its tables first.
 _WARM = 15

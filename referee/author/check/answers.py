@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.botcheck.check import NO_ANSWER, NOT_READY, READY, STARTED, Check
-from referee.botcheck.evidence import ONE_LINE, ONLY_ANSWERS
-from referee.botcheck.finding import FAILED, THINKING, WARNING, Finding, mend, ok, quoted, skipped
+from referee.author.check.check import NO_ANSWER, NOT_READY, READY, STARTED, Check
+from referee.author.check.evidence import ONE_LINE, ONLY_ANSWERS
+from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, mend, ok, quoted, skipped
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from referee.botcheck.evidence import AskedQuestion, Evidence
+    from referee.author.check.evidence import AskedQuestion, Evidence
 
 GROUP = "answers"
 #: The part of the longest line from which on an answer is long.

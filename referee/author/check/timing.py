@@ -11,15 +11,15 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.botcheck.check import Check
-from referee.botcheck.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.check import Check
+from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.players.faults import LATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.botcheck.evidence import Evidence
-    from referee.botcheck.session import Given, Session
+    from referee.author.check.evidence import Evidence
+    from referee.author.check.session import Given, Session
 
 GROUP = "time and memory"
 #: The most questions of the row, the seconds after which it ends, and the late answers after which it ends.

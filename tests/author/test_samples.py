@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from referee import games
-from referee.botcheck.positions import Positions
+from referee.author.check.positions import Positions
 from referee.games import capabilities
 from referee.games.capabilities import EMPTY, LAST, LONG
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.botcheck.check import ANSWERING, LATE, NO_ANSWER, NOT_READY, READY, Check, Checked
-from referee.botcheck.evidence import Evidence
-from referee.botcheck.finding import FAILED, STATUSES, WARNING, Finding, quoted, skipped
-from referee.botcheck.patience import Spent
-from referee.botcheck.session import Subject
-from referee.botcheck.table import CHECKS
+from referee.author.check.check import ANSWERING, LATE, NO_ANSWER, NOT_READY, READY, Check, Checked
+from referee.author.check.evidence import Evidence
+from referee.author.check.finding import FAILED, STATUSES, WARNING, Finding, quoted, skipped
+from referee.author.check.patience import Spent
+from referee.author.check.session import Subject
+from referee.author.check.table import CHECKS
 from referee.errors import MatchVoid, PlayerError, StartError
 from referee.isolation.supervision import SupervisionReserve
 from referee.match.clock import TimeControl

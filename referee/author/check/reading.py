@@ -6,15 +6,15 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from referee.botcheck.check import Check
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, quoted
-from referee.botcheck.session import with_fields
+from referee.author.check.check import Check
+from referee.author.check.finding import FAILED, WARNING, Finding, ok, quoted
+from referee.author.check.session import with_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.botcheck.evidence import Evidence
-    from referee.botcheck.session import Given, Session
+    from referee.author.check.evidence import Evidence
+    from referee.author.check.session import Given, Session
 
     #: Sends a question in a certain way, and returns what came.
     Asking = Callable[[Session, int, Any], Given]
@@ -73,7 +73,7 @@ def in_pieces(evidence: Evidence) -> Finding:
 
 
 def _early(session: Session, sent: bytes, early: bytes) -> Given:
-    from referee.botcheck.session import Given
+    from referee.author.check.session import Given
     from referee.players.faults import MALFORMED, Fault
 
     session.sent = sent

@@ -9,16 +9,16 @@ import pytest
 from broken_bots import GOOD
 from checks import check, named, texts
 
-from referee.botcheck.check import LATE, NO_ANSWER, NOT_READY
-from referee.botcheck.finding import FAILED, SKIPPED, WARNING
-from referee.botcheck.patience import Patience, Spent, longest_wait
+from referee.author.check.check import LATE, NO_ANSWER, NOT_READY
+from referee.author.check.finding import FAILED, SKIPPED, WARNING
+from referee.author.check.patience import Patience, Spent, longest_wait
 from referee.isolation.limits import LIMITS, Limits
 from referee.match.clock import TimeControl
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.botcheck.run import Report
+    from referee.author.check.run import Report
 
 #: A hunter of the SDK with a line in its ``hunt``, which is line 6 of its file.
 HUNTER = """from sdk import HunterBot

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from referee.botcheck.check import READY, STARTED, Check
-from referee.botcheck.finding import FAILED, OK, WARNING, Finding, mend, ok, quoted, seconds_shown, skipped
-from referee.botcheck.positions import Positions
+from referee.author.check.check import READY, STARTED, Check
+from referee.author.check.finding import FAILED, OK, WARNING, Finding, mend, ok, quoted, seconds_shown, skipped
+from referee.author.check.positions import Positions
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
 from referee.wire.constants import NAME_LENGTH
@@ -15,8 +15,8 @@ from referee.wire.constants import NAME_LENGTH
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.botcheck.evidence import Evidence
-    from referee.botcheck.session import Given, Session
+    from referee.author.check.evidence import Evidence
+    from referee.author.check.session import Given, Session
     from referee.games.game import Json
 
 GROUP = "start"

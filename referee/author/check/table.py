@@ -5,7 +5,7 @@ Those of time, memory and a match come early, because a bot that is late for too
 
 from __future__ import annotations
 
-from referee.botcheck import answers, ending, matches, memory, reading, starting, states, timing
+from referee.author.check import answers, ending, matches, memory, reading, starting, states, timing
 
 CHECKS = (
     *starting.CHECKS,

@@ -12,7 +12,7 @@ import termios
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.botcheck.patience import Patience, Spent, longest_wait
+from referee.author.check.patience import Patience, Spent, longest_wait
 from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.sandbox import MEMORY

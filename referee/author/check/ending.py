@@ -7,16 +7,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referee.botcheck.check import READY, Check
-from referee.botcheck.evidence import EXIT_PATIENCE, RESULT
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.check import READY, Check
+from referee.author.check.evidence import EXIT_PATIENCE, RESULT
+from referee.author.check.finding import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.wire import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.botcheck.evidence import Evidence
-    from referee.botcheck.session import Session
+    from referee.author.check.evidence import Evidence
+    from referee.author.check.session import Session
     from referee.games.game import Json
 
 GROUP = "end"

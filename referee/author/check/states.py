@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from referee.botcheck.check import Check
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, skipped
+from referee.author.check.check import Check
+from referee.author.check.finding import FAILED, WARNING, Finding, ok, skipped
 from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, STUCK
 from referee.wire import encode
 
 if TYPE_CHECKING:
-    from referee.botcheck.evidence import Evidence
+    from referee.author.check.evidence import Evidence
 
 GROUP = "positions"
 #: The size of the long state, in bytes: as much as a pipe holds.

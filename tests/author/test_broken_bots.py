@@ -15,9 +15,9 @@ from broken_bots import BROKEN, GOOD, NODE, SHELL, C
 from checks import check, named
 from sandboxes import need
 
-from referee.botcheck.finding import FAILED, SKIPPED, WARNING
-from referee.botcheck.session import own_time
-from referee.botcheck.table import NAMES
+from referee.author.check.finding import FAILED, SKIPPED, WARNING
+from referee.author.check.session import own_time
+from referee.author.check.table import NAMES
 from referee.match.clock import TimeControl
 
 if TYPE_CHECKING:

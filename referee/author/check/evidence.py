@@ -8,10 +8,10 @@ from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from referee.botcheck.finding import FAILED, Finding, quoted
-from referee.botcheck.patience import Patience
-from referee.botcheck.positions import Positions
-from referee.botcheck.session import Given, Session, Subject
+from referee.author.check.finding import FAILED, Finding, quoted
+from referee.author.check.patience import Patience
+from referee.author.check.positions import Positions
+from referee.author.check.session import Given, Session, Subject
 from referee.isolation.supervisor import descendants
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.botcheck.evidence import Evidence
-    from referee.botcheck.finding import Finding
+    from referee.author.check.evidence import Evidence
+    from referee.author.check.finding import Finding
     from referee.games.game import Json
 
 #: What a check needs of the bot: that it starts, that it is ready, or that it answers questions.
