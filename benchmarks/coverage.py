@@ -73,7 +73,7 @@ class World:
 def league(world: World, form: str, starts: int, part: float, *, repeat: int = 1, is_by_start: bool = False) -> list[Comparison]:
     """Return the results of a league in the order of its schedule, up to a ``part`` of its duels."""
     teams = tuple(world.truth)
-    plan = schedule.Plan(form, teams, rounds=4 if form == "swiss" else None, duels_each=starts * repeat)
+    plan = schedule.FixturePlan(form, teams, rounds=4 if form == "swiss" else None, duels_each=starts * repeat)
     results: list[DuelResult] = []
     most = round(part * schedule.duel_count(plan))
     while len(results) < most:

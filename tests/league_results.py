@@ -10,7 +10,7 @@ from referee.league.values import Duel, DuelResult
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.league.schedule import Plan
+    from referee.league.schedule import FixturePlan
     from referee.league.values import Fixture
 
 
@@ -38,7 +38,7 @@ def all_tied(duel: Duel) -> DuelResult:
     return DuelResult(duel, dict.fromkeys(duel.teams, 0.5), dict.fromkeys(duel.teams, 100))
 
 
-def played(plan: Plan, judge: Callable[[Duel], DuelResult] = by_strength) -> tuple[tuple[Fixture, ...], list[DuelResult]]:
+def played(plan: FixturePlan, judge: Callable[[Duel], DuelResult] = by_strength) -> tuple[tuple[Fixture, ...], list[DuelResult]]:
     """The fixtures and the results of a whole league."""
     results: list[DuelResult] = []
     while True:

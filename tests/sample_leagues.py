@@ -7,7 +7,7 @@ import random
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from referee.league.report import DuelLine, MatchLine, Progress, ReportData, TeamRow
+from referee.league.report import DuelLine, LeagueProgress, MatchLine, ReportData, TeamRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,9 +56,9 @@ def league(
         rules="classic",
         format="round-robin",
         settings={"cooldown": 20, "max_steps": 3000},
-        progress=Progress("finished", 2 * done, 2 * done)
+        progress=LeagueProgress("finished", 2 * done, 2 * done)
         if finished == 1
-        else Progress("running", 2 * done, 2 * len(pairs), 412.0, 1260.0),
+        else LeagueProgress("running", 2 * done, 2 * len(pairs), 412.0, 1260.0),
         standings=_standings(teams, duels, strength),
         duels=duels,
         seed=7,

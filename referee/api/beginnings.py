@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.api.runner import MatchRequest
 from referee.errors import UsageError
 from referee.isolation.limits import Limits
-from referee.replay.beginning import SAME, Start, begin, recorded_player, split
+from referee.replay.beginning import SAME, StartPosition, begin, recorded_player, split
 from referee.replay.paths import SUFFIX
 from referee.wire.escape import escape
 
@@ -29,14 +29,14 @@ class Lineup(NamedTuple):
     notes: tuple[str, ...]
 
 
-def start_at(text: str) -> Start:
+def start_at(text: str) -> StartPosition:
     """Return the start that ``REPLAY@TURN`` names. UsageError and ReplayError as ``replay.beginning.begin`` raises them."""
     if not isinstance(text, str):
         raise UsageError(f"A match begins at REPLAY@TURN, as in game.replay.jsonl.gz@412, not at {text!r:.60}.")
     return begin(*split(text))
 
 
-def lineup(start: Start, players: Sequence[Named | None], text: str) -> Lineup:
+def lineup(start: StartPosition, players: Sequence[Named | None], text: str) -> Lineup:
     """Return the players who continue the match. ``players`` are in the order of the seats; None, "-" and those left out are the programs of the replay.
 
     ``text`` is the start as the user wrote it. UsageError if there are too many players, PlayerError if a program isn't found again.
@@ -61,7 +61,7 @@ def lineup(start: Start, players: Sequence[Named | None], text: str) -> Lineup:
     return Lineup(chosen, tuple(notes))
 
 
-def request_from(start: Start, notes: Sequence[str] = (), **others: Any) -> MatchRequest:
+def request_from(start: StartPosition, notes: Sequence[str] = (), **others: Any) -> MatchRequest:
     """Return the request for the match. ``others`` are fields that replace those of the recorded match, ``notes`` are printed after the match.
 
     UsageError if the new replay would overwrite the one in which the match begins.

@@ -15,7 +15,7 @@ from referee.players.log import Log
 from referee.players.spec import resolve
 from referee.replay.beginning import begin, recorded_player
 from referee.replay.recorded import time_control
-from referee.replay.rehearsal import Debugged, Progress, QuestionsToTurn, Rehearsal, ask_at, questions_to_turn
+from referee.replay.rehearsal import CurrentTurn, Debugged, QuestionsToTurn, Rehearsal, ask_at, questions_to_turn
 from referee.replay.rerun import MOVE, questions
 from referee.wire.escape import escape
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from referee.players.spec import Spec
 
 
-class Answer(NamedTuple):
+class AskedAnswer(NamedTuple):
     """A bot's answer in one turn of a replay.
 
     ``move`` is its move as JSON ({} for doing nothing), None if it has failed; ``fault`` is then the sentence about it. ``recorded`` is the
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
     different: int
 
 
-def ask(path: Path, turn: int, seat: Seat, player: Any, isolation: str) -> Answer:
+def ask(path: Path, turn: int, seat: Seat, player: Any, isolation: str) -> AskedAnswer:
     """Ask a bot in a turn of a replay, as ``Replay.ask`` says."""
     from referee.isolation.choose import choose
     from sdk.testing import entrant as class_entrant
@@ -66,7 +66,7 @@ def ask(path: Path, turn: int, seat: Seat, player: Any, isolation: str) -> Answe
         raise errors[0]
     recorded = to_turn.recorded
     is_move = found.has_answered and found.given is not None and found.given.kind == MOVE
-    return Answer(
+    return AskedAnswer(
         found.given.move if is_move and found.given is not None else None,
         "" if is_move or found.given is None else found.given.text,
         recorded.move if recorded is not None and recorded.kind == MOVE else None,
@@ -92,7 +92,7 @@ def play_on(
     out: str | None,
     recorded_isolation: str | None,
     tell: Callable[[str], None],
-    progress: Progress,
+    progress: CurrentTurn,
     listeners: Callable[[Match], list[Listener]],
 ) -> tuple[PlayedMatch, Debugged]:
     """Ask a bot all questions up to the turn, and continue the match from there; no clock limits a player.

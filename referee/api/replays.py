@@ -14,7 +14,7 @@ from referee.replay.reader import open_game, play_again, read_head, read_lines, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from referee.api.debugging import Answer
+    from referee.api.debugging import AskedAnswer
     from referee.games.game import Json, Notice, Seat
     from referee.replay.reader import Problem
     from referee.replay.reader import Replay as Verified
@@ -89,7 +89,7 @@ class Replay:
         turn %= states
         return self._start if turn == 0 else self._read[turn - 1].after
 
-    def ask(self, turn: int, seat: Seat, player: str | os.PathLike[str] | type[Bot], *, isolation: str = "none") -> Answer:
+    def ask(self, turn: int, seat: Seat, player: str | os.PathLike[str] | type[Bot], *, isolation: str = "none") -> AskedAnswer:
         """Ask a bot the recorded question of a turn, after all earlier questions to that seat. No clock limits it.
 
         ``player`` is what ``referee.play`` takes. The bot's earlier answers change nothing. An exception of a bot class is raised here.

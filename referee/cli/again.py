@@ -10,7 +10,7 @@ from referee.cli.app import say
 from referee.errors import PlayerError
 from referee.players.spec import HUMAN, resolve
 from referee.replay.paths import SUFFIX
-from referee.web.live import Offers, Place
+from referee.web.live import Offers, PageAddress
 from referee.web.rematch import SAME, SWAPPED
 from referee.wire.escape import escape
 
@@ -33,7 +33,7 @@ class SeriesMatch(NamedTuple):
     lineup: Mapping[Seat, str]
     turns: int = 0
     number: int = 1
-    place: Place | None = None
+    place: PageAddress | None = None
 
     def offers(self) -> Offers:
         """Return the rematches that are possible after this match."""
@@ -57,7 +57,7 @@ class SeriesMatch(NamedTuple):
             turned[seat] = self.first[old] if old == seat else _in_seat(self.first[old], old, seat, match)
         return turned
 
-    def again(self, kind: str, place: Place) -> SeriesMatch:
+    def again(self, kind: str, place: PageAddress) -> SeriesMatch:
         """Return the next match."""
         turns, number = self.turns + (kind == SWAPPED), self.number + 1
         lineup = self._turned(turns) if kind == SWAPPED else self.lineup
@@ -69,7 +69,7 @@ class SeriesMatch(NamedTuple):
         seed = None if match.seed is None else match.seed + 1
         wanted = self.wanted._replace(match=match._replace(seed=seed, out=_numbered(match.out, number)))
         say(f"Match {number}: " + ", ".join(f"{seat} {escape(name, 80)}" for seat, name in lineup.items()))
-        return self._replace(wanted=wanted, lineup=lineup, turns=turns, number=number, place=Place(place.listener, tokens))
+        return self._replace(wanted=wanted, lineup=lineup, turns=turns, number=number, place=PageAddress(place.listener, tokens))
 
 
 def _in_seat(name: str, old: Seat, seat: Seat, match: MatchRequest) -> str:

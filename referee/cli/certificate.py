@@ -19,7 +19,7 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.grading.certificate import Checked
+    from referee.grading.certificate import CertificateReport
 
 certificate = Program(name="certificate", help="Sign the results of a grading or of a league, and check such a signature.")
 app.add_typer(certificate, rich_help_panel=GRADERS)
@@ -128,7 +128,7 @@ def _print_left_out(names: Sequence[str]) -> None:
         put(f"{'left out':<12}{', '.join(escape(name, 200) for name in names[:_MOST])}{more} (not covered by the certificate)")
 
 
-def _print(found: Checked) -> None:
+def _print(found: CertificateReport) -> None:
     signed, count = found.certificate, sum(found.certificate.isolation.values())
     for problem in found.problems[:_MOST]:
         put(problem)

@@ -22,7 +22,7 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from referee.author.check.check import Check, Checked
+    from referee.author.check.check import Check, CheckResult
     from referee.author.check.run import Report, Request
 
 #: A bot that fails this check is checked again as a whole: nothing else is known of it.
@@ -245,7 +245,7 @@ def _print_failures(request: Request, report: Report) -> None:
             put("")
 
 
-def _print_one(one: Checked, name_width: int, width: int, *, has_details: bool = True) -> None:
+def _print_one(one: CheckResult, name_width: int, width: int, *, has_details: bool = True) -> None:
     status, text, sent, came, remedy = one.finding
     head = f"  {_MARKS[status]:<7}  {one.check.name}"
     _put_beside(f"{head:<{11 + name_width}}  ", text if width >= _WIDE or status != "ok" else "", width)

@@ -106,7 +106,7 @@ def compare(
         say(f"seed {comparison.seed}")
         for sentence in (*comparison.why, *_setting(comparison)):
             say(escape(sentence, 1000))
-    lines = _Progress(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
+    lines = _ComparisonProgress(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
     with told_anyway(
         lambda: _facts(comparison) if comparison.matches else None,
         lambda: _put_report(comparison, out, is_whole=False),
@@ -125,7 +125,7 @@ def compare(
         raise typer.Exit(1)
 
 
-def _play(comparison: BotComparison, out: Path | None, lines: _Progress, *, is_quiet: bool) -> None:
+def _play(comparison: BotComparison, out: Path | None, lines: _ComparisonProgress, *, is_quiet: bool) -> None:
     """Play the duels. Those that ``out`` keeps aren't played again."""
     from referee.league.kept_duels import kept_duels
 
@@ -147,7 +147,7 @@ def _setting(comparison: BotComparison) -> Iterator[str]:
         yield f"{comparison.a} and {comparison.b} are compared as {comparison.seat}, each against {opponents} on the same starts."
 
 
-class _Progress:
+class _ComparisonProgress:
     """The result so far, on a line of progress."""
 
     def __init__(self, comparison: BotComparison, *, is_quiet: bool) -> None:

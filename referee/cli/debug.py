@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
     from referee.players.spec import Spec
-    from referee.replay.rehearsal import Debugged, Judgment, Progress, QuestionsToTurn
+    from referee.replay.rehearsal import CurrentTurn, Debugged, Judgment, QuestionsToTurn
     from referee.replay.rerun import Given
 
 #: The port on which debugpy waits.
@@ -92,7 +92,7 @@ def debug(
     """
     from referee.api.debugging import program as resolved
     from referee.author.debugger import report, under_debugger
-    from referee.replay.rehearsal import Progress, questions_to_turn
+    from referee.replay.rehearsal import CurrentTurn, questions_to_turn
     from referee.replay.rerun import questions
 
     isolation_value = _checked_isolation(isolation, has_bot=bot is not None, is_attached=is_attached)
@@ -114,7 +114,7 @@ def debug(
     entrant = runner.entrant(seat, spec)
     to_turn = questions_to_turn(asked, turn, entrant.host)
     level = _level(isolation_value, asked.limits, spec)
-    session = _Session(to_turn, spec, entrant, level, Progress(), is_attached=is_attached)
+    session = _DebuggedBot(to_turn, spec, entrant, level, CurrentTurn(), is_attached=is_attached)
     if is_attached:
         _tell_how_to_attach(PORT if port is None else port, to_turn, seat)
     played = None
@@ -192,7 +192,7 @@ def _tell_how_to_attach(port: int, to_turn: QuestionsToTurn, seat: Seat) -> None
 class _Stderr:
     """Shows a bot's stderr while it comes, each line with the turn."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: CurrentTurn) -> None:
         self._progress = progress
         self._rest = b""
 
@@ -210,14 +210,14 @@ class _Stderr:
             self(b"\n")
 
 
-class _Session(NamedTuple):
+class _DebuggedBot(NamedTuple):
     """A bot to be debugged."""
 
     to_turn: QuestionsToTurn
     spec: Spec
     entrant: Entrant
     isolation: Isolation
-    progress: Progress
+    progress: CurrentTurn
     is_attached: bool
 
     def ask(self) -> Debugged:

@@ -24,7 +24,7 @@ _MEASURED_SECONDS = 10.0
 _PAUSE, _LEAST_PAUSE, _MOST_PAUSE = 5.0, 2.0, 15.0
 
 
-class Progress:
+class ProgressPrinter:
     """Counts matches and prints the progress; implements ``engine.ProgressListener``."""
 
     def __init__(self, store: Store, *, is_quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
@@ -77,7 +77,7 @@ class Progress:
         return f"{rate * 60:,.{0 if rate * 60 >= 1 else 1}f} a minute" + (f", {_duration(planned / rate)} left" if is_measured else "")
 
 
-class LiveProgress(Progress):
+class LiveProgress(ProgressPrinter):
     """Shows the standings, the running matches and the speed as a table that is redrawn in place.
 
     ``standings`` returns the lines of the table, within a number of columns and of lines.
@@ -121,10 +121,10 @@ class LiveProgress(Progress):
 
 
 @contextlib.contextmanager
-def progress(store: Store, standings: Callable[[int, int], list[str]], *, is_quiet: bool) -> Iterator[Progress]:
+def progress(store: Store, standings: Callable[[int, int], list[str]], *, is_quiet: bool) -> Iterator[ProgressPrinter]:
     """Show the progress while matches are played."""
     if is_quiet or not sys.stderr.isatty():
-        yield Progress(store, is_quiet=is_quiet)
+        yield ProgressPrinter(store, is_quiet=is_quiet)
         return
     shown = LiveProgress(store, standings)
     shown.start()

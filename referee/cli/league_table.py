@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.league.engine import LeagueState
-    from referee.league.league import OpenLeague, Place
+    from referee.league.league import OpenLeague, Standing
 
 
 def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) -> None:
@@ -45,7 +45,7 @@ def top(opened: OpenLeague, wide: int, high: int) -> list[str]:
     return table(shown, wide, is_live=opened.is_live(), kind=opened.league.format.kind) if results else []
 
 
-def report(opened: OpenLeague, state: LeagueState, places: Sequence[Place]) -> dict[str, Any]:
+def report(opened: OpenLeague, state: LeagueState, places: Sequence[Standing]) -> dict[str, Any]:
     """The league as ``--json`` prints it."""
     decided = opened.store.fact("decided")
     return {
@@ -69,7 +69,7 @@ def counts(opened: OpenLeague) -> dict[str, Any]:
     return {"matches": {**found._asdict(), "total": found.total}}
 
 
-def _place_json(place: Place) -> dict[str, Any]:
+def _place_json(place: Standing) -> dict[str, Any]:
     row, rating = place.row, place.rating
     return {
         **row._asdict(),
@@ -92,7 +92,7 @@ _KEPT = ("points", "Elo", "duels", "rounds", "a duel", "possible places", "Buchh
 _TEAM = 12
 
 
-def table(places: Sequence[Place], width: int | None = None, *, is_live: bool = False, kind: str = "") -> list[str]:
+def table(places: Sequence[Standing], width: int | None = None, *, is_live: bool = False, kind: str = "") -> list[str]:
     """The standings of a league of the format ``kind`` as lines of text; columns that don't fit into ``width`` are left out.
 
     ``is_live``: matches are missing, and the points a duel decide the order.
@@ -133,7 +133,7 @@ def _fitting(rows: Sequence[Mapping[str, str]], room: int) -> list[str]:
     return [heading for heading in rows[0] if heading in kept]
 
 
-def _cells(place: Place) -> dict[str, str]:
+def _cells(place: Standing) -> dict[str, str]:
     """Return the cells of a team, by their headings in order."""
     row, rating = place.row, place.rating
     return {

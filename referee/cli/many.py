@@ -33,7 +33,7 @@ def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: i
     match = wanted.match
     if match.seed is None:
         match = match._replace(seed=new_seed())
-    tell = _Progress(games, is_quiet=is_quiet or wanted.quiet)
+    tell = _BatchProgress(games, is_quiet=is_quiet or wanted.quiet)
     with told_of_games(match.seed, players, tell.ended, games, as_json=as_json or wanted.as_json):
         try:
             with contextlib.closing(many(match, players, games, slots, tell)) as played:
@@ -159,7 +159,7 @@ def wilson(count: int, total: int) -> list[float]:
     return [max(0.0, centre - half), min(1.0, centre + half)]
 
 
-class _Progress:
+class _BatchProgress:
     """How many games have ended, and how long the others take, on a line of progress."""
 
     def __init__(self, games: int, *, is_quiet: bool) -> None:

@@ -84,7 +84,7 @@ class Command(TyperCommand):
         _by_panel(sorted(shown, key=lambda row: row[0] not in ("Arguments", "Options")), formatter)
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """A group of commands, which stand in the sections that they name."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -106,7 +106,7 @@ class Program(typer.Typer):
 
     def __init__(self, **options: Any) -> None:
         settings = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDEST}
-        super().__init__(cls=Group, no_args_is_help=True, rich_markup_mode=None, context_settings=settings, **options)
+        super().__init__(cls=CommandGroup, no_args_is_help=True, rich_markup_mode=None, context_settings=settings, **options)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Any], Any]:
         """Register a command, as typer does."""

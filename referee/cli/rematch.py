@@ -55,7 +55,7 @@ def keep_playing(
     if any(spec.is_human for spec in specs.values()):
         raise UsageError("--watch plays by itself at every change, which people can't; name a program for each seat.")
     matches = [match] if games is None else _drawn(match, players, games)
-    session = _Session(matches, players, is_quiet=is_quiet, as_json=as_json, has_stderr=has_stderr)
+    session = _WatchSession(matches, players, is_quiet=is_quiet, as_json=as_json, has_stderr=has_stderr)
     with BotWatcher([spec.program for spec in specs.values()]) as watcher:
         if not as_json and not is_quiet:
             seeds = (
@@ -79,7 +79,7 @@ def _drawn(match: MatchRequest, players: Mapping[Seat, str], games: int) -> list
     return [one_of_many(match, folder, number, games, start, seed)._replace(out=f"{folder}/") for number, (start, seed) in drawn]
 
 
-class _Session:
+class _WatchSession:
     """The matches of one command: one for each change, or several games."""
 
     def __init__(

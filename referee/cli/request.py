@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.games.game import Game, Option
-    from referee.replay.beginning import Start
+    from referee.replay.beginning import StartPosition
 
 
 class Request(NamedTuple):
@@ -72,7 +72,7 @@ def build(flags: Mapping[str, Any], *, draws_starts: bool = False) -> Request:
     return Request(match, file.get("players"), bool(file.get("quiet")), bool(file.get("json_")))
 
 
-def resumed(start: Start, notes: Sequence[str], flags: Mapping[str, Any]) -> Request:
+def resumed(start: StartPosition, notes: Sequence[str], flags: Mapping[str, Any]) -> Request:
     """Return the request for a match that begins in a replay. UsageError for a flag that contradicts the replay.
 
     The time, the limits and the way in which the match is run are those of the replay where no flag sets them.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from referee.match.loop import Entrant, Match
     from referee.players.spec import Spec
     from referee.servers.listener import Visitor
-    from referee.web.live import Pages, Place
+    from referee.web.live import PageAddress, Pages
 
 #: The time control of a person without --human-clock: no limits.
 _UNTIMED = TimeControl(None, None, None)
@@ -46,7 +46,7 @@ def run_match(
     listeners: Sequence[Listener] = (),
     has_stderr: bool = False,
     series_match: SeriesMatch | None = None,
-    place: Place | None = None,
+    place: PageAddress | None = None,
     title: str = "",
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match and write its replay and logs. Return it with its pages, if any, which are served until they are closed.
@@ -165,7 +165,7 @@ def _pages(
     people: tuple[str, ...],
     show: Show,
     series_match: SeriesMatch | None,
-    place: Place | None,
+    place: PageAddress | None,
 ) -> Pages:
     from referee.web.live import Pages
 

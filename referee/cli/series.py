@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from referee.cli.pages import Show
     from referee.cli.request import Request
     from referee.league.many import ManyGame
-    from referee.web.live import Pages, Place
+    from referee.web.live import PageAddress, Pages
 
 #: Steps a second without --pace: nobody can follow a game at full speed.
 _PACE = 30.0
@@ -50,7 +50,7 @@ def play_series(wanted: Request, lineup: Mapping[str, str], games: int, show: Sh
     show = show._replace(bots_pace=show.bots_pace or _PACE)
     found: list[ManyGame] = []
     pages: Pages | None = None
-    place: Place | None = None
+    place: PageAddress | None = None
     try:
         with told_of_games(match.seed, lineup, found, games, as_json=as_json):
             for number, (start, seed) in enumerate(schedule):

@@ -80,7 +80,7 @@ def gameserver(
 
     Several games run at the same time, and each writes a replay. A client that sends SPECTATE receives every state.
     """
-    from referee.servers.gameserver import Gameserver, Plan, seats_for
+    from referee.servers.gameserver import Gameserver, ServerOptions, seats_for
     from referee.servers.listener import listen, shown_address
 
     flags = {
@@ -108,7 +108,7 @@ def gameserver(
 
     sock = listen(host, port)
     say(f"Listening on {shown_address(sock)} for clients of the gameserver protocol; Ctrl-C ends.")
-    server = Gameserver(sock, Plan(play, seats_for(next(iter(bots), None)), games, opponent or "", at_once), say)
+    server = Gameserver(sock, ServerOptions(play, seats_for(next(iter(bots), None)), games, opponent or "", at_once), say)
     status = 0
     try:
         server.serve()

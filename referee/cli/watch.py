@@ -218,7 +218,7 @@ def _html(path: Path, file: Path) -> bytes:
     return html.single_page(path, file).encode()
 
 
-class _Enough(Exception):
+class _StepReached(Exception):
     """Stops the verification when the requested step is reached."""
 
 
@@ -235,13 +235,13 @@ def _positions(path: Path, file: Path, remarks: Remarks, step: int | None, most:
         if not states:
             states.append(found.before)
         if step is not None and found.record["turn"] >= step:
-            raise _Enough
+            raise _StepReached
         states.append(found.after)
         remarks.take(found.record)
 
     try:
         replay = verify(path, take)
-    except _Enough:
+    except _StepReached:
         return list(states)
     if replay.problem is not None:
         say(f"note: {escape(str(file))}: {replay.problem.text.rstrip('.')}; the good steps are shown.")

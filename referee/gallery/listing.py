@@ -48,7 +48,7 @@ class Found(NamedTuple):
     below: Path | None = None
 
 
-class Entry(NamedTuple):
+class ListedReplay(NamedTuple):
     """The entry of one replay in a list. ``problem`` says what is wrong with it; ``opens`` is True if the viewer can show it all the same.
 
     ``players`` maps each seat to a name, ``teams`` to the team in a league. ``steps`` is None where it is unknown, and ``reason`` is empty without a result.
@@ -112,9 +112,9 @@ def _facts(item: os.DirEntry[str]) -> os.stat_result | None:
         return None
 
 
-def read_entry(found: Found, name: str) -> Entry:
+def read_entry(found: Found, name: str) -> ListedReplay:
     """Return the entry of a file. It never fails: what is wrong with the file is in ``problem``."""
-    entry = Entry(escape(name, 200), found.size, found.modified)
+    entry = ListedReplay(escape(name, 200), found.size, found.modified)
     try:
         return _read(entry, found)
     except ReplayError as error:
@@ -123,11 +123,11 @@ def read_entry(found: Found, name: str) -> Entry:
         return entry._replace(problem=f"can't be read: {getattr(error, 'strerror', None) or error}.")
 
 
-def _read(entry: Entry, found: Found) -> Entry:
+def _read(entry: ListedReplay, found: Found) -> ListedReplay:
     with open_regular(found.path, found.below) as file:
         if entry.size == 0:
             return entry._replace(problem="is empty: its match has not begun, or was stopped at once.")
-        text = _Text(iter(lambda: file.read(_CHUNK), b""))
+        text = _ReplayText(iter(lambda: file.read(_CHUNK), b""))
         first = text.first_line()
         if not first.endswith(b"\n"):
             if text.is_damaged:
@@ -150,7 +150,7 @@ def _read(entry: Entry, found: Found) -> Entry:
     return entry._replace(steps=steps, problem=f"{what}{shown}.")
 
 
-def _with_result(entry: Entry, result: Mapping[str, Any]) -> Entry:
+def _with_result(entry: ListedReplay, result: Mapping[str, Any]) -> ListedReplay:
     winner, steps, scores, reason = (result.get(name) for name in ("winner", "steps", "scores", "reason"))
     numbers = scores if isinstance(scores, dict) else {}
     return entry._replace(
@@ -174,7 +174,7 @@ def _json(line: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-class _Text:
+class _ReplayText:
     """The text of a replay, unpacked part by part; only its beginning and its end are kept."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:

@@ -14,7 +14,7 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.gallery.listing import Entry, Found
+    from referee.gallery.listing import Found, ListedReplay
 
 #: How often a folder is read at most, in seconds. One that takes long is read less often: this many times its duration.
 READ_SECONDS = 1.5
@@ -33,7 +33,7 @@ class Shelf:
     def __init__(self, folder: Path, files: list[tuple[Found, str]] | None = None) -> None:
         self.folder = folder
         self.notes: list[str] = []
-        self.entries: dict[int, Entry] = {}
+        self.entries: dict[int, ListedReplay] = {}
         self.files: dict[int, Found] = {}
         self._given = files
         #: By path, or by place among the given files: a file can be given twice.

@@ -28,7 +28,7 @@ _MOST_BYTES = 24 << 20
 _MOST_PICTURE = 400_000
 
 
-class _Enough(Exception):
+class _TakesTooLong(Exception):
     """Stops a replay that takes too long."""
 
 
@@ -68,13 +68,13 @@ def draw(file: Found) -> str | None:
             states.append(step.before)
         states.append(step.after)
         if time.thread_time() > end:
-            raise _Enough
+            raise _TakesTooLong
 
     try:
         replay = play_again(file.path, _lines(file), take)
         if not states:
             states.append(replay.final)
-    except _Enough:
+    except _TakesTooLong:
         pass
     except (ReplayError, OSError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
         # The list says what is wrong with the file.

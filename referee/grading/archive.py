@@ -50,7 +50,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class _Entry(NamedTuple):
+class _ArchiveEntry(NamedTuple):
     """One entry of an archive. ``trouble`` says why it can't be unpacked; ``open`` returns a file with its bytes."""
 
     name: str
@@ -119,7 +119,7 @@ def unpack_class(path: Path, target: Path, is_wrapper: Callable[[str, Collection
     return refused
 
 
-def _capped(entries: Iterator[_Entry], shown: str) -> Iterator[_Entry]:
+def _capped(entries: Iterator[_ArchiveEntry], shown: str) -> Iterator[_ArchiveEntry]:
     for number, entry in enumerate(entries):
         if number >= _MOST_CLASS_ENTRIES:
             raise UsageError(f"The archive {shown} has more than {_MOST_CLASS_ENTRIES:,} entries; unpack it and name the folder.")
@@ -190,7 +190,7 @@ def _own_failure(error: OSError) -> RefereeError:
     return RefereeError(f"{where} can't be unpacked: {error.strerror or error}.")
 
 
-def _put(entry: _Entry, parts: tuple[str, ...], top: int, count: Count) -> None:
+def _put(entry: _ArchiveEntry, parts: tuple[str, ...], top: int, count: Count) -> None:
     """Make one file or folder below the open folder ``top``."""
     shown = f"'{escape(entry.name, 200)}'"
     if entry.trouble:
@@ -232,7 +232,7 @@ def _enter(top: int, parts: tuple[str, ...], count: Count) -> int:
     return fd
 
 
-def _fill(entry: _Entry, writing: IO[bytes], count: Count) -> None:
+def _fill(entry: _ArchiveEntry, writing: IO[bytes], count: Count) -> None:
     with _reading(count.label), entry.open() as reading:
         while chunk := reading.read(_CHUNK):
             count.add_bytes(len(chunk))
@@ -243,7 +243,7 @@ def _fill(entry: _Entry, writing: IO[bytes], count: Count) -> None:
 
 
 @contextlib.contextmanager
-def _open(path: Path, label: str, *, is_class: bool) -> Iterator[Iterator[_Entry]]:
+def _open(path: Path, label: str, *, is_class: bool) -> Iterator[Iterator[_ArchiveEntry]]:
     """Open an archive; its content says of which kind it is. PlayerError if it can't be read, now or later."""
     with _reading(label), open_regular(path) as file:
         first = file.read(4)
@@ -258,7 +258,7 @@ def _open(path: Path, label: str, *, is_class: bool) -> Iterator[Iterator[_Entry
                 yield _tarred(archive)
 
 
-def _zipped(archive: zipfile.ZipFile) -> Iterator[_Entry]:
+def _zipped(archive: zipfile.ZipFile) -> Iterator[_ArchiveEntry]:
     for info in archive.infolist():
         mode = info.external_attr >> 16
         kind = stat.S_IFMT(mode)
@@ -276,7 +276,7 @@ def _zipped(archive: zipfile.ZipFile) -> Iterator[_Entry]:
         # Windows programs write backslashes.
         name = _zip_name(info).replace("\\", "/")
         is_folder = name.endswith("/") or stat.S_ISDIR(mode)
-        yield _Entry(name, info.file_size, partial(archive.open, info), is_folder, bool(mode & 0o111), trouble)
+        yield _ArchiveEntry(name, info.file_size, partial(archive.open, info), is_folder, bool(mode & 0o111), trouble)
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
@@ -289,7 +289,7 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
         return info.filename
 
 
-def _tarred(archive: tarfile.TarFile) -> Iterator[_Entry]:
+def _tarred(archive: tarfile.TarFile) -> Iterator[_ArchiveEntry]:
     kinds = {tarfile.FIFOTYPE: "a FIFO", tarfile.CHRTYPE: "a device", tarfile.BLKTYPE: "a device"}
     for info in archive:
         trouble = "a link" if info.issym() or info.islnk() else kinds.get(info.type, "")
@@ -297,7 +297,7 @@ def _tarred(archive: tarfile.TarFile) -> Iterator[_Entry]:
             trouble = "no ordinary file"
         if info.size < 0:
             trouble = "a file with a size below zero"
-        yield _Entry(info.name, info.size, partial(_content, archive, info), info.isdir(), bool(info.mode & 0o111), trouble)
+        yield _ArchiveEntry(info.name, info.size, partial(_content, archive, info), info.isdir(), bool(info.mode & 0o111), trouble)
 
 
 def _content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:

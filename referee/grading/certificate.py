@@ -61,7 +61,7 @@ class Certificate(Part):
     signature: Annotated[str, Field(pattern="^[0-9a-f]{128}$")]
 
 
-class Checked(NamedTuple):
+class CertificateReport(NamedTuple):
     """The result of a check. ``is_by_key`` is None if no key was given; ``files`` counts the files that were looked at.
 
     ``left_out`` names the files of the folder that no certificate covers. ``problems`` has a sentence for each problem, ``notes`` for what
@@ -124,7 +124,7 @@ def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
     return path, signing.fingerprint(public), left
 
 
-def check(path: Path, key: str | None = None, folder: Path | None = None, part: str = "") -> Checked:
+def check(path: Path, key: str | None = None, folder: Path | None = None, part: str = "") -> CertificateReport:
     """Check a certificate. ``key`` is a file with a public key, or its fingerprint. ``folder`` is the certified folder, or its folder ``part``.
 
     UsageError if a file can't be read or has another kind of content. The store is compared as a file, and never opened.
@@ -150,7 +150,7 @@ def check(path: Path, key: str | None = None, folder: Path | None = None, part: 
             )
         if part:
             notes.append(f"Only {escape(str(part))} was compared, not the rest of the certified folder.")
-    return Checked(print_, is_by_key, files, tuple(left), tuple(problems), tuple(notes), found)
+    return CertificateReport(print_, is_by_key, files, tuple(left), tuple(problems), tuple(notes), found)
 
 
 def read(path: Path) -> tuple[dict[str, Json], Certificate]:

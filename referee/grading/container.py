@@ -90,7 +90,7 @@ def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, say: Cal
             # Half a core is enough for one match at a time.
             pool = DeadlinePool(LocalPool(opened.plan.terms, opened.teams, opened.replays, 1), deadline)
             try:
-                opened.run(pool, _Progress(opened, live, say))
+                opened.run(pool, _ResultsWriter(opened, live, say))
             finally:
                 pool.close()
     except TimeIsUp as error:
@@ -104,7 +104,7 @@ def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, say: Cal
     return grades
 
 
-class _Progress:
+class _ResultsWriter:
     """Writes the results after every match; implements ``engine.ProgressListener``."""
 
     def __init__(self, opened: OpenGrading, live: LiveResults, say: Callable[[str], None]) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json
     from referee.grading.values import Rubric, RubricTest
-    from referee.league.values import Start
+    from referee.league.values import MatchStart
 
 #: Everybody sees the hash of the seed, so a shorter seed could be found by trying all of them.
 _SAFE_LENGTH = 16
@@ -94,7 +94,7 @@ def secret(seed: str, test_name: str) -> bytes:
     return hmac.digest(seed.encode(), b"family/" + test_name.encode(), "sha256")
 
 
-def starts(game: Game[Any, Any], rubric: Rubric, test: RubricTest) -> tuple[Start, ...]:
+def starts(game: Game[Any, Any], rubric: Rubric, test: RubricTest) -> tuple[MatchStart, ...]:
     """Return the starts of a test. Start n is hidden if ``is_hidden(test, n)``. Raises SettingsError if there are too few."""
     own = secret(rubric.seed, test.name)
     if test.has_set_start:

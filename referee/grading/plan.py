@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Seat
     from referee.grading.values import Rubric, RubricTest
-    from referee.league.values import DuelResult, MatchRecord, Start, Team
+    from referee.league.values import DuelResult, MatchRecord, MatchStart, Team
 
 
-class Place(NamedTuple):
+class PlannedStart(NamedTuple):
     """One start of a test, the same for all students: its settings as JSON and checked, its start, and whether it is hidden."""
 
     test: RubricTest
-    start: Start
+    start: MatchStart
     settings: dict[str, Json]
     checked: Any
     is_hidden: bool
@@ -48,10 +48,10 @@ class GradingPlan:
         self.teams = teams
         self.places = tuple(self._place(test, start) for test in rubric.tests for start in family.starts(self.game, rubric, test))
 
-    def _place(self, test: RubricTest, start: Start) -> Place:
+    def _place(self, test: RubricTest, start: MatchStart) -> PlannedStart:
         settings = self.game.codec.settings(self.rubric.rules, dict(test.settings))
         checked = placed(self.game, settings, start.settings)
-        return Place(test, start, self.game.codec.settings_json(checked), checked, family.is_hidden(test, start.number))
+        return PlannedStart(test, start, self.game.codec.settings_json(checked), checked, family.is_hidden(test, start.number))
 
     @property
     def terms(self) -> Terms:
@@ -78,7 +78,7 @@ class GradingPlan:
         teams = (self.students[index], opponent_name(place.test.against))
         return Duel(index * len(self.places) + number, 0, teams, place.start.number, place.test.number)
 
-    def place(self, duel: Duel) -> Place:
+    def place(self, duel: Duel) -> PlannedStart:
         """The test and the start of a trial."""
         return self.places[duel.number % len(self.places)]
 

@@ -44,7 +44,7 @@ HOW = (
 )
 
 
-class _Start(Part):
+class _RevealedStart(Part):
     number: int
     hidden: bool
     seed: int
@@ -56,7 +56,7 @@ class _Test(Part):
     has_set_start: bool
     secret: str
     settings: dict[str, Any]
-    starts: list[_Start]
+    starts: list[_RevealedStart]
 
 
 class _File(Part):
@@ -72,7 +72,7 @@ class _File(Part):
     tests: list[_Test]
 
 
-class Checked(NamedTuple):
+class RevealReport(NamedTuple):
     """The result of a check: the rubric's name, the commitment to the file's content, how many tests and starts it has, and a sentence for each problem.
 
     ``hash_covers`` says to what the published hash commits: "starts" for everything that decides them, "seed" for nothing but the seed, as
@@ -137,7 +137,7 @@ def _revealed(game: Game[Any, Any], rubric: Rubric, test: RubricTest) -> dict[st
     }
 
 
-def check_reveal(path: Path, published: str | None = None) -> Checked:
+def check_reveal(path: Path, published: str | None = None) -> RevealReport:
     """Check what was revealed: everything that decides a start against the commitment from before the deadline, and the starts against it.
 
     ``published`` is the commitment, its first 64 digits, or the hash of the seed that earlier versions published. None: the file's own
@@ -171,7 +171,7 @@ def check_reveal(path: Path, published: str | None = None) -> Checked:
     if not problems:
         problems = _wrong_starts(rubric, found)
     starts = [start for test in found.tests for start in test.starts]
-    return Checked(found.name, own, covers, len(found.tests), len(starts), sum(start.hidden for start in starts), tuple(problems))
+    return RevealReport(found.name, own, covers, len(found.tests), len(starts), sum(start.hidden for start in starts), tuple(problems))
 
 
 def _changed(parts: Mapping[str, Json], known: str) -> str:

@@ -88,7 +88,7 @@ def parse(text: bytes, path: Path, home: Path, seed: str = "") -> Rubric:
     """Return the rubric with this text. Messages name the file ``path``; paths of opponents begin in ``home``."""
     given = settings_file.parse(text, RubricFile, f"The rubric {escape(str(path))}")
     try:
-        return _Checked(given, home, seed).rubric()._replace(text=text.decode())
+        return _RubricReader(given, home, seed).rubric()._replace(text=text.decode())
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the rubric {escape(str(path))}: {error}") from None
 
@@ -156,7 +156,7 @@ def example_submissions(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ..
     return tuple(found)
 
 
-class _Checked:
+class _RubricReader:
     """Turns a rubric file into a rubric. Its errors name the test and the key; the caller adds the file."""
 
     def __init__(self, given: RubricFile, home: Path, seed: str) -> None:

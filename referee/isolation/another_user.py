@@ -25,7 +25,7 @@ from referee.errors import PlayerError, UsageError
 from referee.isolation import bubblewrap, confinement, runtime, submission, supervisor
 from referee.isolation.entry import is_own_file, needs
 from referee.isolation.limits import LIMITS_USER
-from referee.isolation.sandbox import Cleaning, Sandbox, SoftLimits, Start
+from referee.isolation.sandbox import Cleaning, ProgramStart, Sandbox, SoftLimits
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class UserSandbox(Sandbox):
 
     is_sandbox = True
 
-    def __init__(self, start: Start, limits: Limits, home: str, user: UserNumber) -> None:
+    def __init__(self, start: ProgramStart, limits: Limits, home: str, user: UserNumber) -> None:
         super().__init__(start, limits, LIMITS_USER)
         self.home = home
         self.watch = SoftLimits(limits.memory_bytes, limits.processes)
@@ -157,7 +157,7 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
         argv = (*_become(user.number), *caps, *confined, *program.before, *inside)
         fd = confinement.filter_pipe(has_network=bool(program.through) and not program.is_build)
         made = (BuildSandbox if program.is_build else UserSandbox)(
-            Start(argv, env, home, (fd,)), limits._replace(processes=processes), home, user
+            ProgramStart(argv, env, home, (fd,)), limits._replace(processes=processes), home, user
         )
         undo.pop_all()
         return made

@@ -56,7 +56,7 @@ class Trees(NamedTuple):
         return "cpuacct" in self.controllers
 
 
-class Group:
+class BotGroups:
     """The groups of one bot: one folder for each tree that is used.
 
     ``ends_whole``: above the memory cap the kernel kills everything in the group (version 2), not only the largest process.

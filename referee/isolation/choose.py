@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.isolation.limits import Limits
-    from referee.isolation.probe import Check
+    from referee.isolation.probe import SandboxCheck
     from referee.isolation.program import Program
 
 
@@ -63,11 +63,11 @@ def variants_of(programs: Sequence[Program]) -> set[str]:
     return {variant_for(needs(program)) for program in whole if program.inside}
 
 
-def _failures(isolation: Isolation, variants: set[str]) -> list[Check]:
+def _failures(isolation: Isolation, variants: set[str]) -> list[SandboxCheck]:
     """Return the checks that fail twice: a first failure may be due to a busy machine or a kill from outside."""
     from referee.isolation import probe
 
-    def failed() -> list[Check]:
+    def failed() -> list[SandboxCheck]:
         return [check for check in probe.prove(isolation, variants) if not check.ok]
 
     return failed() and failed()
@@ -79,7 +79,7 @@ def forget(isolation: Isolation) -> None:
         Proof(isolation, variant).forget()
 
 
-def refusal(failed: Sequence[Check]) -> str:
+def refusal(failed: Sequence[SandboxCheck]) -> str:
     """Return the message that strict isolation isn't possible: each failed check with its remedy."""
     lines = dict.fromkeys(f"  {check.name}: {check.seen}. {check.remedy}" for check in failed)
     return "\n".join(["Strict isolation isn't possible on this machine, so no match was started:", *lines])

@@ -19,14 +19,14 @@ from referee.wire.escape import escape
 FILE, EXECUTABLE, LINK, FOLDER, OTHER = "f", "x", "l", "d", "o"
 
 
-class Entry(NamedTuple):
+class FolderEntry(NamedTuple):
     """An entry of a folder. ``content`` is the SHA-256 of a file, and the target of a link; that of a link inside its folder is relative."""
 
     kind: str
     content: bytes
 
 
-def entries(folder: str, label: str) -> dict[str, Entry]:
+def entries(folder: str, label: str) -> dict[str, FolderEntry]:
     """Return everything in a folder that belongs to its bot, by its path there, in order.
 
     PlayerError, which names the folder by its ``label``, if it can't be read or is too large.
@@ -67,14 +67,14 @@ def link_text(folder: str, path: str) -> str:
     return os.path.relpath(real, os.path.realpath(os.path.dirname(path)))
 
 
-def _entry(folder: str, path: str, facts: os.stat_result, count: submission.Count) -> Entry:
+def _entry(folder: str, path: str, facts: os.stat_result, count: submission.Count) -> FolderEntry:
     if stat.S_ISLNK(facts.st_mode):
-        return Entry(LINK, os.fsencode(link_text(folder, path)))
+        return FolderEntry(LINK, os.fsencode(link_text(folder, path)))
     if stat.S_ISDIR(facts.st_mode):
-        return Entry(FOLDER, b"")
+        return FolderEntry(FOLDER, b"")
     if stat.S_ISREG(facts.st_mode):
-        return Entry(EXECUTABLE if facts.st_mode & 0o111 else FILE, of_file(path, count))
-    return Entry(OTHER, b"")
+        return FolderEntry(EXECUTABLE if facts.st_mode & 0o111 else FILE, of_file(path, count))
+    return FolderEntry(OTHER, b"")
 
 
 def _entries(folder: str, count: submission.Count) -> list[tuple[str, os.stat_result]]:

@@ -9,7 +9,7 @@ from referee.isolation import bubblewrap, cgroups, probe
 from referee.isolation.entry import VARIANT_A, VARIANT_B
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
-from referee.isolation.probe import Check
+from referee.isolation.probe import SandboxCheck
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ _MOUNT = "Give the referee a control group that it may write to; containers ofte
 class Diagnosis(NamedTuple):
     """All checks, in order, and the possible levels, the strongest first."""
 
-    checks: Sequence[Check]
+    checks: Sequence[SandboxCheck]
     levels: tuple[str, ...]
     holds: bool
 
@@ -82,7 +82,7 @@ def diagnose() -> Diagnosis:
     return Diagnosis(checks, (*levels, NONE), ISOLATED in levels and trees.has_freezer)
 
 
-def _groups(trees: cgroups.Trees) -> list[Check]:
+def _groups(trees: cgroups.Trees) -> list[SandboxCheck]:
     """Return the check of the control groups."""
     where = "version 2" if trees.is_unified else "version 1"
     there = (trees.has_caps, trees.has_freezer, trees.has_accounts)
@@ -90,6 +90,6 @@ def _groups(trees: cgroups.Trees) -> list[Check]:
     lacking = ("memory and processes can't be capped", "bots can't be frozen", "processor time is approximate")
     why = f" ({trees.why})" if trees.why else ""
     return [
-        Check(name, ok, f"{good}, {where}" if ok else bad + why, "" if ok else _MOUNT if os.geteuid() == 0 else _DELEGATE)
+        SandboxCheck(name, ok, f"{good}, {where}" if ok else bad + why, "" if ok else _MOUNT if os.geteuid() == 0 else _DELEGATE)
         for name, ok, good, bad in zip(_GROUPS, there, what, lacking, strict=True)
     ]

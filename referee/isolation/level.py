@@ -15,7 +15,7 @@ from referee.isolation.copies import Copies
 from referee.isolation.entry import VARIANT_A, VARIANT_B, is_own_file, is_own_python, needs, normal, variant_for
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
 from referee.isolation.names import own_prefix
-from referee.isolation.sandbox import BubblewrapSandbox, Cleaning, Sandbox, Start
+from referee.isolation.sandbox import BubblewrapSandbox, Cleaning, ProgramStart, Sandbox
 from referee.support.files import open_regular
 from referee.wire.escape import escape
 
@@ -95,7 +95,7 @@ class Isolation(NamedTuple):
             argv = (*program.before, *program.argv)
             if self.level == LIMITS:
                 argv = (*_caps(self.limits, cpu_seconds), *argv)
-            return Sandbox(Start(argv, program.env, program.cwd), self.limits, self.level)
+            return Sandbox(ProgramStart(argv, program.env, program.cwd), self.limits, self.level)
         return self._sandbox(program, cpu_seconds, announce, copies or Copies(announce), ends_whole=ends_whole)
 
     def _sandbox(
@@ -128,7 +128,7 @@ class Isolation(NamedTuple):
             group = None
             if self.level == ISOLATED_CGROUP:
                 # Add one for bwrap's inner half.
-                group = cgroups.Group(self.trees, name, limits.memory_bytes, limits.processes + 1, ends_whole=ends_whole)
+                group = cgroups.BotGroups(self.trees, name, limits.memory_bytes, limits.processes + 1, ends_whole=ends_whole)
                 undo.callback(group.remove)
                 undo.callback(group.close)
             own_bin = [os.path.dirname(runtime.OWN_PYTHON if is_own_file(program) else program.inside[0])] if binds else []

@@ -40,7 +40,7 @@ _LIMITS = Limits(memory_bytes=64 * MIB, processes=_PROCESSES, scratch_bytes=2 * 
 _PATIENCE = 120.0
 
 
-class Check(NamedTuple):
+class SandboxCheck(NamedTuple):
     """One check: its name, whether it passed, what was seen, and the remedy if it failed.
 
     ``variant`` is the variant of the sandbox that was tested; empty if the check applies to all.
@@ -61,11 +61,11 @@ def _install(package: str) -> str:
     return f"Install it: apt install {package} (or your distribution's package of that name)"
 
 
-def parts() -> list[Check]:
+def parts() -> list[SandboxCheck]:
     """Return the checks that all parts of the sandbox are installed."""
     if not sys.platform.startswith("linux"):
         seen = f"this is {platform.system()}"
-        return [Check("Linux", ok=False, seen=seen, remedy="Run the referee in a Linux virtual machine (docs/isolation.md)")]
+        return [SandboxCheck("Linux", ok=False, seen=seen, remedy="Run the referee in a Linux virtual machine (docs/isolation.md)")]
     checks = []
     for title, name, package in (
         ("bubblewrap", "bwrap", "bubblewrap"),
@@ -78,11 +78,11 @@ def parts() -> list[Check]:
     return [*checks, _user_numbers()] if os.geteuid() == 0 else checks
 
 
-def _check(title: str, ok: bool, seen: str, remedy: str) -> Check:  # noqa: FBT001 - as the field of a check
-    return Check(title, ok, seen, "" if ok else remedy)
+def _check(title: str, ok: bool, seen: str, remedy: str) -> SandboxCheck:  # noqa: FBT001 - as the field of a check
+    return SandboxCheck(title, ok, seen, "" if ok else remedy)
 
 
-def _user_numbers() -> Check:
+def _user_numbers() -> SandboxCheck:
     """Check that root can start bots as other users: in a user namespace root may be the only user."""
     spans = [tuple(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
     ok = any(start <= FIRST and start + count > LAST for start, _, count in spans)
@@ -90,7 +90,7 @@ def _user_numbers() -> Check:
     return _check("user numbers", ok, seen, "Run as an ordinary user, or map 65,536 user numbers into the namespace")
 
 
-def _filter_library() -> Check:
+def _filter_library() -> SandboxCheck:
     seen, remedy = "loaded", _install("libseccomp2")
     try:
         if not ctypes.util.find_library("seccomp"):
@@ -104,7 +104,7 @@ def _filter_library() -> Check:
     return _check("libseccomp", seen == "loaded", seen, remedy)
 
 
-def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = False) -> list[Check]:
+def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = False) -> list[SandboxCheck]:
     """Return the results of the self-check for each of the given variants; without any, for all variants.
 
     ``is_deep`` also tests the cap on memory. A test that passes is noted on disk.
@@ -138,7 +138,7 @@ def _programs() -> Iterator[Program]:
             yield Program(inside, "/", {}, "the self-check", (submission.Piece(script, "selfcheck.py"),), inside)
 
 
-def _run(isolation: Isolation, program: Program, variant: str, *, is_deep: bool) -> Iterator[Check]:
+def _run(isolation: Isolation, program: Program, variant: str, *, is_deep: bool) -> Iterator[SandboxCheck]:
     """Run the self-check in a sandbox, with a file and listeners outside that it must not reach."""
     with socket.socket() as listener, socket.socket(socket.AF_UNIX) as named:
         listener.bind(("127.0.0.1", 0))
@@ -151,7 +151,7 @@ def _run(isolation: Isolation, program: Program, variant: str, *, is_deep: bool)
         sandbox = None
         try:
             if not supervision.wait_until_ready():
-                yield Check("sandbox starts", ok=False, seen="the supervisor process did not start", remedy=remedy(""))
+                yield SandboxCheck("sandbox starts", ok=False, seen="the supervisor process did not start", remedy=remedy(""))
                 return
             supervision.clean(Cleaning(trees=(folder,)))
             os.mkdir(folder, 0o755)
@@ -170,9 +170,9 @@ def _run(isolation: Isolation, program: Program, variant: str, *, is_deep: bool)
                 sandbox.close()
             supervision.clean_up()
     if report is None:
-        yield Check("sandbox starts", ok=False, seen=said, remedy=remedy(said))
+        yield SandboxCheck("sandbox starts", ok=False, seen=said, remedy=remedy(said))
         return
-    yield Check("sandbox starts", ok=True, seen=f"a sandbox ({variant})")
+    yield SandboxCheck("sandbox starts", ok=True, seen=f"a sandbox ({variant})")
     for title, (ok, seen) in report.items():
         yield _check(title, bool(ok), escape(str(seen), 200), "Don't run strangers' programs here, and report this")
     if freezes is not None:

@@ -22,7 +22,7 @@ from referee.isolation.supervisor import children, descendants
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from referee.isolation.cgroups import Group
+    from referee.isolation.cgroups import BotGroups
     from referee.isolation.limits import Limits
     from referee.isolation.users import UserNumber
 
@@ -48,7 +48,7 @@ _YIELDS = 20
 _STANDING_SECONDS = 10.0
 
 
-class Start(NamedTuple):
+class ProgramStart(NamedTuple):
     """The data for starting the program: it inherits the descriptors ``fds`` as 3, 4 and so on."""
 
     argv: tuple[str, ...]
@@ -92,7 +92,7 @@ class Sandbox:
     #: Where the bot finds the copy of its files; "" if it runs from where they are.
     home = ""
 
-    def __init__(self, start: Start, limits: Limits, level: str) -> None:
+    def __init__(self, start: ProgramStart, limits: Limits, level: str) -> None:
         self.start = start
         self.limits = limits
         self.level = level
@@ -204,7 +204,7 @@ class BubblewrapSandbox(Sandbox):
     note_on_disk = f" (in /dev/shm of {size_text(bubblewrap.SHARED_MEMORY_BYTES)})"
 
     def __init__(
-        self, config: bubblewrap.SandboxConfig, level: str, group: Group | None, user: UserNumber | None, give_back: Callable[[], None]
+        self, config: bubblewrap.SandboxConfig, level: str, group: BotGroups | None, user: UserNumber | None, give_back: Callable[[], None]
     ) -> None:
         self.group = group
         self._user = user
@@ -218,7 +218,7 @@ class BubblewrapSandbox(Sandbox):
         block_read, self._block = os.pipe()
         fds = (filter_read, status_write, block_read, *map(_readable, bubblewrap.data(config.limits).values()))
         self.held_fd = os.dup(self._block)
-        super().__init__(Start(bubblewrap.command(config), {"PATH": "/usr/bin:/bin"}, "/", fds), config.limits, level)
+        super().__init__(ProgramStart(bubblewrap.command(config), {"PATH": "/usr/bin:/bin"}, "/", fds), config.limits, level)
         self.is_admitted = False
         self._freezer = group if group is not None and group.has_freezer else None
         self._account = group if group is not None and group.has_accounts else None

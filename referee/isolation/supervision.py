@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.isolation.copies import Check
-    from referee.isolation.sandbox import SoftLimits, Start
+    from referee.isolation.sandbox import ProgramStart, SoftLimits
 
 #: How long the supervisor may take to end everything, in seconds.
 PATIENCE = 10.0
@@ -95,7 +95,7 @@ class Supervision:
         except OSError:
             self._has_notes = False
 
-    def spawn(self, index: int, start: Start, standard: Sequence[int], held: Sequence[int] = ()) -> None:
+    def spawn(self, index: int, start: ProgramStart, standard: Sequence[int], held: Sequence[int] = ()) -> None:
         """Start a program with ``standard`` as its stdin, stdout and stderr. The supervisor keeps ``held`` open.
 
         All these descriptors can be closed here afterwards.

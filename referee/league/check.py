@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 
-class Checked(NamedTuple):
+class LeagueReport(NamedTuple):
     """What a check has found: the number of replays that were simulated again, a sentence for each problem, and one about everything that no replay shows."""
 
     replays: int
@@ -97,15 +97,15 @@ def _lacks_hash(files: Mapping[str, str]) -> bool:
 _COMPARED = ("winner", "reason", "text", "scores", "steps", "faults", "fault_kinds", "seconds", "slowest", "position", "ranks", "started")
 
 
-def verify_league(opened: OpenLeague, progress: Progress | None = None) -> Checked:
+def verify_league(opened: OpenLeague, progress: Progress | None = None) -> LeagueReport:
     """Simulate every replay again and compare it with the store; compute the standings from the replays alone and compare them.
 
     The league may be running: matches that end meanwhile are not checked.
     """
-    return _Check(opened, progress).run()
+    return _LeagueCheck(opened, progress).run()
 
 
-class _Check:
+class _LeagueCheck:
     """One check. Both standings are computed from one reading of the matches: one from the store's results, one from the replays."""
 
     def __init__(self, opened: OpenLeague, progress: Progress | None) -> None:
@@ -124,7 +124,7 @@ class _Check:
         self._started: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
 
-    def run(self) -> Checked:
+    def run(self) -> LeagueReport:
         """Check everything."""
         store, plan = self._opened.store, self._plan
         theirs = StateReader(plan, duels := store.duels(), self._decided, self._stopped, self._forfeits)
@@ -142,7 +142,7 @@ class _Check:
         if self._table(found.results) != self._table(theirs.state().results) and not self._problems:
             self._problems.append("The standings from the replays alone differ from those of the store.")
         self._check_decision(found)
-        return Checked(self._count, self._problems, [*self._check_forfeits(), *self._not_compared(), *self._left()])
+        return LeagueReport(self._count, self._problems, [*self._check_forfeits(), *self._not_compared(), *self._left()])
 
     def _table(self, results: Sequence[DuelResult]) -> Sequence[Row]:
         return table(results, self._plan.plan.everybody, more_is_better=self._plan.game.pairing is None)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from referee.games.game import Seat
     from referee.league.kept_duels import KeptDuels
     from referee.league.sequential import Compared
-    from referee.league.values import DuelResult, MatchRecord, Start, Team
+    from referee.league.values import DuelResult, MatchRecord, MatchStart, Team
 
 #: How duels are scored: by who won them, or by the shares of steps.
 WINS, MARGIN = SCORES = ("wins", "margin")
@@ -242,7 +242,7 @@ class BotComparison:
                 kept.plan(Duel(number, 0, tuple(self.programs), start.number), tasks)
             yield from tasks
 
-    def _pair(self, number: int, place: int, pair: tuple[str, str], settings: Mapping[str, Any], start: Start) -> Iterator[MatchTask]:
+    def _pair(self, number: int, place: int, pair: tuple[str, str], settings: Mapping[str, Any], start: MatchStart) -> Iterator[MatchTask]:
         for game_number, lineup in enumerate(self._lineups(number, place, pair)):
             key = match_key(
                 self._game,

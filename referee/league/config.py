@@ -15,7 +15,7 @@ from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation.limits import Limits
 from referee.league import schedule, starts, teams
-from referee.league.values import Start, Team
+from referee.league.values import MatchStart, Team
 from referee.match.clock import TimeControl
 from referee.match.seeds import new_seed, secret_of
 from referee.wire.escape import escape
@@ -57,7 +57,7 @@ class StartList(NamedTuple):
     """The source of the starts: a number of ``drawn`` ones, or those ``listed``; neither: the standard start."""
 
     drawn: int = 0
-    listed: tuple[Start, ...] = ()
+    listed: tuple[MatchStart, ...] = ()
 
 
 class League(NamedTuple):
@@ -87,7 +87,7 @@ class League(NamedTuple):
         """The secret from which everything random in the league is derived."""
         return secret_of(self.seed)
 
-    def starts_of(self, variant: int) -> tuple[Start, ...]:
+    def starts_of(self, variant: int) -> tuple[MatchStart, ...]:
         """Return the starts of a variant: the same for all teams and both roles."""
         if self.starts.listed:
             return self.starts.listed
@@ -96,7 +96,7 @@ class League(NamedTuple):
         game = games.get(self.game)
         return starts.starts(game, self._settings(game, variant), self.secret, self.starts.drawn)
 
-    def match_settings(self, variant: int, start: Start) -> dict[str, Json]:
+    def match_settings(self, variant: int, start: MatchStart) -> dict[str, Json]:
         """Return all settings of the matches of a variant on a start, as JSON."""
         game = games.get(self.game)
         return game.codec.settings_json(starts.placed(game, self._settings(game, variant), start.settings))
@@ -127,7 +127,7 @@ def from_json(data: Mapping[str, Any]) -> League:
             format=Format(**{**form, "champions": tuple(form["champions"])}),
             variants=tuple(Variant(**variant) for variant in own.pop("variants")),
             teams=tuple(Team(**team) for team in own.pop("teams")),
-            starts=StartList(listed["drawn"], tuple(Start(**start) for start in listed["listed"])),
+            starts=StartList(listed["drawn"], tuple(MatchStart(**start) for start in listed["listed"])),
             time=TimeControl(**own.pop("time")),
             limits=Limits(**own.pop("limits")),
             **own,
@@ -185,7 +185,7 @@ def _of_file(path: Path) -> League:
     name = path.parent.resolve().name if path.name == FILE else path.stem
     given = settings_file.read(path, LeagueFile, "league file", _MOST_BYTES)
     try:
-        return _Checked(given, path.parent.resolve(), name).league()
+        return _LeagueReader(given, path.parent.resolve(), name).league()
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the league file {escape(str(path))}: {error}") from None
 
@@ -203,12 +203,12 @@ def _of_folder(path: Path) -> League:
         )
     rows = [{"name": entry.name if entry.is_dir() else entry.stem, "program": str(entry)} for entry in entries]
     try:
-        return _Checked(LeagueFile(teams=rows), home, home.name).league()
+        return _LeagueReader(LeagueFile(teams=rows), home, home.name).league()
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the folder {escape(str(path))}, where each file and folder is a team: {error}") from None
 
 
-class _Checked:
+class _LeagueReader:
     """Turns a league file into a league. Its errors name the key; the caller adds the file."""
 
     def __init__(self, given: LeagueFile, home: Path, name: str) -> None:

@@ -42,7 +42,7 @@ class LeagueStopped(RefereeError):
     exit_code = 4
 
 
-class Plan(Protocol):
+class MatchPlan(Protocol):
     """What a league plays."""
 
     def duels(self, results: Sequence[DuelResult]) -> Sequence[Duel]:
@@ -98,7 +98,7 @@ class ProgressListener(Protocol):
 class Engine:
     """Plays the matches of a plan. ``run`` returns when nothing is left to play."""
 
-    def __init__(self, store: Store, pool: Pool, plan: Plan, watch: ProgressListener) -> None:
+    def __init__(self, store: Store, pool: Pool, plan: MatchPlan, watch: ProgressListener) -> None:
         self._store = store
         self._pool = pool
         self._plan = plan
@@ -362,7 +362,7 @@ class StateReader:
     """
 
     def __init__(
-        self, plan: Plan, duels: Sequence[Duel], decided: Mapping[str, Any] | None, stopped: Container[int], forfeits: Container[str]
+        self, plan: MatchPlan, duels: Sequence[Duel], decided: Mapping[str, Any] | None, stopped: Container[int], forfeits: Container[str]
     ) -> None:
         ordered = sorted(duels, key=plan.order)
         self._plan = plan
@@ -397,7 +397,7 @@ class StateReader:
         return LeagueState(self._duels, [found[number] for number in sorted(found)], complete)
 
 
-def read_state(store: Store, plan: Plan) -> LeagueState:
+def read_state(store: Store, plan: MatchPlan) -> LeagueState:
     """Read the state of a league from its store."""
     duels, stopped, forfeits = store.duels(), store.duel_notes(), store.forfeits()
     reader = StateReader(plan, duels, store.fact("decided"), stopped, forfeits)

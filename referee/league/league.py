@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Seat
     from referee.league.ratings import Rating
     from referee.league.standings import Row
-    from referee.league.values import Duel, DuelResult, Fixture, MatchRecord, Start, Team
+    from referee.league.values import Duel, DuelResult, Fixture, MatchRecord, MatchStart, Team
 
 #: The folder of the replays in that of the league.
 REPLAYS = "replays"
@@ -49,7 +49,7 @@ class Schedule:
         self.active = {name: team for name, team in self.teams.items() if name not in withdrawn}
         form = league.format
         first = tuple(team.name for team in teams if team.name not in added)
-        self.plan = schedule.Plan(
+        self.plan = schedule.FixturePlan(
             form.kind,
             first,
             tuple(added),
@@ -66,7 +66,7 @@ class Schedule:
         self._looks = 0
 
     @cached_property
-    def starts(self) -> tuple[tuple[Start, ...], ...]:
+    def starts(self) -> tuple[tuple[MatchStart, ...], ...]:
         """The starts of each variant."""
         return tuple(self.league.starts_of(variant) for variant in range(len(self.league.variants)))
 
@@ -167,7 +167,7 @@ class Schedule:
         return f"The first {top} places are decided after {len(results):,} duels." if top > 1 else "The first place is decided."
 
 
-class Place(NamedTuple):
+class Standing(NamedTuple):
     """A team's line in the standings, with its rating. ``is_decided``: its rank is certain at 95 %.
 
     ``forfeit`` says why the team plays no more matches: it can't start, or it has withdrawn (``is_withdrawn``).
@@ -211,7 +211,7 @@ class OpenLeague:
         """The state of the league."""
         return read_state(self.store, self.schedule)
 
-    def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Place]:
+    def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Standing]:
         """The standings with ratings."""
         from referee.league.ratings import decided_places, intervals
 
@@ -221,7 +221,7 @@ class OpenLeague:
         decided = set(decided_places(rated)) if found else set()
         forfeits = self.store.forfeits()
         return [
-            Place(row, rating, rating.best_rank == rating.worst_rank in decided, forfeits.get(row.team), row.team in self.withdrawn)
+            Standing(row, rating, rating.best_rank == rating.worst_rank in decided, forfeits.get(row.team), row.team in self.withdrawn)
             for row in self.rows(results)
             for rating in [ratings[row.team]]
         ]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from referee.games.game import Json, Seat
-    from referee.league.values import MatchRecord, Start
+    from referee.league.values import MatchRecord, MatchStart
     from referee.players.spec import Spec
 
     Progress = Callable[[int, int], None]
@@ -131,7 +131,7 @@ def checked_games(games: int) -> int:
     return games
 
 
-def drawn_games(request: MatchRequest, games: int) -> list[tuple[Start, int]]:
+def drawn_games(request: MatchRequest, games: int) -> list[tuple[MatchStart, int]]:
     """Return the starts of all games, with their seeds."""
     seed = new_seed() if request.seed is None else request.seed
     found = drawn(request.game, request.settings, secret_of(seed))
@@ -153,7 +153,7 @@ def new_folder(request: MatchRequest, players: Sequence[str]) -> Path:
 def _many(
     request: MatchRequest,
     teams: Mapping[Seat, Team],
-    schedule: Sequence[tuple[Start, int]],
+    schedule: Sequence[tuple[MatchStart, int]],
     slots: int,
     on_game: Callable[[ManyGame], None],
 ) -> Generator[ManyGame, None, None]:
@@ -176,7 +176,7 @@ def _many(
 
 
 def _in_order(
-    pool: LocalPool, tasks: Sequence[MatchTask], starts: Sequence[Start], folder: Path, on_game: Callable[[ManyGame], None]
+    pool: LocalPool, tasks: Sequence[MatchTask], starts: Sequence[MatchStart], folder: Path, on_game: Callable[[ManyGame], None]
 ) -> Iterator[ManyGame]:
     done: dict[int, ManyGame] = {}
     order = iter(tasks)
@@ -191,7 +191,7 @@ def _in_order(
             first = next(order, first)
 
 
-def _game(task: MatchTask, record: MatchRecord, start: Start, folder: Path, games: int) -> ManyGame:
+def _game(task: MatchTask, record: MatchRecord, start: MatchStart, folder: Path, games: int) -> ManyGame:
     """A finished game; its replay gets its number as its name."""
     made = replay_path(folder / "matches", task.key)
     replay = folder / f"{task.duel + 1:0{len(str(games))}}{''.join(made.suffixes[-3:])}"
@@ -223,14 +223,14 @@ def _in_this_process(
         yield game_of(number, start, seed, result)
 
 
-def one_of_many(request: MatchRequest, folder: Path, number: int, games: int, start: Start, seed: int) -> MatchRequest:
+def one_of_many(request: MatchRequest, folder: Path, number: int, games: int, start: MatchStart, seed: int) -> MatchRequest:
     """Return the request of one game of many. Its replay is named after its number."""
     codec = request.game.codec
     settings = codec.settings(request.settings.rules, {**codec.settings_json(request.settings), **start.settings})
     return request._replace(settings=settings, seed=seed, out=str(folder / f"{number + 1:0{len(str(games))}}"))
 
 
-def game_of(number: int, start: Start, seed: int, result: matches.Result) -> ManyGame:
+def game_of(number: int, start: MatchStart, seed: int, result: matches.Result) -> ManyGame:
     """Return a game that was played in this process."""
     return ManyGame(
         number,

@@ -87,7 +87,7 @@ class DuelLine(NamedTuple):
     note: str = ""
 
 
-class Progress(NamedTuple):
+class LeagueProgress(NamedTuple):
     """The progress of a league, in matches. ``matches_a_minute`` and ``seconds_left`` are None while they are unknown."""
 
     state: str
@@ -111,7 +111,7 @@ class ReportData(NamedTuple):
     rules: str
     format: str
     settings: Mapping[str, Json]
-    progress: Progress
+    progress: LeagueProgress
     standings: Sequence[TeamRow]
     duels: Sequence[DuelLine]
     seed: int | None = None

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from referee.league.config import ELIMINATION, StartList
 from referee.league.pace import Pace
-from referee.league.report import FINISHED, RUNNING, STOPPED, DuelLine, MatchLine, Progress, ReportData, TeamRow
+from referee.league.report import FINISHED, RUNNING, STOPPED, DuelLine, LeagueProgress, MatchLine, ReportData, TeamRow
 from referee.league.standings import rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from referee.games.game import Json
-    from referee.league.league import OpenLeague, Place
+    from referee.league.league import OpenLeague, Standing
     from referee.league.values import MatchRecord, MatchTask
 
 #: The speed is computed from the ends of at most so many matches.
@@ -44,7 +44,7 @@ def report_data(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
         rules=league.rules,
         format=league.format.kind,
         settings=_settings(opened, base),
-        progress=Progress(
+        progress=LeagueProgress(
             FINISHED if is_over else RUNNING if is_running else STOPPED,
             counts.done,
             counts.done + counts.planned,
@@ -96,7 +96,7 @@ def _speed(opened: OpenLeague, *, is_running: bool) -> tuple[float | None, float
     return (None, None) if rate is None else (rate * 60, opened.store.counts().planned / rate)
 
 
-def _row(place: Place, *, is_elimination: bool) -> TeamRow:
+def _row(place: Standing, *, is_elimination: bool) -> TeamRow:
     row, rating = place.row, place.rating
     return TeamRow(
         row.team,

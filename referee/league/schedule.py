@@ -35,7 +35,7 @@ GROWING = ("round-robin", "gauntlet")
 ROUND_BY_ROUND = ("swiss", "elimination")
 
 
-class Plan(NamedTuple):
+class FixturePlan(NamedTuple):
     """Everything that decides the fixtures, besides results.
 
     ``teams`` are those of the beginning, best seed first; ``added`` those that joined after the first match, in the order of joining.
@@ -60,7 +60,7 @@ class Plan(NamedTuple):
         return self.teams + self.added
 
 
-def check(plan: Plan) -> None:
+def check(plan: FixturePlan) -> None:
     """Raise UsageError, with a sentence for the user, if a plan can't be carried out."""
     if plan.format not in FORMATS:
         from difflib import get_close_matches
@@ -87,14 +87,14 @@ def check(plan: Plan) -> None:
         _check_tables(plan)
 
 
-def round_count(plan: Plan) -> int | None:
+def round_count(plan: FixturePlan) -> int | None:
     """Return the number of rounds of a Swiss league or an elimination; None for formats whose fixtures are all known from the start."""
     if plan.format == "swiss":
         return plan.rounds
     return (len(plan.teams) - 1).bit_length() if plan.format == "elimination" else None
 
 
-def duel_count(plan: Plan) -> int:
+def duel_count(plan: FixturePlan) -> int:
     """Return the number of duels of the whole league."""
     size, joined = len(plan.teams), len(plan.added)
     if plan.format == "round-robin":
@@ -134,7 +134,7 @@ def check_tables(teams: int, table_size: int, rounds: int) -> None:
         )
 
 
-def known_fixtures(plan: Plan, results: Collection[DuelResult] = ()) -> tuple[Fixture, ...]:
+def known_fixtures(plan: FixturePlan, results: Collection[DuelResult] = ()) -> tuple[Fixture, ...]:
     """Return all fixtures that are known now, from the first round on; one of a single team is a bye.
 
     In a Swiss league and in an elimination, these are the completed rounds and the one that is being played. A round is complete if each
@@ -154,7 +154,7 @@ def known_fixtures(plan: Plan, results: Collection[DuelResult] = ()) -> tuple[Fi
     return tuple(found)
 
 
-def is_complete(plan: Plan, results: Collection[DuelResult]) -> bool:
+def is_complete(plan: FixturePlan, results: Collection[DuelResult]) -> bool:
     """True if every duel of the league has a result."""
     return len({result.duel.number for result in results}) >= duel_count(plan)
 
@@ -193,7 +193,7 @@ class BracketLine(NamedTuple):
     tie: str
 
 
-def bracket(plan: Plan, results: Collection[DuelResult]) -> list[BracketLine]:
+def bracket(plan: FixturePlan, results: Collection[DuelResult]) -> list[BracketLine]:
     """Return the fixtures of an elimination that are known after these results, round by round."""
     by_fixture = _by_fixture(results)
     seeds = {team: seed for seed, team in enumerate(_seeds(plan))}
@@ -223,7 +223,7 @@ def _tie(fixture: Fixture, ranks: Mapping[str, tuple[float, ...]], winner: str) 
     return f"Round {fixture.round + 1}: {winner} and {loser} have {each} each; {winner} goes on because {why}."
 
 
-def survived(plan: Plan, results: Collection[DuelResult]) -> dict[str, int]:
+def survived(plan: FixturePlan, results: Collection[DuelResult]) -> dict[str, int]:
     """Return how many rounds of an elimination each team has survived so far, byes included."""
     stages = dict.fromkeys(plan.teams, 0)
     for line in bracket(plan, results):
@@ -232,7 +232,7 @@ def survived(plan: Plan, results: Collection[DuelResult]) -> dict[str, int]:
     return stages
 
 
-def _check_teams(plan: Plan) -> None:
+def _check_teams(plan: FixturePlan) -> None:
     everybody = plan.everybody
     if len(plan.teams) < 2:
         have = f"only {plan.teams[0]!r:.60}" if plan.teams else "none"
@@ -245,7 +245,7 @@ def _check_teams(plan: Plan) -> None:
         raise UsageError(f"{plan.added[0]!r:.60} can't join a league of the format {plan.format} that has begun: {reason}.")
 
 
-def _check_gauntlet(plan: Plan) -> None:
+def _check_gauntlet(plan: FixturePlan) -> None:
     for name in plan.champions:
         if name not in plan.teams:
             raise UsageError(f"The champion {name!r:.60} is not one of the first teams.")
@@ -253,7 +253,7 @@ def _check_gauntlet(plan: Plan) -> None:
         raise UsageError("Every team is a champion, so nobody is left to play against them; the format round-robin plays all pairs.")
 
 
-def _check_swiss(plan: Plan) -> None:
+def _check_swiss(plan: FixturePlan) -> None:
     size = len(plan.teams)
     if plan.rounds is None:
         raise UsageError(f"The format swiss needs rounds, such as rounds = {(size - 1).bit_length()}.")
@@ -264,7 +264,7 @@ def _check_swiss(plan: Plan) -> None:
         )
 
 
-def _check_tables(plan: Plan) -> None:
+def _check_tables(plan: FixturePlan) -> None:
     if plan.table_size is None:
         raise UsageError("The format tables needs table_size, the number of teams at a table.")
     check_tables(len(plan.teams), plan.table_size, plan.rounds or 0)
@@ -284,12 +284,12 @@ def _round_robin(teams: Sequence[str]) -> Iterator[Fixture]:
         circle.insert(1, circle.pop())
 
 
-def champions(plan: Plan) -> tuple[str, ...]:
+def champions(plan: FixturePlan) -> tuple[str, ...]:
     """Return the champions of a gauntlet in the order of teams."""
     return tuple(team for team in plan.teams if team in plan.champions) or plan.teams[:1]
 
 
-def _gauntlet(plan: Plan) -> Iterator[Fixture]:
+def _gauntlet(plan: FixturePlan) -> Iterator[Fixture]:
     """The champions among themselves, then each against each challenger: the rows of a Latin rectangle are the rounds."""
     seeded = champions(plan)
     challengers = [team for team in plan.teams if team not in seeded]
@@ -303,7 +303,7 @@ def _gauntlet(plan: Plan) -> Iterator[Fixture]:
                 yield Fixture(before + number, (champion, challengers[other]))
 
 
-def _tables(plan: Plan) -> tuple[Fixture, ...]:
+def _tables(plan: FixturePlan) -> tuple[Fixture, ...]:
     from referee.league import tables
 
     assert plan.table_size is not None
@@ -312,7 +312,7 @@ def _tables(plan: Plan) -> tuple[Fixture, ...]:
     return tuple(Fixture(number, tuple(drawn[place] for place in seats)) for number, round_ in enumerate(rounds) for seats in round_)
 
 
-def _round_by_round(plan: Plan, results: Collection[DuelResult]) -> tuple[Fixture, ...]:
+def _round_by_round(plan: FixturePlan, results: Collection[DuelResult]) -> tuple[Fixture, ...]:
     """The completed rounds and the next one."""
     by_fixture = _by_fixture(results)
     through = _seeds(plan)
@@ -351,7 +351,7 @@ def _refuse_strangers(fixtures: Sequence[Fixture], results: Iterable[DuelResult]
             )
 
 
-def _swiss(plan: Plan, number: int, results: Collection[DuelResult], before: Sequence[Fixture]) -> list[Fixture]:
+def _swiss(plan: FixturePlan, number: int, results: Collection[DuelResult], before: Sequence[Fixture]) -> list[Fixture]:
     """A round of a Swiss league: read from the results if it is complete, else paired."""
     played = sorted((result.duel for result in results if result.duel.round == number), key=lambda duel: duel.number)
     teams = list(dict.fromkeys(duel.teams for duel in played))
@@ -380,7 +380,7 @@ def _swiss(plan: Plan, number: int, results: Collection[DuelResult], before: Seq
     return [*(Fixture(number, pair) for pair in swiss.pairs(ordered, points, met)), *free]
 
 
-def _seeds(plan: Plan) -> tuple[str, ...]:
+def _seeds(plan: FixturePlan) -> tuple[str, ...]:
     """The teams in seed order."""
     return _drawn(plan, "bracket", plan.teams) if plan.is_drawn else plan.teams
 
@@ -400,7 +400,7 @@ def _bracket(number: int, through: Sequence[str]) -> list[Fixture]:
 
 
 def _winner(
-    plan: Plan, fixture: Fixture, by_fixture: Mapping[tuple[int, frozenset[str]], Mapping[int, DuelResult]], seeds: Mapping[str, int]
+    plan: FixturePlan, fixture: Fixture, by_fixture: Mapping[tuple[int, frozenset[str]], Mapping[int, DuelResult]], seeds: Mapping[str, int]
 ) -> str | None:
     """The team that survives a fixture: by points, then totals, then seed order. None while a duel of it is missing."""
     if len(fixture.teams) == 1:
@@ -424,6 +424,6 @@ def _ranks(fixture: Fixture, by_fixture: Mapping[tuple[int, frozenset[str]], Map
     return {team: rank(team) for team in fixture.teams}
 
 
-def _drawn(plan: Plan, purpose: str, teams: Iterable[str]) -> tuple[str, ...]:
+def _drawn(plan: FixturePlan, purpose: str, teams: Iterable[str]) -> tuple[str, ...]:
     """The teams in an order drawn under the secret of the league."""
     return tuple(sorted(teams, key=lambda team: (hmac.digest(plan.secret, f"{purpose}/{team}".encode(), "sha256"), team)))

@@ -15,7 +15,7 @@ from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.games.values import is_whole
 from referee.league.keys import canonical
-from referee.league.values import Start
+from referee.league.values import MatchStart
 from referee.match.seeds import secret_of
 from referee.match.sentences import predicate
 from referee.replay.paths import why_unreadable
@@ -44,24 +44,24 @@ def capability(game: Game[Any, Any]) -> Starts | None:
     return found
 
 
-def starts(game: Game[Any, Any], settings: Any, secret: bytes, count: int) -> tuple[Start, ...]:
+def starts(game: Game[Any, Any], settings: Any, secret: bytes, count: int) -> tuple[MatchStart, ...]:
     """Return the first starts that the secret draws for these settings. Raises SettingsError as ``drawn`` does."""
     return tuple(islice(drawn(game, settings, secret), count))
 
 
-def standard(secret: bytes) -> tuple[Start, ...]:
+def standard(secret: bytes) -> tuple[MatchStart, ...]:
     """Return the only start of a league whose file doesn't mention starts: the start of its settings."""
-    return (Start(0, {}, _seed(secret, 0)),)
+    return (MatchStart(0, {}, _seed(secret, 0)),)
 
 
-def drawn(game: Game[Any, Any], settings: Any, secret: bytes) -> Iterator[Start]:
+def drawn(game: Game[Any, Any], settings: Any, secret: bytes) -> Iterator[MatchStart]:
     """Draw start after start, none twice. Start number n depends only on the settings, the secret and n.
 
     Raises SettingsError if the settings allow no fair start, or no further one.
     """
     source = capability(game)
     if source is None:
-        yield from (Start(number, {}, _seed(secret, number)) for number in count_from())
+        yield from (MatchStart(number, {}, _seed(secret, number)) for number in count_from())
         return
     known: set[str] = set()
     for number in count_from():
@@ -74,10 +74,10 @@ def drawn(game: Game[Any, Any], settings: Any, secret: bytes) -> Iterator[Start]
         else:
             raise SettingsError(f"these settings have hardly more than {len(known):,} different starts; ask for fewer.")
         known.add(text)
-        yield Start(number, position, seed)
+        yield MatchStart(number, position, seed)
 
 
-def match_seed(start: Start, repeat: int = 0) -> int:
+def match_seed(start: MatchStart, repeat: int = 0) -> int:
     """Return the seed of the matches on a start: that of the start, and others for its repetitions. Bots never see it.
 
     All pairs and both games of a duel have the same seed, because a game may draw its start from it.
@@ -87,7 +87,7 @@ def match_seed(start: Start, repeat: int = 0) -> int:
     return _number(secret_of(start.seed), f"repeat/{repeat}")
 
 
-def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], secret: bytes) -> tuple[Start, ...]:
+def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], secret: bytes) -> tuple[MatchStart, ...]:
     """Return the starts of a file with one JSON object a line. ``variants`` are names and settings.
 
     A line is ``{"settings": {...}, "seed": 7}``, each part optional, or only the settings. A start without a seed gets one from the
@@ -101,7 +101,7 @@ def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], 
         raise UsageError(f"{where} can't be read: {why_unreadable(error, path)}") from None
     if len(text) > _MOST_BYTES:
         raise UsageError(f"{where} has more than {_MOST_BYTES >> 20} MiB, the limit for a starts file.")
-    found: list[Start] = []
+    found: list[MatchStart] = []
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -117,7 +117,7 @@ def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], 
             raise UsageError(f"{where}, line {number}: this is the same start as in line {before}; remove one of them.")
         if len(found) == MOST:
             raise UsageError(f"{where} has more than {MOST:,} starts, the limit.")
-        found.append(Start(len(found), settings, _seed(secret, len(found)) if seed is None else seed))
+        found.append(MatchStart(len(found), settings, _seed(secret, len(found)) if seed is None else seed))
     if not found:
         raise UsageError(f'{where} has no start; write one JSON object a line, such as {{"settings": {{}}, "seed": 7}}.')
     return tuple(found)

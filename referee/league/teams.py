@@ -375,7 +375,7 @@ def _marks(source: Path) -> dict[str, str]:
     return marks
 
 
-def _mark_of(path: Path, entry: contents.Entry) -> str:
+def _mark_of(path: Path, entry: contents.FolderEntry) -> str:
     if entry.kind == contents.OTHER:
         raise PlayerError(f"Its file {_quoted(path)} can't be read: it is not an ordinary file.")
     if entry.kind == contents.LINK:

@@ -28,7 +28,7 @@ class Team(NamedTuple):
     files: Mapping[Seat, Mapping[str, str]] = {}
 
 
-class Start(NamedTuple):
+class MatchStart(NamedTuple):
     """A start: settings that replace those of the league, and the seed that a game draws its own randomness from.
 
     ``number`` counts from 0. Both games of a duel use the same start.

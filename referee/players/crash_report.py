@@ -26,7 +26,7 @@ _MOST_FRAMES = 1_100
 _PYTHON_STATUS = 1
 
 
-class Place(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of the bot's own files, and the function that it is in, if the report names one."""
 
     file: str
@@ -46,7 +46,7 @@ class CrashLine(NamedTuple):
     """
 
     says: str
-    place: Place | None
+    place: SourceLine | None
     first: int
     end: int
 
@@ -91,7 +91,7 @@ def _shortened(text: str) -> str:
     return f"{escape(text[:_SAID].rpartition(' ')[0] or text[:_SAID], _SAID)} [...]"
 
 
-def _first_own(frames: Iterable[Place], own: OwnFiles) -> Place | None:
+def _first_own(frames: Iterable[SourceLine], own: OwnFiles) -> SourceLine | None:
     return next((frame for frame in frames if own.are_in(frame.file)), None)
 
 
@@ -122,7 +122,7 @@ def _python_block(lines: Sequence[str], index: int, own: OwnFiles) -> CrashLine 
     last = index + 1
     while last < len(lines) and lines[last].startswith(" "):
         if found := _PYTHON_FRAME.match(lines[last]):
-            frames.append(Place(found[1], found[2], found[3] or ""))
+            frames.append(SourceLine(found[1], found[2], found[3] or ""))
         last += 1
     if last == len(lines) or not lines[last] or sum(map(bool, lines[last + 1 :])) > _MOST_AFTER:
         return None
@@ -144,7 +144,7 @@ def _python_syntax(lines: Sequence[str], own: OwnFiles) -> CrashLine | None:
         if re.match(r"^(?:SyntaxError|IndentationError|TabError): ", lines[index]):
             for above in range(index - 1, max(-1, index - 5), -1):
                 if found := _PYTHON_FRAME.match(lines[above]):
-                    place = Place(found[1], found[2])
+                    place = SourceLine(found[1], found[2])
                     return CrashLine(lines[index], place if own.are_in(place.file) else None, above, index + 1)
     return None
 
@@ -164,18 +164,18 @@ def _node(lines: Sequence[str], own: OwnFiles) -> CrashLine | None:
             continue
         found = _NODE_HEADER.match(lines[header])
         assert found is not None
-        place = _first_own([*_node_frames(lines[says + 1 : says + 60]), Place(found[1], found[2])], own)
+        place = _first_own([*_node_frames(lines[says + 1 : says + 60]), SourceLine(found[1], found[2])], own)
         return CrashLine(lines[says], place, header, len(lines))
     return None
 
 
-def _node_frames(lines: Iterable[str]) -> Iterator[Place]:
+def _node_frames(lines: Iterable[str]) -> Iterator[SourceLine]:
     for line in lines:
         if not line:
             return
         if found := _NODE_FRAME.match(line):
             name = found[1] or ""
-            yield Place(found[2], found[3], "" if name.endswith("<anonymous>") else name)
+            yield SourceLine(found[2], found[3], "" if name.endswith("<anonymous>") else name)
 
 
 _JAVA_THREAD = re.compile(r'^Exception in thread "([^"]*)" (\S.*)$')
@@ -198,7 +198,7 @@ def _java(lines: Sequence[str]) -> CrashLine | None:
             says, place = line.removeprefix("Caused by: "), None
         elif frame := _JAVA_FRAME.match(line):
             if place is None and not _JAVA_LIBRARY.match(frame[1]):
-                place = Place(frame[2], frame[3], frame[1].rpartition("/")[2])
+                place = SourceLine(frame[2], frame[3], frame[1].rpartition("/")[2])
         elif not line.startswith((" ", "\t")):
             break
     return CrashLine(says, place, first, len(lines))
@@ -231,8 +231,8 @@ def _rust(lines: Sequence[str], own: OwnFiles) -> CrashLine | None:
             says, file, line = found[2], found[3], found[4]
         else:
             continue
-        stack = [Place(at[1], at[2]) for row in lines[index + 1 :] if (at := _RUST_FRAME.match(row))]
-        report = CrashLine(f"panicked: {says}", _first_own([Place(file, line), *stack], own), index, len(lines))
+        stack = [SourceLine(at[1], at[2]) for row in lines[index + 1 :] if (at := _RUST_FRAME.match(row))]
+        report = CrashLine(f"panicked: {says}", _first_own([SourceLine(file, line), *stack], own), index, len(lines))
         if found[1] == "main":
             return report
         other = other or report
@@ -261,9 +261,9 @@ _DUMP_FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$')
 _ESCAPED = re.compile(r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})")
 
 
-def dumped_frames(text: str) -> list[Place]:
+def dumped_frames(text: str) -> list[SourceLine]:
     """The stack of the thread that took the signal, innermost first, from what Python's faulthandler has written so far."""
-    frames: list[Place] | None = None
+    frames: list[SourceLine] | None = None
     *lines, _ = text.split("\n")
     for line in lines:
         if _DUMP.match(line[:_WIDTH]):
@@ -272,7 +272,7 @@ def dumped_frames(text: str) -> list[Place]:
             found = _DUMP_FRAME.match(line[:_WIDTH])
             if found is None:
                 break
-            frames.append(Place(_unescaped(found[1]), found[2], _unescaped(found[3])))
+            frames.append(SourceLine(_unescaped(found[1]), found[2], _unescaped(found[3])))
     return frames or []
 
 
@@ -281,7 +281,7 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16) % 0x110000), text)
 
 
-def working_place(frames: Sequence[Place], own: OwnFiles) -> Place | None:
+def working_place(frames: Sequence[SourceLine], own: OwnFiles) -> SourceLine | None:
     """The innermost line of the bot's own files; None if its own code had not been called, as where the SDK waits for a question."""
     for frame in frames:
         if own.are_in(frame.file):

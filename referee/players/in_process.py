@@ -7,7 +7,7 @@ import traceback
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from referee.players.crash_report import Place, working_place
+from referee.players.crash_report import SourceLine, working_place
 from referee.players.faults import Failure
 from referee.players.own_files import FOREIGN, OwnFiles, short_path
 from referee.players.player import Reply
@@ -62,7 +62,7 @@ class LocalPlayer:
         if self.error is None:
             return Failure("returned")
         said = escape(f"{type(self.error).__name__}: {self.error}", 160)
-        frames = [Place(frame.filename, str(frame.lineno), frame.name) for frame in traceback.extract_tb(self.error.__traceback__)]
+        frames = [SourceLine(frame.filename, str(frame.lineno), frame.name) for frame in traceback.extract_tb(self.error.__traceback__)]
         place = working_place(frames[::-1], _OWN)
         return Failure("raised", words=said if place is None else f"{said}, at {place._replace(file=_file_name(place.file)).text(_OWN)}")
 

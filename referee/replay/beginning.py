@@ -35,7 +35,7 @@ SAME = "-"
 _OPTIONS = {"ask": ("in-turn", "together"), "idle": ("stop", "run"), "on_malformed": ("forfeit", "pass")}
 
 
-class Start(NamedTuple):
+class StartPosition(NamedTuple):
     """The position of a replay in which a match begins, and the settings. ``seats`` are those that still play; ``run`` are options of the match."""
 
     path: Path
@@ -63,7 +63,7 @@ def split(text: str) -> tuple[Path, int]:
     return Path(name), int(turn)
 
 
-def begin(path: Path, turn: int) -> Start:
+def begin(path: Path, turn: int) -> StartPosition:
     """Read a replay and return the start of a match at the position before ``turn``.
 
     ReplayError if the replay can't be read or doesn't verify, UsageError if there is no such turn, or if the match can't continue from it.
@@ -117,7 +117,7 @@ def begin(path: Path, turn: int) -> Start:
         notes,
     )
     run = {name: head[name] for name, good in _OPTIONS.items() if head.get(name) in good}
-    return Start(path, game, settings, beginning, time, run, limits_of(head), head)
+    return StartPosition(path, game, settings, beginning, time, run, limits_of(head), head)
 
 
 def _beyond(path: Path, replay: Replay, turn: int) -> str:
@@ -204,7 +204,7 @@ def _again(
     return found, state
 
 
-def recorded_player(start: Start, seat: Seat, hint: str) -> tuple[str, str]:
+def recorded_player(start: StartPosition, seat: Seat, hint: str) -> tuple[str, str]:
     """Return the player of a seat in a replay, as its name in ``resolve``, and a note on it: "" if there is nothing to say.
 
     A replay is an untrusted file, and its author may know the hashes of published programs. So this never returns a command line, nor a
@@ -278,4 +278,4 @@ def _quoted(text: str) -> str:
     return f"'{escape(text, 120)}'"
 
 
-__all__ = ["SAME", "Start", "begin", "recorded_player", "recorded_program", "split", "unchanged_program"]
+__all__ = ["SAME", "StartPosition", "begin", "recorded_player", "recorded_program", "split", "unchanged_program"]

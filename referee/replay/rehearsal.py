@@ -57,7 +57,7 @@ class QuestionsToTurn(NamedTuple):
         return self.asked.answers.get(self.last.turn)
 
 
-class Progress:
+class CurrentTurn:
     """The turn that a bot is asked about; None before its first one."""
 
     def __init__(self) -> None:
@@ -160,7 +160,7 @@ class _Collector:
 class Prompter:
     """Asks one bot the questions up to a turn. ``progress`` is kept up to date; ``fault`` is the fault that stopped the questions."""
 
-    def __init__(self, to_turn: QuestionsToTurn, conversation: Conversation, progress: Progress) -> None:
+    def __init__(self, to_turn: QuestionsToTurn, conversation: Conversation, progress: CurrentTurn) -> None:
         asked, seat = to_turn.asked, to_turn.asked.seat
         control = time_control(asked.replay.head, seat)
         assert control is not None, "there would be no start message"
@@ -224,7 +224,7 @@ class Prompter:
 
 
 def ask_at(
-    to_turn: QuestionsToTurn, player: Entrant, isolation: Isolation, log: Log, *, progress: Progress | None = None, grace: float = 1.0
+    to_turn: QuestionsToTurn, player: Entrant, isolation: Isolation, log: Log, *, progress: CurrentTurn | None = None, grace: float = 1.0
 ) -> Debugged:
     """Start a bot and ask it all questions up to the turn. ``grace`` are the seconds that it then has to exit.
 
@@ -239,7 +239,7 @@ def ask_at(
     line = start_line(asked.game, asked.settings, head, seat)
     control = time_control(head, seat)
     assert control is not None, "there would be no start message"
-    progress = progress or Progress()
+    progress = progress or CurrentTurn()
     conversation = recorded_conversation(head, seat, player, isolation, log)
     try:
         conversation.start()
@@ -262,7 +262,7 @@ def ask_at(
 class Rehearsal(Listener):
     """Asks one bot of a match the questions before the turn at which the match begins, and keeps its first answer. A listener of that match."""
 
-    def __init__(self, to_turn: QuestionsToTurn, progress: Progress) -> None:
+    def __init__(self, to_turn: QuestionsToTurn, progress: CurrentTurn) -> None:
         self._to_turn, self._progress = to_turn, progress
         self._prompter: Prompter | None = None
         self._given: Given | None = None
@@ -329,4 +329,4 @@ def position(to_turn: QuestionsToTurn, game: Game[Any, Any], seat: Seat | None) 
     return json.loads(game.codec.view_text(to_turn.last.state, seat))
 
 
-__all__ = ["Debugged", "Judgment", "Progress", "QuestionsToTurn", "Rehearsal", "ask_at", "judge", "position", "questions_to_turn"]
+__all__ = ["CurrentTurn", "Debugged", "Judgment", "QuestionsToTurn", "Rehearsal", "ask_at", "judge", "position", "questions_to_turn"]

@@ -53,7 +53,7 @@ _REPORT_BYTES = 1 << 16
 _MOST_TOLD = 10
 
 
-class Plan(NamedTuple):
+class ServerOptions(NamedTuple):
     """The server's options. ``seats`` are those of clients; ``games`` None: no limit; ``opponent`` is our own bot, if any."""
 
     play: Play
@@ -100,7 +100,7 @@ class Screen(Listener):
 class Gameserver:
     """Serves games until all are played, or until it is interrupted. ``results`` holds their results, by number."""
 
-    def __init__(self, sock: socket.socket, plan: Plan, say: Callable[[str], None]) -> None:
+    def __init__(self, sock: socket.socket, plan: ServerOptions, say: Callable[[str], None]) -> None:
         self.results: dict[int, dict[str, Any]] = {}
         self._sock = sock
         self._plan = plan

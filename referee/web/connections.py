@@ -43,7 +43,7 @@ _TASK, IS_FULL = "task", "is_full"
 _SILENT, _ASKING, _WATCHING, _PLAYING = range(4)
 
 
-class _Place:
+class _Slot:
     """The place of one connection. ``due`` is when it must have sent its request or have left, ``read_due`` when it must have read."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
@@ -56,18 +56,18 @@ class _Place:
         self.read_due: float | None = None
 
 
-class _Group:
+class _OwnerGroup:
     """The connections of one group, of each owner the oldest first."""
 
     def __init__(self) -> None:
         self.size = 0
-        self._owners: dict[str, dict[_Place, None]] = {}
+        self._owners: dict[str, dict[_Slot, None]] = {}
 
-    def add(self, place: _Place) -> None:
+    def add(self, place: _Slot) -> None:
         self._owners.setdefault(place.owner, {})[place] = None
         self.size += 1
 
-    def remove(self, place: _Place) -> None:
+    def remove(self, place: _Slot) -> None:
         places = self._owners[place.owner]
         del places[place]
         if not places:
@@ -78,7 +78,7 @@ class _Group:
         """Return how many connections an owner has."""
         return len(self._owners.get(owner, ()))
 
-    def greediest(self) -> list[_Place]:
+    def greediest(self) -> list[_Slot]:
         """Return the connections of the owner with the most, the oldest first."""
         return list(self._owners[max(self._owners, key=self.count)])
 
@@ -114,41 +114,41 @@ class Crowd:
     def __init__(self, limits: Limits, seat_of: Callable[[str], str | None]) -> None:
         self.limits = limits
         self._seat_of = seat_of
-        self._places: dict[asyncio.Transport, _Place] = {}
-        self._groups = [_Group() for _ in range(4)]
+        self._places: dict[asyncio.Transport, _Slot] = {}
+        self._groups = [_OwnerGroup() for _ in range(4)]
         self._is_sweeping = False
 
-    def enter(self, transport: asyncio.Transport) -> _Place:
+    def enter(self, transport: asyncio.Transport) -> _Slot:
         """Return the place of a new connection, which owes a request."""
-        place = self._places[transport] = _Place(transport)
+        place = self._places[transport] = _Slot(transport)
         self.silence(place)
         if not self._is_sweeping:
             self._is_sweeping = True
             asyncio.get_running_loop().call_later(_SWEEP_SECONDS, self._sweep)
         return place
 
-    def place_of(self, transport: asyncio.Transport) -> _Place:
+    def place_of(self, transport: asyncio.Transport) -> _Slot:
         """Return the place of a connection that has become a socket."""
-        return self._places.get(transport) or _Place(transport)
+        return self._places.get(transport) or _Slot(transport)
 
-    def leave(self, place: _Place) -> None:
+    def leave(self, place: _Slot) -> None:
         """Give up a place."""
         if self._places.pop(place.transport, None) is not None:
             self._groups[place.group].remove(place)
 
-    def silence(self, place: _Place) -> None:
+    def silence(self, place: _Slot) -> None:
         """Take a connection as one that owes a request, or its leave. One of a player keeps its place."""
         place.due = asyncio.get_running_loop().time() + REQUEST_SECONDS
         if place.group != _PLAYING:
             self._move(place, _SILENT, place.address)
 
-    def answer(self, place: _Place, path: str) -> None:
+    def answer(self, place: _Slot, path: str) -> None:
         """Take a connection as one whose request is being answered."""
         seat = self._seat_of(path)
         place.due = None
         self._move(place, *((_ASKING, place.address) if seat is None else (_PLAYING, seat)))
 
-    def watch(self, place: _Place, path: str) -> bool:
+    def watch(self, place: _Slot, path: str) -> bool:
         """Take a connection as the socket of a page; False if there are too many spectators.
 
         The address with the most spectators gives up its newest one to another address.
@@ -166,7 +166,7 @@ class Crowd:
         self._move(place, *((_WATCHING, place.address) if seat is None else (_PLAYING, seat)))
         return True
 
-    def _move(self, place: _Place, group: int, owner: str) -> None:
+    def _move(self, place: _Slot, group: int, owner: str) -> None:
         if place.transport not in self._places:
             return
         if place.group >= 0:
@@ -179,7 +179,7 @@ class Crowd:
                 greediest = self._groups[at].greediest()
                 self._drop(next((other for other in greediest if other.due is not None), greediest[0]))
 
-    def _drop(self, place: _Place) -> None:
+    def _drop(self, place: _Slot) -> None:
         self.leave(place)
         place.transport.abort()
 
@@ -224,7 +224,7 @@ class _Http(H11Protocol):
     """A connection in the crowd. When it is lost, the work on its request ends."""
 
     config: Config
-    _place: _Place
+    _place: _Slot
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -263,7 +263,7 @@ class _WebSocket(WebSocketsSansIOProtocol):
     """A socket in the crowd. It is dropped if it doesn't read what it asks for, or asks for more than is read."""
 
     config: Config
-    _place: _Place
+    _place: _Slot
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)

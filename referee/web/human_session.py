@@ -28,7 +28,7 @@ GAVE_UP = "gave up"
 LEFT = f"closed the window and did not come back within {PATIENCE:g} s"
 
 
-class Answer(NamedTuple):
+class HumanMove(NamedTuple):
     """A line for the match from a seat. ``turn`` is None if it answers the start message.
 
     ``move_id`` is the page's number for the last move that it had sent by then; None if it had sent none.
@@ -137,7 +137,7 @@ class HumanSession:
         person = self.people[seat]
         person.is_here, person.away_since = False, now
 
-    def take(self, seat: Seat, message: dict[str, Json], now: float) -> list[Answer | Farewell]:
+    def take(self, seat: Seat, message: dict[str, Json], now: float) -> list[HumanMove | Farewell]:
         """Handle a page's message and return its immediate effects. Invalid messages are ignored."""
         person = self.people[seat]
         kind = message.get("type")
@@ -201,15 +201,15 @@ class HumanSession:
             if person.asked is not None:
                 person.due = self._due(person, person.asked["turn"], now)
 
-    def due(self, now: float) -> list[Answer | Farewell]:
+    def due(self, now: float) -> list[HumanMove | Farewell]:
         """Return what must be sent now."""
-        found: list[Answer | Farewell] = []
+        found: list[HumanMove | Farewell] = []
         for seat, person in self.people.items():
             if person.has_left:
                 continue
             if person.is_ready and not person.has_answered_start and (not self._holds_start or now >= self._start_time()):
                 person.has_answered_start = True
-                found.append(Answer(seat, encode.ready(person.name)))
+                found.append(HumanMove(seat, encode.ready(person.name)))
             if person.away_since is not None and person.is_ready and now >= person.away_since + PATIENCE:
                 found += self._leave(seat, LEFT)
                 self._settle(now)
@@ -222,7 +222,7 @@ class HumanSession:
     def _start_time(self) -> float:
         return math.inf if self._starts_at is None else self._starts_at
 
-    def _answer(self, seat: Seat, now: float) -> Answer:
+    def _answer(self, seat: Seat, now: float) -> HumanMove:
         person = self.people[seat]
         assert person.asked is not None
         turn = person.asked["turn"]
@@ -230,9 +230,9 @@ class HumanSession:
         # Count from the due time and not from now. Otherwise every step would be a little late.
         person.last = (turn, now if person.due is None else max(person.due, now - 0.1))
         person.asked = person.pending_move = person.due = None
-        return Answer(seat, encode.move(turn, move), turn, person.move_id)
+        return HumanMove(seat, encode.move(turn, move), turn, person.move_id)
 
-    def _leave(self, seat: Seat, reason: str) -> list[Answer | Farewell]:
+    def _leave(self, seat: Seat, reason: str) -> list[HumanMove | Farewell]:
         if self.people[seat].has_left:
             return []
         self.people[seat].has_left = True

@@ -42,7 +42,7 @@ class Series(NamedTuple):
     won: Mapping[Seat, int]
 
 
-class Place(NamedTuple):
+class PageAddress(NamedTuple):
     """The server's address for the pages of matches that follow each other: the listening socket, and the token of each seat."""
 
     listener: socket.socket
@@ -72,13 +72,13 @@ class Pages(Listener):
         names: tuple[str, ...] = (),
         start: Mapping[str, Json] | None = None,
         offers: Offers | None = None,
-        place: Place | None = None,
+        place: PageAddress | None = None,
         series: Series | None = None,
         bots_pace: float | None = None,
     ) -> None:
         self.connections: dict[Seat, Connection] = {}
         self._process: subprocess.Popen[bytes] | None = None
-        self.place = place or Place(bind(host, port), {seat: new_token() for seat in (None, *people)})
+        self.place = place or PageAddress(bind(host, port), {seat: new_token() for seat in (None, *people)})
         self._keeps_place = offers is not None or series is not None
         listener, tokens = self.place
         self.port: int = listener.getsockname()[1]
@@ -166,7 +166,7 @@ class Pages(Listener):
             self._process.wait()
         return proposal.decode() or None
 
-    def make_room(self) -> Place:
+    def make_room(self) -> PageAddress:
         """End the server, and let its pages wait for the server of the next match. Return the address for that server."""
         with contextlib.suppress(OSError):
             os.write(self._news, AGAIN)

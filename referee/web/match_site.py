@@ -21,7 +21,7 @@ from referee.games.capabilities import HumanPlay
 from referee.web import page, qr
 from referee.web.app import Site, read_json
 from referee.web.connections import IS_FULL
-from referee.web.human_session import COUNTDOWN, Answer, Farewell, HumanSession
+from referee.web.human_session import COUNTDOWN, Farewell, HumanMove, HumanSession
 from referee.web.replay_session import ReplayIndex
 from referee.web.running import Running, Tail
 from referee.web.stream import Stream
@@ -462,16 +462,16 @@ class MatchSite(Site):
                 self._say_question(seat)
         self._update(self.session.due(self._loop.time()))
 
-    def _update(self, actions: list[Answer | Farewell]) -> None:
+    def _update(self, actions: list[HumanMove | Farewell]) -> None:
         """Pass answers to the match, send the session to its pages, and schedule the next timed event."""
         self._do(actions)
         self._tell_session()
         self._schedule()
 
-    def _do(self, actions: list[Answer | Farewell]) -> None:
+    def _do(self, actions: list[HumanMove | Farewell]) -> None:
         for action in actions:
             _, answers, words = self._pipes[action.seat]
-            if isinstance(action, Answer):
+            if isinstance(action, HumanMove):
                 # The match reads before it asks again, so a line always fits.
                 with contextlib.suppress(BrokenPipeError):
                     os.write(answers, action.line)

@@ -11,7 +11,7 @@ from referee import games
 from referee.api.runner import MatchRequest
 from referee.cli.again import SeriesMatch
 from referee.cli.request import Request
-from referee.web.live import Place
+from referee.web.live import PageAddress
 from referee.web.rematch import SAME, SWAPPED
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def test_swapped_roles(game: str, lineup: dict[str, str], swapped: dict[str, str
 
 def test_swapping_twice_leads_back_and_tokens_go_with_the_people(listener: socket.socket) -> None:
     first = table("evasion", {"hunter": "human", "prey": "runner"}, seed=7)
-    second = first.again(SWAPPED, Place(listener, {None: "all", "hunter": "mine"}))
+    second = first.again(SWAPPED, PageAddress(listener, {None: "all", "hunter": "mine"}))
     assert second.lineup["prey"] == "human"
     assert second.place is not None
     assert second.place.tokens == {None: "all", "prey": "mine"}
@@ -68,7 +68,7 @@ def test_swapping_twice_leads_back_and_tokens_go_with_the_people(listener: socke
 
 def test_three_take_the_next_seat(listener: socket.socket) -> None:
     first = table("rectangle", {"a": "human", "b": "human", "c": "looper"}, players=3)
-    second = first.again(SWAPPED, Place(listener, {None: "all", "a": "one", "b": "two"}))
+    second = first.again(SWAPPED, PageAddress(listener, {None: "all", "a": "one", "b": "two"}))
     assert second.lineup == {"a": "looper", "b": "human", "c": "human"}
     assert second.place is not None
     assert second.place.tokens == {None: "all", "b": "one", "c": "two"}
@@ -81,7 +81,7 @@ def test_a_program_that_is_gone_can_not_swap(tmp_path: Path) -> None:
 
 
 def test_each_replay_has_a_file_of_its_own(tmp_path: Path, listener: socket.socket) -> None:
-    place = Place(listener, {None: "all", "hunter": "mine"})
+    place = PageAddress(listener, {None: "all", "hunter": "mine"})
     lineup = {"hunter": "human", "prey": "runner"}
     folder = table("evasion", lineup, out=f"{tmp_path}/").again(SAME, place)
     assert folder.wanted.match.out == f"{tmp_path}/"

@@ -12,14 +12,14 @@ import pytest
 from replay_records import records
 
 from referee.gallery import listing
-from referee.gallery.listing import Entry, Found, read_entry, scan
+from referee.gallery.listing import Found, ListedReplay, read_entry, scan
 from referee.gallery.thumbnails import Thumbnails, draw
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "replays").glob("*.gz"))
 GOOD = RECORDED[0]
 
 
-def entry(path: Path) -> Entry:
+def entry(path: Path) -> ListedReplay:
     """The entry of one file."""
     return read_entry(next(found for found in scan(path.parent)[0] if found.path == path), path.name)
 

@@ -29,7 +29,7 @@ from referee.grading.marks import Results
 from referee.grading.values import REFUSED, Grades, Submission
 from referee.isolation import choose, probe
 from referee.isolation.limits import LIMITS_USER
-from referee.isolation.probe import Check
+from referee.isolation.probe import SandboxCheck
 
 if TYPE_CHECKING:
     from referee.grading.values import Rubric, StudentMarks, Trial
@@ -367,7 +367,7 @@ def test_the_level_is_the_best_that_keeps_bots_from_the_rubric(rubric: Rubric, m
     assert level_here(rubric._replace(isolation="limits")) == LIMITS_USER
     possible = {LIMITS_USER, "limits"}
     assert level_here(rubric) == LIMITS_USER
-    monkeypatch.setattr(probe, "parts", lambda: [Check("bubblewrap", ok=False, seen="bwrap is missing")])
+    monkeypatch.setattr(probe, "parts", lambda: [SandboxCheck("bubblewrap", ok=False, seen="bwrap is missing")])
     possible = {"strict", "limits"}
     with pytest.raises(UsageError, match=r"limits\+user is not possible. A sandbox is not possible: bwrap is missing"):
         level_here(rubric)

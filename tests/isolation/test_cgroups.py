@@ -14,7 +14,7 @@ import pytest
 from sandboxes import need
 
 from referee.isolation import cgroups
-from referee.isolation.cgroups import Group, Trees
+from referee.isolation.cgroups import BotGroups, Trees
 from referee.isolation.names import own_prefix
 
 
@@ -25,7 +25,7 @@ def trees() -> Trees:
     return found
 
 
-def hold(group: Group) -> None:
+def hold(group: BotGroups) -> None:
     """Burn in a group, freeze it, see that nothing inside can undo that, thaw it, end it and remove the group."""
     burning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
@@ -59,14 +59,14 @@ def hold(group: Group) -> None:
 
 @pytest.mark.alone
 def test_a_group_holds_counts_and_is_removed(trees: Trees) -> None:
-    group = Group(trees, f"referee-{os.getpid()}-test", 64 << 20, 8)
+    group = BotGroups(trees, f"referee-{os.getpid()}-test", 64 << 20, 8)
     hold(group)
     assert not any(Path(folder).exists() for folder in group.folders.values())
     assert group.memory_kills() == 0
 
 
 def test_a_cap_on_memory_kills_and_is_counted(trees: Trees) -> None:
-    group = Group(trees, f"referee-{os.getpid()}-test", 32 << 20, 8)
+    group = BotGroups(trees, f"referee-{os.getpid()}-test", 32 << 20, 8)
     code = "import sys; sys.stdin.read(1); held = bytearray(b'x' * (256 << 20)); print(len(held))"
     greedy = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -143,7 +143,7 @@ def test_version_2_writes_and_reads_the_files_of_its_own(unified: Path, monkeypa
 
     monkeypatch.setattr(os, "mkdir", made)
     tree = Trees({"unified": str(unified)}, frozenset({"memory", "pids", "freezer", "cpuacct"}), is_unified=True)
-    group = Group(tree, "referee-1-0", 1 << 29, 65)
+    group = BotGroups(tree, "referee-1-0", 1 << 29, 65)
     folder = unified / "referee-1-0"
 
     def said(name: str) -> str:
@@ -169,7 +169,9 @@ def test_a_real_freezer_of_version_2(tmp_path: Path) -> None:
     )
     if root is None or not os.access(root, os.W_OK):
         pytest.skip("this kernel shows no tree of version 2 that may be written")
-    group = Group(Trees({"unified": str(root)}, frozenset({"freezer", "cpuacct"}), is_unified=True), f"referee-{os.getpid()}-test", 0, 0)
+    group = BotGroups(
+        Trees({"unified": str(root)}, frozenset({"freezer", "cpuacct"}), is_unified=True), f"referee-{os.getpid()}-test", 0, 0
+    )
     hold(group)
 
 
@@ -194,7 +196,7 @@ def test_empty_groups_of_referees_that_are_gone_are_swept(trees: Trees) -> None:
 def test_what_is_frozen_in_a_group_of_a_referee_that_is_gone_is_killed(trees: Trees) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
-    group = Group(trees, f"{own_prefix(gone.pid)}-0", 64 << 20, 8)
+    group = BotGroups(trees, f"{own_prefix(gone.pid)}-0", 64 << 20, 8)
     burning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     group.put(burning.pid)
     group.freeze()

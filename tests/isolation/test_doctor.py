@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.isolation.level import Isolation
-    from referee.isolation.probe import Check
+    from referee.isolation.probe import SandboxCheck
     from referee.isolation.program import Program
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -168,7 +168,7 @@ def test_a_proof_is_believed_for_auto_and_made_anew_for_strict(best: Isolation, 
     made: list[str] = []
     prove = probe.prove
 
-    def counted(isolation: Isolation, ways: set[str], *, is_deep: bool = False) -> list[Check]:
+    def counted(isolation: Isolation, ways: set[str], *, is_deep: bool = False) -> list[SandboxCheck]:
         made.append("proof")
         return prove(isolation, ways, is_deep=is_deep)
 

@@ -13,7 +13,7 @@ from clusters import Cluster, certificates, cluster
 from leagues import IDLE, Notes, open_new, write_league
 from sandboxes import missing, need
 
-from referee.cli.league_progress import Progress
+from referee.cli.league_progress import ProgressPrinter
 from referee.errors import UsageError
 from referee.league import config
 from referee.league.cluster import ClusterPool
@@ -116,7 +116,7 @@ def test_a_worker_that_joins_later_gets_the_files_and_plays_on_alone(league: Ope
     assert len(notes.finished_keys) == 30
 
 
-class Watched(Progress):
+class Watched(ProgressPrinter):
     """The progress as a person sees it. After five matches the cluster loses its workers; once that was told, there is a new one."""
 
     def __init__(self, opened: OpenLeague, nodes: Cluster) -> None:

@@ -15,7 +15,7 @@ from referee.cli.league_table import table as text_table
 from referee.league import report, schedule
 from referee.league.engine import Engine
 from referee.league.report_data import report_data
-from referee.league.schedule import Plan
+from referee.league.schedule import FixturePlan
 from referee.league.standings import rule, table
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def test_buchholz_is_the_points_of_all_opponents_and_decides_after_points() -> N
 
 
 def test_ties_of_an_elimination_are_explained() -> None:
-    plan = Plan("elimination", ("A", "B", "C", "D"), duels_each=2)
+    plan = FixturePlan("elimination", ("A", "B", "C", "D"), duels_each=2)
     results = [ties(0, "A", "D"), ties(1, "A", "D"), beats(2, "B", "C", (100, 90)), beats(3, "C", "B", (110, 80))]
     lines = schedule.bracket(plan, results)
     assert [(line.teams, line.points, line.winner) for line in lines] == [
@@ -82,8 +82,8 @@ def test_ties_of_an_elimination_are_explained() -> None:
         "Round 1: B and C have 1 point each; B goes on because its total is better, 180 to 200.",
         "",
     ]
-    _, all_results = played(Plan("elimination", tuple("ABCDE")), all_tied)
-    assert [line.winner for line in schedule.bracket(Plan("elimination", tuple("ABCDE")), all_results)][-1] == "A"
+    _, all_results = played(FixturePlan("elimination", tuple("ABCDE")), all_tied)
+    assert [line.winner for line in schedule.bracket(FixturePlan("elimination", tuple("ABCDE")), all_results)][-1] == "A"
 
 
 @pytest.mark.parametrize("kind", schedule.FORMATS[:4])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from leagues import open_new, record
 
-from referee.cli.league_progress import Progress
+from referee.cli.league_progress import ProgressPrinter
 from referee.league.pace import Pace
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def league(tmp_path: Path) -> Iterator[OpenLeague]:
 
 def test_the_progress_waits_for_results_and_tells_no_time_without_workers(league: OpenLeague) -> None:
     clock = Clock()
-    shown = Progress(league.store, is_quiet=True, clock=clock)
+    shown = ProgressPrinter(league.store, is_quiet=True, clock=clock)
     tasks = league.store.pending()
 
     def play(count: int, seconds: float) -> str:

@@ -17,7 +17,7 @@ from sample_leagues import HOSTILE, NAMES, league
 
 from referee.export.html import findings
 from referee.league import report, report_folder
-from referee.league.report import Progress
+from referee.league.report import LeagueProgress
 
 if TYPE_CHECKING:
     from referee.league.report import ReportData
@@ -122,7 +122,7 @@ def test_a_seed_is_shown_only_if_it_is_public() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        league(0)._replace(progress=Progress("running", 0, 0)),
+        league(0)._replace(progress=LeagueProgress("running", 0, 0)),
         league(1),
         league(4, finished=0),
         league(4, replay=""),

@@ -13,7 +13,7 @@ from league_results import all_tied, beats, by_strength, played, result, ties
 
 from referee.errors import UsageError
 from referee.league import schedule
-from referee.league.schedule import Plan, byes, check, duel_count, duels, is_complete, known_fixtures, survived
+from referee.league.schedule import FixturePlan, byes, check, duel_count, duels, is_complete, known_fixtures, survived
 from referee.league.standings import stopped
 from referee.league.values import Duel, DuelResult, Fixture
 
@@ -26,11 +26,11 @@ def _pairs(fixtures: tuple[Fixture, ...]) -> list[frozenset[str]]:
     return [frozenset(fixture.teams) for fixture in fixtures if len(fixture.teams) > 1]
 
 
-def _plans() -> st.SearchStrategy[Plan]:
-    def build(kind: str, count: int, share: float, secret: bytes, duels_each: int) -> Plan:
+def _plans() -> st.SearchStrategy[FixturePlan]:
+    def build(kind: str, count: int, share: float, secret: bytes, duels_each: int) -> FixturePlan:
         rounds = 1 + int(share * (count - 2 + count % 2))
         size = 2 + int(share * (count - 2))
-        plan = Plan(kind, _names(count), secret=secret)
+        plan = FixturePlan(kind, _names(count), secret=secret)
         if kind == "tables":
             return plan._replace(table_size=size)
         return plan._replace(duels_each=duels_each, rounds=rounds if kind == "swiss" else None)
@@ -41,15 +41,15 @@ def _plans() -> st.SearchStrategy[Plan]:
 
 
 def test_a_round_robin_of_four() -> None:
-    assert [(fixture.round, "".join(fixture.teams)) for fixture in known_fixtures(Plan("round-robin", tuple("ABCD")))] == [
+    assert [(fixture.round, "".join(fixture.teams)) for fixture in known_fixtures(FixturePlan("round-robin", tuple("ABCD")))] == [
         (0, "AD"), (0, "BC"), (1, "AC"), (1, "BD"), (2, "AB"), (2, "CD"),
     ]  # fmt: skip
 
 
 def test_a_gauntlet_with_one_champion_and_with_two() -> None:
-    one = known_fixtures(Plan("gauntlet", tuple("ABCD")))
+    one = known_fixtures(FixturePlan("gauntlet", tuple("ABCD")))
     assert [(fixture.round, "".join(fixture.teams)) for fixture in one] == [(0, "AB"), (1, "AC"), (2, "AD")]
-    two = known_fixtures(Plan("gauntlet", tuple("ABCD"), champions=("A", "C")))
+    two = known_fixtures(FixturePlan("gauntlet", tuple("ABCD"), champions=("A", "C")))
     assert [(fixture.round, "".join(fixture.teams)) for fixture in two] == [
         (0, "AC"), (1, "AB"), (1, "CD"), (2, "AD"), (2, "CB"),
     ]  # fmt: skip
@@ -66,7 +66,7 @@ def test_a_gauntlet_with_one_champion_and_with_two() -> None:
     ],
 )
 def test_an_elimination_is_seeded_by_order(count: int, first: list[str]) -> None:
-    fixtures, results = played(Plan("elimination", tuple("ABCDEFGH"[:count])))
+    fixtures, results = played(FixturePlan("elimination", tuple("ABCDEFGH"[:count])))
     assert ["".join(fixture.teams) for fixture in fixtures if fixture.round == 0] == first
     assert len(results) == count - 1
     final = fixtures[-1]
@@ -75,7 +75,7 @@ def test_an_elimination_is_seeded_by_order(count: int, first: list[str]) -> None
 
 
 def test_an_elimination_can_be_drawn() -> None:
-    drawn = {known_fixtures(Plan("elimination", _names(8), is_drawn=True, secret=bytes([number])))[0].teams for number in range(20)}
+    drawn = {known_fixtures(FixturePlan("elimination", _names(8), is_drawn=True, secret=bytes([number])))[0].teams for number in range(20)}
     assert len(drawn) > 10
 
 
@@ -93,18 +93,18 @@ def test_an_elimination_can_be_drawn() -> None:
     ],
 )
 def test_a_tie_of_an_elimination_is_decided_by_totals_then_by_seed(results: list[DuelResult], winner: str) -> None:
-    assert survived(Plan("elimination", ("A", "B"), duels_each=len(results)), results) == {"A": winner == "A", "B": winner == "B"}
+    assert survived(FixturePlan("elimination", ("A", "B"), duels_each=len(results)), results) == {"A": winner == "A", "B": winner == "B"}
 
 
 def test_an_elimination_in_which_everything_ties_ends() -> None:
-    plan = Plan("elimination", _names(11), duels_each=2)
+    plan = FixturePlan("elimination", _names(11), duels_each=2)
     fixtures, results = played(plan, all_tied)
     assert is_complete(plan, results)
     assert survived(plan, results)[_names(1)[0]] == fixtures[-1].round + 1 == 4
 
 
 def test_swiss_pairs_winners_with_winners() -> None:
-    plan = Plan("swiss", _names(8), rounds=3, secret=b"7")
+    plan = FixturePlan("swiss", _names(8), rounds=3, secret=b"7")
     fixtures, results = played(plan)
     points = Counter[str]()
     for fixture in fixtures:
@@ -116,7 +116,7 @@ def test_swiss_pairs_winners_with_winners() -> None:
 
 
 def test_a_swiss_bye_goes_to_the_lowest_team_without_one() -> None:
-    plan = Plan("swiss", _names(5), rounds=5, secret=b"7")
+    plan = FixturePlan("swiss", _names(5), rounds=5, secret=b"7")
     fixtures, results = played(plan)
     assert byes(fixtures) == dict.fromkeys(_names(5), 1)
     second = next(fixture for fixture in fixtures if fixture.round == 1 and len(fixture.teams) == 1).teams[0]
@@ -125,14 +125,14 @@ def test_a_swiss_bye_goes_to_the_lowest_team_without_one() -> None:
 
 
 def test_a_duel_that_is_not_played_holds_no_round_up() -> None:
-    plan = Plan("swiss", _names(4), rounds=3)
+    plan = FixturePlan("swiss", _names(4), rounds=3)
     first = list(duels(known_fixtures(plan)))
     after = known_fixtures(plan, [stopped(first[0]), by_strength(first[1])])
     assert len(after) == 4
 
 
 def test_a_late_team_changes_no_earlier_duel() -> None:
-    for plan in (Plan("round-robin", _names(5)), Plan("gauntlet", _names(5), champions=_names(2))):
+    for plan in (FixturePlan("round-robin", _names(5)), FixturePlan("gauntlet", _names(5), champions=_names(2))):
         before = list(duels(known_fixtures(plan), starts=3))
         for added in (("x",), ("x", "y")):
             grown = plan._replace(added=added)
@@ -152,7 +152,7 @@ def test_duels_are_numbered_in_schedule_order_and_a_bye_has_none() -> None:
 
 @given(_plans())
 @settings(deadline=None)
-def test_every_league(plan: Plan) -> None:
+def test_every_league(plan: FixturePlan) -> None:
     judge = all_tied if plan.duels_each == 2 else by_strength
     if plan.format == "tables":
         fixtures = known_fixtures(plan)
@@ -182,7 +182,7 @@ def test_every_league(plan: Plan) -> None:
 
 @given(_plans(), st.randoms(use_true_random=False), st.floats(0, 1))
 @settings(deadline=None)
-def test_a_restart_at_any_moment_finds_the_same_schedule(plan: Plan, source: random.Random, share: float) -> None:
+def test_a_restart_at_any_moment_finds_the_same_schedule(plan: FixturePlan, source: random.Random, share: float) -> None:
     if plan.format == "tables":
         return
     whole, results = played(plan)
@@ -198,7 +198,7 @@ def test_a_restart_at_any_moment_finds_the_same_schedule(plan: Plan, source: ran
 
 
 def test_results_of_another_schedule_are_refused() -> None:
-    plan = Plan("swiss", _names(6), rounds=2, secret=b"7")
+    plan = FixturePlan("swiss", _names(6), rounds=2, secret=b"7")
     pair = next(pair for pair in combinations(plan.teams, 2) if frozenset(pair) not in _pairs(known_fixtures(plan)))
     with pytest.raises(UsageError, match=r"round 1\) belongs to another schedule"):
         known_fixtures(plan, [beats(0, *pair)])
@@ -207,46 +207,46 @@ def test_results_of_another_schedule_are_refused() -> None:
 @pytest.mark.parametrize(
     ("plan", "sentence"),
     [
-        (Plan("swis", _names(4)), "There is no format 'swis'; did you mean 'swiss'?"),
-        (Plan("Round Robin", _names(4)), "There is no format 'Round Robin'; did you mean 'round-robin'?"),
-        (Plan("zzz", _names(4)), "There is no format 'zzz'; there are round-robin, gauntlet, swiss, elimination, tables."),
-        (Plan("swiss", ("Ada",), rounds=1), "A league needs at least two teams; this one has only 'Ada'."),
-        (Plan("round-robin", ()), "A league needs at least two teams; this one has none."),
-        (Plan("round-robin", ("A", "B", "A")), "Two teams have the name 'A'; each team needs a name of its own."),
-        (Plan("round-robin", ("A", "B"), added=("B",)), "Two teams have the name 'B'; each team needs a name of its own."),
-        (Plan("swiss", _names(9)), "The format swiss needs rounds, such as rounds = 4."),
-        (Plan("swiss", _names(9), rounds=0), "rounds is 0, but must be 1 or more."),
+        (FixturePlan("swis", _names(4)), "There is no format 'swis'; did you mean 'swiss'?"),
+        (FixturePlan("Round Robin", _names(4)), "There is no format 'Round Robin'; did you mean 'round-robin'?"),
+        (FixturePlan("zzz", _names(4)), "There is no format 'zzz'; there are round-robin, gauntlet, swiss, elimination, tables."),
+        (FixturePlan("swiss", ("Ada",), rounds=1), "A league needs at least two teams; this one has only 'Ada'."),
+        (FixturePlan("round-robin", ()), "A league needs at least two teams; this one has none."),
+        (FixturePlan("round-robin", ("A", "B", "A")), "Two teams have the name 'A'; each team needs a name of its own."),
+        (FixturePlan("round-robin", ("A", "B"), added=("B",)), "Two teams have the name 'B'; each team needs a name of its own."),
+        (FixturePlan("swiss", _names(9)), "The format swiss needs rounds, such as rounds = 4."),
+        (FixturePlan("swiss", _names(9), rounds=0), "rounds is 0, but must be 1 or more."),
         (
-            Plan("swiss", _names(8), rounds=8),
+            FixturePlan("swiss", _names(8), rounds=8),
             "rounds is 8, but 8 teams can play at most 7 without meeting again; the format round-robin plays all pairs.",
         ),
-        (Plan("round-robin", _names(8), rounds=3), "rounds is for the formats swiss and tables; a league by round-robin has as many rounds as it needs."),
-        (Plan("gauntlet", _names(4), champions=("Eve",)), "The champion 'Eve' is not one of the first teams."),
+        (FixturePlan("round-robin", _names(8), rounds=3), "rounds is for the formats swiss and tables; a league by round-robin has as many rounds as it needs."),
+        (FixturePlan("gauntlet", _names(4), champions=("Eve",)), "The champion 'Eve' is not one of the first teams."),
         (
-            Plan("gauntlet", _names(4), champions=_names(4)),
+            FixturePlan("gauntlet", _names(4), champions=_names(4)),
             "Every team is a champion, so nobody is left to play against them; the format round-robin plays all pairs.",
         ),
-        (Plan("tables", _names(4)), "The format tables needs table_size, the number of teams at a table."),
-        (Plan("tables", _names(4), table_size=1), "table_size is 1, but must be from 2 to 4, the number of teams."),
-        (Plan("tables", _names(4), table_size=5), "table_size is 5, but must be from 2 to 4, the number of teams."),
+        (FixturePlan("tables", _names(4)), "The format tables needs table_size, the number of teams at a table."),
+        (FixturePlan("tables", _names(4), table_size=1), "table_size is 1, but must be from 2 to 4, the number of teams."),
+        (FixturePlan("tables", _names(4), table_size=5), "table_size is 5, but must be from 2 to 4, the number of teams."),
         (
-            Plan("tables", _names(6), table_size=4, rounds=3),
+            FixturePlan("tables", _names(6), table_size=4, rounds=3),
             "rounds is 3, but 6 teams at tables of 4 play equally often only if it is a multiple of 2; give rounds = 4.",
         ),
-        (Plan("swiss", _names(4), table_size=2, rounds=1), "table_size is for the format tables, not for swiss."),
-        (Plan("swiss", _names(4), is_drawn=True, rounds=1), "Only the places of an elimination can be drawn, not those of the format swiss."),
-        (Plan("round-robin", _names(4), duels_each=0), "A fixture has 0 duels, but must have 1 or more."),
+        (FixturePlan("swiss", _names(4), table_size=2, rounds=1), "table_size is for the format tables, not for swiss."),
+        (FixturePlan("swiss", _names(4), is_drawn=True, rounds=1), "Only the places of an elimination can be drawn, not those of the format swiss."),
+        (FixturePlan("round-robin", _names(4), duels_each=0), "A fixture has 0 duels, but must have 1 or more."),
         (
-            Plan("swiss", _names(4), rounds=1, added=("Eve",)),
+            FixturePlan("swiss", _names(4), rounds=1, added=("Eve",)),
             "'Eve' can't join a league of the format swiss that has begun: its pairs depend on the results.",
         ),
         (
-            Plan("tables", _names(4), table_size=2, added=("Eve",)),
+            FixturePlan("tables", _names(4), table_size=2, added=("Eve",)),
             "'Eve' can't join a league of the format tables that has begun: each table would change.",
         ),
     ],
 )  # fmt: skip
-def test_a_plan_that_cannot_be_carried_out(plan: Plan, sentence: str) -> None:
+def test_a_plan_that_cannot_be_carried_out(plan: FixturePlan, sentence: str) -> None:
     with pytest.raises(UsageError) as raised:
         check(plan)
     assert str(raised.value) == sentence
@@ -255,14 +255,15 @@ def test_a_plan_that_cannot_be_carried_out(plan: Plan, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "plan", [Plan("swiss", _names(5), rounds=5), Plan("swiss", _names(2), rounds=1), Plan("tables", _names(3), table_size=3)]
+    "plan",
+    [FixturePlan("swiss", _names(5), rounds=5), FixturePlan("swiss", _names(2), rounds=1), FixturePlan("tables", _names(3), table_size=3)],
 )
-def test_the_largest_plans_are_carried_out(plan: Plan) -> None:
+def test_the_largest_plans_are_carried_out(plan: FixturePlan) -> None:
     check(plan)
 
 
 def test_a_swiss_round_of_a_thousand_teams_has_no_rematch() -> None:
-    plan = Plan("swiss", _names(1001), rounds=4, secret=b"7")
+    plan = FixturePlan("swiss", _names(1001), rounds=4, secret=b"7")
     fixtures, _ = played(plan)
     pairs = _pairs(fixtures)
     assert len(set(pairs)) == len(pairs) == 2000

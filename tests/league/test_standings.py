@@ -11,7 +11,7 @@ from league_results import beats, played, result, ties
 
 from referee.errors import UsageError
 from referee.league import schedule
-from referee.league.schedule import Plan
+from referee.league.schedule import FixturePlan
 from referee.league.standings import Cell, Row, crosstable, stopped, table
 from referee.league.values import Duel, DuelResult
 
@@ -136,7 +136,7 @@ def test_a_bye_is_a_win_without_steps() -> None:
 
 
 def test_an_elimination_is_ordered_by_the_rounds_that_a_team_survived() -> None:
-    plan = Plan("elimination", tuple("ABCDEF"))
+    plan = FixturePlan("elimination", tuple("ABCDEF"))
     fixtures, results = played(plan)
     rows = table(results, plan.teams, byes=schedule.byes(fixtures), stages=schedule.survived(plan, results))
     assert [(row.team, row.stage, row.place) for row in rows] == [

@@ -16,7 +16,7 @@ from referee.match.seeds import secret_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.league.values import Start
+    from referee.league.values import MatchStart
 
 EVASION, MAZE = games.get("evasion"), games.get("maze")
 STANDARD = EVASION.codec.settings(None, {})
@@ -64,7 +64,7 @@ def test_repetitions_have_seeds_of_their_own() -> None:
     assert len(set(seeds)) == 5
 
 
-def read(tmp_path: Path, text: str, *variants: tuple[str, dict[str, Any]]) -> tuple[Start, ...]:
+def read(tmp_path: Path, text: str, *variants: tuple[str, dict[str, Any]]) -> tuple[MatchStart, ...]:
     file = tmp_path / "starts.jsonl"
     file.write_text(text)
     made = [(name, EVASION.codec.settings(None, given)) for name, given in variants or (("", {}),)]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.league import tables
-from referee.league.schedule import Plan, duel_count, known_fixtures, tables_each
+from referee.league.schedule import FixturePlan, duel_count, known_fixtures, tables_each
 
 
 def _all(teams: int, size: int, each: int) -> list[tuple[int, ...]]:
@@ -70,13 +70,13 @@ def test_the_same_tables_come_again() -> None:
 
 def test_the_number_of_tables_lets_everybody_meet() -> None:
     assert [tables_each(*each) for each in ((20, 4), (5, 5), (8, 2), (20, 3), (6, 4))] == [7, 1, 7, 12, 2]
-    plan = Plan("tables", tuple(map(str, range(20))), table_size=4)
+    plan = FixturePlan("tables", tuple(map(str, range(20))), table_size=4)
     assert len(known_fixtures(plan)) == duel_count(plan) == 35
     assert len(known_fixtures(plan._replace(rounds=3))) == duel_count(plan._replace(rounds=3)) == 15
 
 
 def test_who_sits_where_is_drawn() -> None:
-    plan = Plan("tables", tuple("ABCDEF"), table_size=3, rounds=2, secret=b"1")
+    plan = FixturePlan("tables", tuple("ABCDEF"), table_size=3, rounds=2, secret=b"1")
     fixtures = known_fixtures(plan)
     assert fixtures == known_fixtures(plan)
     assert fixtures != known_fixtures(plan._replace(secret=b"2"))

@@ -14,7 +14,7 @@ import pytest
 from built_starters import NAMES
 from leagues import IDLE, write_league
 
-from referee.league.check import Checked, verify_league
+from referee.league.check import LeagueReport, verify_league
 from referee.league.league import open_league
 from referee.league.store import StoreError
 from referee.players.languages import named
@@ -58,7 +58,7 @@ def played(originals: dict[int, Path], referee: Referee, tmp_path: Path, tmp_pat
     return copied
 
 
-def check(folder: Path) -> Checked:
+def check(folder: Path) -> LeagueReport:
     """Check a league."""
     opened = open_league(folder)
     try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.web.human_session import GAVE_UP, LEFT, PATIENCE, Answer, Farewell, HumanSession
+from referee.web.human_session import GAVE_UP, LEFT, PATIENCE, Farewell, HumanMove, HumanSession
 from referee.wire import encode
 
 READY = {"type": "ready"}
@@ -19,7 +19,7 @@ def seated(*seats: str, pace: float | None = None, is_timed: bool = False) -> Hu
     for seat in seats:
         table.greeted(seat)
         table.arrive(seat)
-        assert table.take(seat, READY, 0.0) == [Answer(seat, encode.ready())]
+        assert table.take(seat, READY, 0.0) == [HumanMove(seat, encode.ready())]
     return table
 
 
@@ -31,8 +31,8 @@ def question(turn: int) -> dict[str, Any]:
     return {"type": "turn", "turn": turn, "notices": []}
 
 
-def moved(seat: str, turn: int, move: dict[str, Any], move_id: int | None = None) -> Answer:
-    return Answer(seat, encode.move(turn, move), turn, move_id)
+def moved(seat: str, turn: int, move: dict[str, Any], move_id: int | None = None) -> HumanMove:
+    return HumanMove(seat, encode.move(turn, move), turn, move_id)
 
 
 def test_an_answer_names_the_last_move_that_has_come() -> None:
@@ -74,7 +74,7 @@ def test_nobody_is_ready_before_the_match_has_greeted_them_or_twice() -> None:
     table.greeted("prey")
     assert table.to_json(0.0)["seats"] == {"prey": {"is_greeted": True, "is_ready": False} | unsaid}
     named = table.take("prey", {"type": "ready", "name": "  Ada \n Lovelace " + "x" * 60}, 0.0)
-    assert named == [Answer("prey", encode.ready(("Ada Lovelace " + "x" * 60)[:40]))]
+    assert named == [HumanMove("prey", encode.ready(("Ada Lovelace " + "x" * 60)[:40]))]
     assert table.take("prey", READY, 0.0) == []
 
 

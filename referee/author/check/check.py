@@ -29,7 +29,7 @@ class Check(NamedTuple):
     needs: str = ANSWERING
 
 
-class Checked(NamedTuple):
+class CheckResult(NamedTuple):
     """A check with its result at a seat."""
 
     check: Check

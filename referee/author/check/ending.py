@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.author.check.evidence import Evidence
-    from referee.author.check.session import Session
+    from referee.author.check.session import CheckSession
     from referee.games.game import Json
 
 GROUP = "end"
@@ -176,7 +176,7 @@ def _files(folder: Path) -> dict[Path, tuple[int, int]] | None:
     return found
 
 
-def _ask_some(evidence: Evidence, session: Session, questions: int = 2) -> bool:
+def _ask_some(evidence: Evidence, session: CheckSession, questions: int = 2) -> bool:
     """Start the bot and ask a few questions. Return whether it answers; the answers are judged elsewhere."""
     if evidence.greeted(session).reason:
         return False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from referee.author.check.finding import FAILED, Finding, quoted
 from referee.author.check.patience import Patience
 from referee.author.check.positions import Positions
-from referee.author.check.session import Given, Session, Subject
+from referee.author.check.session import CheckSession, Given, Subject
 from referee.isolation.supervisor import descendants
 
 if TYPE_CHECKING:
@@ -116,15 +116,15 @@ class Evidence:
         self.startups: list[float] = []
         self._gathered: dict[object, Any] = {}
 
-    def session(self, settings: Any = None) -> Session:
+    def session(self, settings: Any = None) -> CheckSession:
         """Start the bot in a process of its own. Spent if it has been late for too long."""
         self.patience.check()
-        session = Session(self.subject, settings, self.patience)
+        session = CheckSession(self.subject, settings, self.patience)
         # Until the first process is recorded nothing is known.
         session.is_noisy = "transcript" in self.__dict__ and self.transcript.is_noisy
         return session
 
-    def greeted(self, session: Session, line: bytes | None = None) -> Given:
+    def greeted(self, session: CheckSession, line: bytes | None = None) -> Given:
         """Send ``start`` and return what came, with the time noted."""
         given = session.greet(line)
         if not given.reason:
@@ -138,7 +138,7 @@ class Evidence:
             return False
         return bool(given.reason) and given.reason not in known
 
-    def complaint(self, given: Given, session: Session, text: str, remedy: str, status: str = FAILED) -> Finding:
+    def complaint(self, given: Given, session: CheckSession, text: str, remedy: str, status: str = FAILED) -> Finding:
         """Return the result for an answer that is wrong."""
         text = text.rstrip(",")
         came = quoted(given.line) if given.line else f"nothing; stderr: {quoted(_last(session))}" if _last(session) else "nothing"
@@ -161,7 +161,7 @@ class Evidence:
 class _Recorder:
     """Records the first process."""
 
-    def __init__(self, evidence: Evidence, session: Session) -> None:
+    def __init__(self, evidence: Evidence, session: CheckSession) -> None:
         self.evidence = evidence
         self.session = session
         self.questions: list[AskedQuestion] = []
@@ -261,7 +261,7 @@ def _is_object(text: bytes) -> bool:
         return False
 
 
-def _last(session: Session) -> bytes:
+def _last(session: CheckSession) -> bytes:
     session.io.watch.drain()
     lines = session.log.last_lines()
     return lines[-1] if lines else b""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.author.check.evidence import Evidence
-    from referee.author.check.session import Session
+    from referee.author.check.session import CheckSession
     from referee.games.game import Game, Notice, Seat
     from referee.match.events import MatchBegun, PlayersFaulted, StepTaken
     from referee.players.faults import Fault
@@ -62,7 +62,7 @@ class Played(NamedTuple):
     late: Late | None = None
 
 
-class _Enough(Exception):
+class _PlayedEnough(Exception):
     """The match has been played long enough."""
 
 
@@ -87,11 +87,11 @@ class _MatchListener(Listener):
         self.steps += 1
         self._judge(event)
         if self.late is not None:
-            raise _Enough
+            raise _PlayedEnough
         self.moves += self.seat in event.seconds
         self.refused += [notice for notice in event.notices if notice.seat == self.seat and notice.code in self.refusals]
         if self.steps >= _STEPS or monotonic() > self.deadline:
-            raise _Enough
+            raise _PlayedEnough
 
     def faulted(self, event: PlayersFaulted) -> None:
         self.fault = event.faults.get(self.seat, self.fault)
@@ -129,7 +129,7 @@ def play(evidence: Evidence) -> Played:
     is_over, text, void = False, "", ""
     try:
         text, is_over = match.run().outcome.text, True
-    except _Enough:
+    except _PlayedEnough:
         pass
     except (MatchVoid, UsageError) as error:
         void = str(error)
@@ -236,7 +236,7 @@ def same_seed(evidence: Evidence) -> Finding:
     return ok(f"{len(runs[0])} answers are the same in two processes with the same seed.")
 
 
-def _moves(evidence: Evidence, session: Session) -> list[tuple[bytes, str]]:
+def _moves(evidence: Evidence, session: CheckSession) -> list[tuple[bytes, str]]:
     """Return the first questions, and the moves as text."""
     found: list[tuple[bytes, str]] = []
     evidence.greeted(session)
@@ -254,7 +254,7 @@ def two_at_once(evidence: Evidence) -> Finding:
     """Two matches at the same time, as in a league."""
     remedy = "Use no file, port or lock of a fixed name: a league plays several matches of a bot at once."
     with evidence.session() as first, evidence.session() as second:
-        both: Sequence[Session] = (first, second)
+        both: Sequence[CheckSession] = (first, second)
         for session in both:
             given = evidence.greeted(session)
             if given.reason:

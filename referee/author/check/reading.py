@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.author.check.evidence import Evidence
-    from referee.author.check.session import Given, Session
+    from referee.author.check.session import CheckSession, Given
 
     #: Sends a question in a certain way, and returns what came.
-    Asking = Callable[[Session, int, Any], Given]
+    Asking = Callable[[CheckSession, int, Any], Given]
 
 GROUP = "reading"
 #: How long a bot is watched after a part of a question, in seconds.
@@ -56,7 +56,7 @@ def _asked(evidence: Evidence, text: str, remedy: str, asking: Asking, *, questi
 def in_pieces(evidence: Evidence) -> Finding:
     """A question that arrives in three parts."""
 
-    def asking(session: Session, turn: int, state: Any) -> Given:
+    def asking(session: CheckSession, turn: int, state: Any) -> Given:
         question = session.question(turn, state)
         for start, end in ((0, 1), (1, len(question) // 2)):
             session.write(question[start:end])
@@ -72,7 +72,7 @@ def in_pieces(evidence: Evidence) -> Finding:
     return _asked(evidence, "When a question comes in pieces,", remedy, asking)
 
 
-def _early(session: Session, sent: bytes, early: bytes) -> Given:
+def _early(session: CheckSession, sent: bytes, early: bytes) -> Given:
     from referee.author.check.session import Given
     from referee.players.faults import MALFORMED, Fault
 
@@ -84,7 +84,7 @@ def _early(session: Session, sent: bytes, early: bytes) -> Given:
 def together(evidence: Evidence) -> Finding:
     """A message that needs no answer and a question, in one write."""
 
-    def asking(session: Session, turn: int, state: Any) -> Given:
+    def asking(session: CheckSession, turn: int, state: Any) -> Given:
         return session.ask(turn, state, _line(_UNKNOWN_MESSAGE) + session.question(turn, state))
 
     remedy = "Split what you read at its newlines: one read from a pipe may return several lines."
@@ -94,7 +94,7 @@ def together(evidence: Evidence) -> Finding:
     return _asked(evidence, "When two messages come at once,", remedy, asking)
 
 
-def _after_unknown(session: Session, turn: int, state: Any) -> Given:
+def _after_unknown(session: CheckSession, turn: int, state: Any) -> Given:
     session.write(_line(_UNKNOWN_MESSAGE))
     session.listen(_PAUSE)
     return session.ask(turn, state)
@@ -103,7 +103,7 @@ def _after_unknown(session: Session, turn: int, state: Any) -> Given:
 def unknown_fields(evidence: Evidence) -> Finding:
     """Unknown fields in the question, in its state and in the time left."""
 
-    def asking(session: Session, turn: int, state: Any) -> Given:
+    def asking(session: CheckSession, turn: int, state: Any) -> Given:
         message = json.loads(session.question(turn, state))
         message["left"] = {**message["left"], **_UNKNOWN_FIELDS}
         if isinstance(message["state"], dict):
@@ -116,7 +116,7 @@ def unknown_fields(evidence: Evidence) -> Finding:
 def unknown_messages(evidence: Evidence) -> Finding:
     """A message of an unknown type, which gets no answer."""
 
-    def asking(session: Session, turn: int, state: Any) -> Given:
+    def asking(session: CheckSession, turn: int, state: Any) -> Given:
         session.write(_line(_UNKNOWN_MESSAGE))
         said = session.listen(_PAUSE)
         if said:
@@ -133,7 +133,7 @@ def unknown_messages(evidence: Evidence) -> Finding:
 def other_spelling(evidence: Evidence) -> Finding:
     """The same JSON with spaces, and with its keys in another order."""
 
-    def asking(session: Session, turn: int, state: Any) -> Given:
+    def asking(session: CheckSession, turn: int, state: Any) -> Given:
         message = json.loads(session.question(turn, state))
         turned = {key: message[key] for key in reversed(message)}
         return session.ask(turn, state, json.dumps(turned, separators=(" , ", " : ")).encode() + b"\n")
@@ -148,7 +148,7 @@ def refusals(evidence: Evidence) -> Finding:
     codes = [*sorted(samples.refusals if samples is not None else ()), "malformed", "ignored", "code-of-a-later-version"]
     notices = [{"code": code, "text": "the last move was refused"} for code in codes]
 
-    def asking(session: Session, turn: int, state: Any) -> Given:
+    def asking(session: CheckSession, turn: int, state: Any) -> Given:
         return session.ask(turn, state, session.question(turn, state, notices))
 
     remedy = "Answer after a notice as after none, whatever its code; log its text to stderr."
@@ -158,7 +158,7 @@ def refusals(evidence: Evidence) -> Finding:
 def texts(evidence: Evidence) -> Finding:
     """Texts with quotation marks, brackets, escapes and characters of other scripts."""
 
-    def asking(session: Session, turn: int, state: Any) -> Given:
+    def asking(session: CheckSession, turn: int, state: Any) -> Given:
         notices = [{"code": "ignored", "text": text} for text in _TEXTS]
         given = session.ask(turn, state, session.question(turn, state, notices))
         if given.reason:
@@ -175,7 +175,7 @@ def jumps(evidence: Evidence) -> Finding:
     """Turn numbers that don't follow one another, because a seat isn't asked in every step."""
     turns = iter(_JUMPS)
 
-    def asking(session: Session, _: int, state: Any) -> Given:
+    def asking(session: CheckSession, _: int, state: Any) -> Given:
         return session.ask(turn := next(turns), state, session.question(turn, state))
 
     remedy = "Take the turn from the question; don't count questions yourself."
@@ -185,7 +185,7 @@ def jumps(evidence: Evidence) -> Finding:
 def little_time(evidence: Evidence) -> Finding:
     """Almost no time left, and a bank of exactly 0."""
 
-    def asking(session: Session, turn: int, state: Any) -> Given:
+    def asking(session: CheckSession, turn: int, state: Any) -> Given:
         given = session.ask(turn, state, session.question(turn, state, move=0.001, bank=0.001))
         return given if given.reason else session.ask(turn, state, session.question(turn, state, move=0.5, bank=0.0))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.author.check.check import ANSWERING, LATE, NO_ANSWER, NOT_READY, READY, Check, Checked
+from referee.author.check.check import ANSWERING, LATE, NO_ANSWER, NOT_READY, READY, Check, CheckResult
 from referee.author.check.evidence import Evidence
 from referee.author.check.finding import FAILED, STATUSES, WARNING, Finding, quoted, skipped
 from referee.author.check.patience import Spent
@@ -51,7 +51,7 @@ class Request(NamedTuple):
 class Report(NamedTuple):
     """All results. ``not_checked`` are the seats that the bot doesn't play, each with the reason. ``refused`` says why it can't be started at all."""
 
-    results: tuple[Checked, ...]
+    results: tuple[CheckResult, ...]
     not_checked: dict[Seat, str]
     isolation: str
     notes: tuple[str, ...]
@@ -159,14 +159,14 @@ class _Run:
         if error is not None and not found:
             raise error
         self._leave_out(found)
-        results: list[Checked] = []
+        results: list[CheckResult] = []
         total = len(found) * len(request.checks)
         for seat, evidence in found.items():
             has_failed = False
             for check in request.checks:
                 on_progress(seat, check, len(results), total)
                 result = skipped(NOT_READY) if has_failed else finding(check, evidence)
-                results.append(Checked(check, seat, result))
+                results.append(CheckResult(check, seat, result))
                 has_failed = has_failed or (check.name == CHECKS[0].name and result.status == FAILED)
         return Report(tuple(results), self.not_checked, self.level, tuple(self.notes))
 
@@ -260,7 +260,7 @@ class _Run:
         for check in self.request.checks:
             is_start = check.name == CHECKS[0].name
             result = Finding(FAILED, why, "nothing", "nothing", remedy) if is_start else skipped("It can't be started.")
-            results.append(Checked(check, seat, result))
+            results.append(CheckResult(check, seat, result))
         return Report(tuple(results), self.not_checked, self.level, tuple(self.notes), why)
 
 

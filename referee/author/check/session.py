@@ -109,7 +109,7 @@ def own_time(seconds: float, cpu: float, waited: float) -> float:
     return min(seconds, max(cpu, seconds - waited))
 
 
-class Session:
+class CheckSession:
     """One process of the bot. ``close`` ends it, with everything that it has started."""
 
     def __init__(self, subject: Subject, settings: Any = None, patience: Patience | None = None) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.author.check.evidence import Evidence
-    from referee.author.check.session import Given, Session
+    from referee.author.check.session import CheckSession, Given
     from referee.games.game import Json
 
 GROUP = "start"
@@ -205,7 +205,7 @@ def _under(evidence: Evidence, rules: str) -> Finding | None:
     return ok(f"Under the rules {rules} it plays.")
 
 
-def _begun(evidence: Evidence, session: Session, line: bytes, text: str, remedy: str) -> Finding | None:
+def _begun(evidence: Evidence, session: CheckSession, line: bytes, text: str, remedy: str) -> Finding | None:
     """Start the bot with a ``start`` message. Return the finding if it isn't ready."""
     given = evidence.greeted(session, line)
     if given.reason:
@@ -213,7 +213,7 @@ def _begun(evidence: Evidence, session: Session, line: bytes, text: str, remedy:
     return None
 
 
-def _after(evidence: Evidence, session: Session, line: bytes, text: str, remedy: str) -> Finding:
+def _after(evidence: Evidence, session: CheckSession, line: bytes, text: str, remedy: str) -> Finding:
     """Start the bot with a ``start`` message, and ask it once."""
     found = _begun(evidence, session, line, text, remedy)
     if found is not None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.author.check.evidence import Evidence
-    from referee.author.check.session import Given, Session
+    from referee.author.check.session import CheckSession, Given
 
 GROUP = "time and memory"
 #: The most questions of the row, the seconds after which it ends, and the late answers after which it ends.
@@ -92,7 +92,7 @@ def take_course(evidence: Evidence) -> Course:
         return Course(tuple(found), session.sent, session.stderr_bytes, idle, trouble)
 
 
-def _idle_cpu(session: Session) -> tuple[float, float]:
+def _idle_cpu(session: CheckSession) -> tuple[float, float]:
     """Return the processor time of a bot that isn't asked, and the seconds for which it was watched: longer if it works, but little."""
     begun, used = perf_counter(), session.cpu_seconds()
     idle = 0.0
