@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from referee.isolation import bubblewrap, runtime
 from referee.players.crash_report import crash_line
+from referee.players.own_files import short_path
 from referee.support.packages import install_command
 from referee.wire.escape import escape
 
@@ -78,8 +79,12 @@ def _program_file(program: Program) -> Path | None:
 def _beside(program: Program, name: str, *ends: str) -> str:
     """The path below the folder of the program's file at which the author has what the bot misses; "" if it isn't there."""
     file = _program_file(program)
-    path = PurePosixPath(name.removeprefix(f"{bubblewrap.HOME}/"))
-    if file is None or len(name) > _LONGEST_NAME or path.is_absolute() or ".." in path.parts or not path.name or "\0" in name:
+    if file is None:
+        return ""
+    # The log names the bot's folder as its author does.
+    folder = short_path(str(file.parent), program.home)
+    path = PurePosixPath(name.removeprefix(f"{bubblewrap.HOME}/").removeprefix(f"{folder}/"))
+    if len(name) > _LONGEST_NAME or path.is_absolute() or ".." in path.parts or not path.name or "\0" in name:
         return ""
     try:
         return str(path) if any((file.parent / f"{path}{end}").exists() for end in ends) else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ _KEPT_BYTES = 65_536
 #: How much of it the last lines are taken from.
 _TAIL_BYTES = 4096
 _TAIL_LINES = 20
+#: The end of a piece that may go on in the next one: a word, which may be a path.
+_WORD = re.compile(rb"[^\s\"'`()<>,;]*\Z")
+_LONGEST_PATH = 512
 
 
 class Log:
@@ -28,16 +32,32 @@ class Log:
         self.total = 0
         self.kept = 0
         self._tail = bytearray()
-        #: Changes what a bot writes before it is kept: leagues and gradings publish logs and replays, without folders of this machine.
-        self.published: Callable[[bytes], bytes] | None = None
+        #: Changes what a bot writes before it is kept and counted: its files get the names that its author knows.
+        self.rewrite: Callable[[bytes], bytes] | None = None
+        self._held = b""
         #: Receives each piece as it comes; a clock may run meanwhile, so it must be quick.
         self.tap: Callable[[bytes], None] | None = None
         self._file: RawIOBase | None = None
 
     def take(self, data: bytes) -> None:
-        """Take in what came from the bot."""
+        """Take in what came from the bot. A path at the end is held back until the rest of it has come, or somebody reads the log."""
+        if self._held:
+            data, self._held = self._held + data, b""
         if self.kept < self.max_bytes:
+            if self.rewrite is not None:
+                word = _WORD.search(data, max(0, len(data) - _LONGEST_PATH))
+                if word is not None and b"/" in word[0]:
+                    data, self._held = data[: word.start()], word[0]
             data = self.shown(data)
+        self._keep(data)
+
+    def _release(self) -> None:
+        """Take in what was held back."""
+        if self._held:
+            data, self._held = self._held, b""
+            self._keep(self.shown(data))
+
+    def _keep(self, data: bytes) -> None:
         self.total += len(data)
         if self.tap is not None:
             self.tap(data)
@@ -58,19 +78,22 @@ class Log:
 
     def shown(self, data: bytes) -> bytes:
         """Return what a bot wrote as others may read it."""
-        return data if self.published is None or b"/" not in data else self.published(data)
+        return data if self.rewrite is None or b"/" not in data else self.rewrite(data)
 
     def close(self) -> None:
         """Finish the file."""
+        self._release()
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def last_lines(self) -> list[bytes]:
         """Return the last lines that aren't blank, the newest last; at most 20 lines and 4 KiB."""
+        self._release()
         return [line.strip() for line in bytes(self._tail[-_TAIL_BYTES:]).splitlines() if line.strip()][-_TAIL_LINES:]
 
     def tail(self, since: int = 0) -> str:
         """Return the end of the log after its first ``since`` bytes, as text: at most 64 KiB."""
+        self._release()
         count = min(self.total - since, _KEPT_BYTES)
         return bytes(self._tail[-count:]).decode("utf-8", "replace") if count > 0 else ""

@@ -58,6 +58,10 @@ class OwnFiles(NamedTuple):
             text,
         )
 
+    def named_bytes(self, data: bytes) -> bytes:
+        """Return ``named`` of what a bot wrote, which may be no text."""
+        return self.named(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
     def published(self, data: bytes) -> bytes:
         """The text of a bot without folders of this machine: with the bot's own paths as its author knows them, and without those of Python and the referee."""
         text = self.named(data.decode("utf-8", "surrogateescape"))

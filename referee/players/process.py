@@ -269,7 +269,10 @@ class BotProcesses:
         pipes = Pipes((fds[0][1], fds[1][0], fds[2][0]), log, lines, keeps_early=keeps_early)
         player = self.players[seat] = ProcessPlayer(seat, program.label, log, pipes, BotProcess(program, sandbox))
         if program.home:
-            log.published = player.process.own_files().published
+            # Leagues and gradings publish logs and replays, without folders of this machine.
+            log.rewrite = player.process.own_files().published
+        elif sandbox.is_sandbox:
+            log.rewrite = player.process.own_files().named_bytes
         self._order.append(player)
         held = (sandbox.held_fd,) if sandbox.held_fd >= 0 else ()
         supervision.spawn(index, sandbox.start, theirs, held)

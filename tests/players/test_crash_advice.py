@@ -17,6 +17,7 @@ from referee.isolation.program import Program
 from referee.isolation.submission import Piece
 from referee.match.loop import Options
 from referee.players.crash_advice import advice
+from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from referee.isolation.level import Isolation
@@ -58,6 +59,7 @@ def advised(folder: Path, said: str, *, is_sandbox: bool = True, python: str = "
         ("FileNotFoundError: [Errno 2] No such file or directory: 'book.txt'", "book.txt"),
         ("FileNotFoundError: [Errno 2] No such file or directory: './data/end.bin'", "data/end.bin"),
         ("FileNotFoundError: [Errno 2] No such file or directory: '/bot/book.txt'", "book.txt"),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'my/book.txt'", "book.txt"),
         ("ModuleNotFoundError: No module named 'tricks'", "tricks"),
         ("ModuleNotFoundError: No module named 'data.x'", "data"),
         ("Error: ENOENT: no such file or directory, open 'book.txt'", "book.txt"),
@@ -127,16 +129,21 @@ def test_a_folder_does_as_the_advice_says(best: Isolation, folder: Path) -> None
         "book.txt along, with the program in it called main.py."
     )
     assert 'File "my/bot_1.py", line 5, in begin' in alone.faults["hunter"].to_json()["detail"]["stderr"]
-    assert 'File "/bot/bot_1.py", line 5' in (alone_log(folder, best))
+    log = alone_log(folder, best)
+    assert 'File "my/bot_1.py", line 5' in log
+    assert '"/bot/' not in log
     (folder / "bot_1.py").rename(folder / "main.py")
     assert not play_match("my", "still", options=Options(PATIENT, isolation=best), max_steps=5).faults
 
 
 def alone_log(folder: Path, best: Isolation) -> str:
-    """The log of such a bot, which is as the bot wrote it."""
+    """The log of such a bot. The replay counts the bytes that it has."""
     replay = folder.parent / "x.replay.jsonl.gz"
     play_match("my/bot_1.py", "still", options=Options(PATIENT, isolation=best), replay=replay)
-    return (folder.parent / "hunter.log").read_text()
+    log = (folder.parent / "hunter.log").read_bytes()
+    (fault,) = verify(replay).faults
+    assert fault["log"] == {"hunter": len(log)}
+    return log.decode()
 
 
 def test_a_crash_in_a_folder(best: Isolation, folder: Path) -> None:

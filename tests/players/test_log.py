@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from referee.players.log import Log
+from referee.players.own_files import OwnFiles
 
 
 def test_kept_to_the_cap_and_counted_on(tmp_path: Path) -> None:
@@ -38,3 +41,17 @@ def test_the_end_of_a_long_log_stays_in_memory() -> None:
     assert log.tail(log.total - 3) == "\ufffd\n\ufffd"
     assert log.last_lines()[-2] == "the last lin\u00e9".encode()
     assert sum(map(len, log.last_lines())) <= 4096
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 11, 1_000])
+def test_paths_are_renamed_however_the_text_is_cut(tmp_path: Path, size: int) -> None:
+    said = b'  File "/bot/my.py", line 3, in hunt\nthe folder /bot/data and /botany, at last /bot/my.py'
+    log = Log(tmp_path / "bot.log", 1_000)
+    log.rewrite = OwnFiles((("/bot", "bots"), ("/bot/my.py", "bots/my.py"))).named_bytes
+    for at in range(0, len(said), size):
+        log.take(said[at : at + size])
+    wanted = b'  File "bots/my.py", line 3, in hunt\nthe folder bots/data and /botany, at last bots/my.py'
+    assert log.last_lines()[-1].endswith(b"at last bots/my.py"), "a reader also gets a path that may go on"
+    log.close()
+    assert (tmp_path / "bot.log").read_bytes() == wanted
+    assert log.total == log.kept == len(wanted)
