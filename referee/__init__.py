@@ -1,7 +1,7 @@
 """A referee for matches between bot programs.
 
-The Python API (docs/python.md): ``play``, ``duel``, ``play_many``, ``open_replay`` and what they return. Each is loaded when it is first used, so that
-bots, which import the rules from here, pay nothing for it.
+The Python API (docs/python.md): ``play``, ``duel``, ``play_many``, ``compare``, ``open_replay`` and what they return. Each is loaded when it
+is first used, so that bots, which import the rules from here, pay nothing for it.
 """
 
 from referee.version import __version__ as __version__
@@ -14,14 +14,18 @@ if TYPE_CHECKING:
     from referee.api.matches import play as play
     from referee.api.replays import Replay as Replay
     from referee.api.replays import open_replay as open_replay
+    from referee.league.comparison import Comparison as Comparison
+    from referee.league.comparison import compare as compare
     from referee.league.many import ManyGame as ManyGame
     from referee.league.many import play_many as play_many
 
 _HOMES = {
+    "Comparison": "league.comparison",
     "Duel": "api.matches",
     "ManyGame": "league.many",
     "Replay": "api.replays",
     "Result": "api.matches",
+    "compare": "league.comparison",
     "duel": "api.matches",
     "open_replay": "api.replays",
     "play": "api.matches",

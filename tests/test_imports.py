@@ -47,7 +47,10 @@ _PLACES = {name: level for level, part in enumerate(HOUSE) for name in part}
 
 #: Imports that point up or back on purpose, with the reason. They happen when a name is first asked for, so that they close no circle.
 ALLOWED = {
-    **{("referee", name): "the public names, each loaded when it is first used" for name in ("referee.api", "referee.league.many")},
+    **{
+        ("referee", name): "the public names, each loaded when it is first used"
+        for name in ("referee.api", "referee.league.comparison", "referee.league.many")
+    },
     **{
         (f"referee.games.{room}.game", f"referee.games.{room}.{part}"): "a capability that plays the game, loaded when it is asked for"
         for room in ("evasion", "maze", "rectangle")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import shutil
 import sys
@@ -116,10 +117,16 @@ def test_a_comparison_of_the_page_ends_as_printed(tmp_path: Path) -> None:
     assert "step2 is better than step1." in printed
 
 
+TUNING = "python tune.py 100 1000"
+
+
 def _shorter(line: str) -> str | None:
     """Long commands of the recipes with fewer games; two duels decide nothing."""
     if line.startswith("referee compare "):
         return f"{line} --duels 2 || test $? = 1"
+    if line == TUNING:
+        # It has a test of its own.
+        return ""
     return line.replace("--games 100", "--games 4") if "--games 100" in line else None
 
 
@@ -141,6 +148,22 @@ def test_the_long_commands_of_the_recipes(tmp_path: Path) -> None:
     assert len(lines) == 2
     for line in lines:
         run(["bash", "-c", line], home, env, "docs/recipes.md")
+
+
+def test_optuna_tunes_the_numbers_of_the_recipe(tmp_path: Path) -> None:
+    """With three trials, and two duels at the end. The first trial has the numbers of the bot."""
+    pytest.importorskip("optuna")
+    home, env = folder(tmp_path)
+    for block in blocks("docs/recipes.md"):
+        if block.file in ("tuned.py", "tune.py"):
+            save(block, home)
+    assert any(block.language == "sh" and block.text == f"{TUNING}\n" for block in blocks("docs/recipes.md"))
+    printed = run(["bash", "-c", "python tune.py 3 2"], home, env, "docs/recipes.md")
+    assert [f"Trial {number} finished" in printed for number in range(4)] == [True, True, True, False], printed
+    assert "{'near': 40, 'pause': 30}" in printed
+    assert re.search(
+        r"^best: \{'near': \d+, 'pause': \d+\}\nUndecided after 2 duels: .* Share 0\.\d+, from 0\.00 to 1\.00\.$", printed, re.MULTILINE
+    ), printed
 
 
 _PANDAS = """

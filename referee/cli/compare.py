@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import shlex
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +16,6 @@ from referee.cli.app import JsonFlag, app, command, program, put, put_json, say,
 from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Quiet, Slots, seat_option, with_match_options, words
 from referee.cli.status_line import StatusLine
-from referee.errors import UsageError
 from referee.support.packages import need_league
 from referee.support.words import counted
 from referee.wire.escape import escape
@@ -93,22 +90,17 @@ def compare(
     """
     need_league("compare")
     wanted = request.build({**flags, "game": game}, draws_starts=True)
-    if out is not None and out.is_file():
-        raise UsageError(f"--out is {str(out)!r:.200}, a file; a comparison writes several files and needs a folder.")
-    from referee.league.compare import BotComparison, Trial
-    from referee.league.kept_duels import kept_seed
+    from referee.league.compare import Trial
+    from referee.league.comparison import begin
 
-    match = wanted.match
-    if match.seed is None and out is not None:
-        match = match._replace(seed=kept_seed(out))
-    comparison = BotComparison(match, a, b, against or (), Trial(p0, p1, alpha, beta, score, duels), slots, seat)
+    comparison = begin(wanted.match, [a, b, *(against or ())], Trial(p0, p1, alpha, beta, score, duels), slots, seat, out)
     if not quiet:
         say(f"seed {comparison.seed}")
         for sentence in (*comparison.why, *_setting(comparison)):
             say(escape(sentence, 1000))
     lines = _ComparisonProgress(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
     with told_anyway(
-        lambda: _facts(comparison) if comparison.matches else None,
+        lambda: comparison.to_json() if comparison.matches else None,
         lambda: _put_report(comparison, out, is_whole=False),
         as_json=as_json,
     ):
@@ -117,7 +109,7 @@ def compare(
         finally:
             lines.end()
     if as_json:
-        put_json(_facts(comparison))
+        put_json(comparison.to_json())
     else:
         _put_report(comparison, out, is_whole=True)
         put(f"Try:  {program()} {shlex.join(_single(comparison, flags))}")
@@ -127,16 +119,14 @@ def compare(
 
 def _play(comparison: BotComparison, out: Path | None, lines: _ComparisonProgress, *, is_quiet: bool) -> None:
     """Play the duels. Those that ``out`` keeps aren't played again."""
-    from referee.league.kept_duels import kept_duels
+    from referee.league.comparison import duels_of
 
-    with contextlib.ExitStack() as stack:
-        if out is None:
-            folder, kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-compare-"))), None
-        else:
-            folder, kept = out, stack.enter_context(kept_duels(out, comparison.facts, list(comparison.teams.values())))
-            if kept.records and not is_quiet:
-                say(f"{counted(len(kept.records), 'match')} of earlier runs in {escape(str(out), 200)}/ are not played again.")
-        for known in stack.enter_context(contextlib.closing(comparison.run(folder, lines.tick, lines.note, kept))):
+    def tell_kept(count: int) -> None:
+        if count and not is_quiet:
+            say(f"{counted(count, 'match')} of earlier runs in {escape(str(out), 200)}/ are not played again.")
+
+    with contextlib.closing(duels_of(comparison, out, lines.tick, lines.note, tell_kept)) as states:
+        for known in states:
             lines.tell(known)
 
 
@@ -180,11 +170,6 @@ def _line(known: Compared) -> str:
     )
 
 
-def _facts(comparison: BotComparison) -> dict[str, Any]:
-    """The state of the comparison as JSON data."""
-    return {name: _finite(value) for name, value in comparison.to_json().items()}
-
-
 def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) -> None:
     """Print the state of the comparison. ``is_whole``: it has come to its end."""
     from referee.league.kept_duels import MATCHES_FILE
@@ -198,18 +183,9 @@ def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) 
 
 
 def _report(comparison: BotComparison, known: Compared, *, is_whole: bool) -> list[str]:
-    a, b = escape(comparison.a, 60), escape(comparison.b, 60)
-    told = {
-        "better": f"{a} is better than {b}.",
-        "worse": f"{a} is worse than {b}.",
-        "no-difference": f"There is no difference between {a} and {b} beyond a share of {comparison.test.p1:g}.",
-        "undecided": f"Undecided after {known.duels:,} duels: too few for a chance of error of {comparison.test.alpha:.1%}; more of them: --duels {4 * max(known.duels, 250)}",
-    }[known.decision]
-    if not is_whole and known.decision == "undecided":
-        told = f"Undecided after {known.duels:,} of at most {comparison.test.duels:,} duels: the comparison has not come to its end."
     played = f"{known.duels:,} ({comparison.matches:,} matches): {known.wins:,} won, {known.ties:,} tied, {known.losses:,} lost"
     return [
-        told,
+        comparison.sentence(is_whole=is_whole),
         f"  duels    {played}",
         f"  share    {known.share:.3f}  ({known.low:.3f} to {known.high:.3f}, valid at every moment)",
         f"  Elo      {known.elo:+.0f}  ({known.elo_low:+.0f} to {known.elo_high:+.0f})",
@@ -242,7 +218,3 @@ def _single(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:
         bots = [a if seat == comparison.seat else opponents[0] for seat in game.seats(comparison.request.settings)]
     is_duel = game.pairing is not None and comparison.seat is None
     return ["duel" if is_duel else "play", *bots, *which, *words({**own, **drawn})]
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isinf(value) else value

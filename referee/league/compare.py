@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -289,9 +290,29 @@ class BotComparison:
             return result.margins[team]
         return result.points[team]
 
+    def sentence(self, *, is_whole: bool = True, more: str = "--duels ") -> str:
+        """Return what is known so far as a sentence. ``is_whole``: the comparison has come to its end. ``more`` is how more duels are asked for."""
+        known, test = self.compared(), self.test
+        a, b = escape(self.a, 60), escape(self.b, 60)
+        if known.decision == "better":
+            return f"{a} is better than {b}."
+        if known.decision == "worse":
+            return f"{a} is worse than {b}."
+        if known.decision == "no-difference":
+            return f"There is no difference between {a} and {b} beyond a share of {test.p1:g}."
+        if not is_whole:
+            return f"Undecided after {known.duels:,} of at most {test.duels:,} duels: the comparison has not come to its end."
+        return (
+            f"Undecided after {known.duels:,} duels: too few for a chance of error of {test.alpha:.1%}; "
+            f"more of them: {more}{4 * max(known.duels, 250)}"
+        )
+
     def to_json(self) -> dict[str, Any]:
-        """The state of the comparison as one JSON object."""
-        known, failures = self.compared()._asdict(), self.failures()
+        """The state of the comparison as one JSON object; infinite ratings are None."""
+        failures = self.failures()
+        known = {
+            name: None if isinstance(value, float) and math.isinf(value) else value for name, value in self.compared()._asdict().items()
+        }
         return {
             "a": self.a,
             "b": self.b,

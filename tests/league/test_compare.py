@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from leagues import IDLE, PretendPool, record, write_league
 
+import referee
 from referee import games
 from referee.api.runner import MatchRequest
-from referee.errors import StartError, UsageError
+from referee.errors import PlayerError, StartError, UsageError
+from referee.games.game import SettingsError
 from referee.league import compare
 from referee.league.compare import BotComparison, Trial
 from referee.league.kept_duels import kept_duels, kept_seed
 from referee.league.worker import Played, Report
+from sdk import HunterBot
 
 if TYPE_CHECKING:
     import subprocess
@@ -435,3 +438,40 @@ def test_other_games_are_compared_too(referee: Referee, game: str) -> None:
     plain = referee("compare", *PLAYERS[game][:2], "--game", game, "--duels", "1", "--isolation", "none", "-q")
     verb = "duel" if game == "maze" else "play"
     assert f"referee {verb} {PLAYERS[game][0]} {PLAYERS[game][1]} --game {game} --isolation none" in plain.stdout
+
+
+def test_python_gives_the_result_of_the_command(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["compare", "boxer", "straight", "--against", "random", "--seed", "3", "--duels", "2", "--size", "40x40", "--max-steps", "60"]
+    printed = commands.run(*words, "--isolation", "none", "--json", "--out", "kept", cwd=tmp_path)
+    assert printed.returncode == 1, printed.stderr
+    options: Any = {"against": "random", "seed": 3, "duels": 2, "width": 40, "height": 40, "max_steps": 60, "isolation": "none"}
+    states: list[Compared] = []
+    found = referee.compare("boxer", "straight", **options, progress=states.append)
+    assert found.to_json() == json.loads(printed.stdout)
+    assert [state.duels for state in states] == [1, 2]
+    assert (found.decision, found.a, found.b, found.against, found.duels) == ("undecided", "boxer", "straight", ["random"], 2)
+    assert found.low <= found.share <= found.high
+    assert repr(found) == f"<Comparison boxer - straight: {found.text}>"
+    assert found.text == "Undecided after 2 duels: too few for a chance of error of 5.0%; more of them: duels=1000"
+    # The folder of the command is continued by the same call, which has nothing left to play.
+    replays = sorted(path.stat().st_mtime_ns for path in (tmp_path / "kept/replays").rglob("*.gz"))
+    again = referee.compare("boxer", "straight", **options | {"seed": None}, out="kept")
+    assert again.to_json() == found.to_json()
+    assert sorted(path.stat().st_mtime_ns for path in (tmp_path / "kept/replays").rglob("*.gz")) == replays
+
+
+def test_python_says_what_cannot_be_compared(tmp_path: Path) -> None:
+    class Mine(HunterBot):
+        pass
+
+    not_programs: Any = Mine
+    with pytest.raises(PlayerError, match="Mine is no program: compare takes files"):
+        referee.compare(not_programs, "boxer")
+    with pytest.raises(UsageError, match="duels is 0, but must be from 1"):
+        referee.compare("boxer", "straight", duels=0)
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="a comparison writes several files"):
+        referee.compare("boxer", "straight", out=tmp_path / "file")
+    with pytest.raises(SettingsError):
+        referee.compare("boxer", "straight", cooldown=-1)

@@ -1,0 +1,138 @@
+"""``referee.compare``: a comparison of two bots as one call."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from referee import games as registry
+from referee.api import matches
+from referee.errors import PlayerError, UsageError
+from referee.league.compare import STANDARD, BotComparison, Trial
+from referee.league.kept_duels import kept_duels, kept_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from referee.api.runner import MatchRequest
+    from referee.games.game import Json, Seat
+    from referee.league.sequential import Compared, Decision
+
+    Program = str | os.PathLike[str]
+
+
+class Comparison:
+    """The result of a comparison of two bots: A and B.
+
+    ``decision`` is "better" (A is), "worse", "no-difference" or "undecided". ``share`` is A's mean score of the duels, from 0 to 1, and
+    ``low`` to ``high`` its confidence interval; ``elo``, ``elo_low`` and ``elo_high`` are the same as differences of Elo ratings, infinite
+    for the shares 0 and 1. ``duels`` counted, of which A won ``wins`` and lost ``losses``; ``matches`` were played. ``faults`` and
+    ``not_started`` count the matches in which a bot failed and in which it did not start, by name. ``text`` is a sentence for people.
+    """
+
+    def __init__(self, comparison: BotComparison) -> None:
+        known = comparison.compared()
+        self._json = comparison.to_json()
+        self.a, self.b, self.against = comparison.a, comparison.b, list(comparison.against)
+        #: The only role in which they were compared; None for all roles.
+        self.seat: Seat | None = comparison.seat
+        self.seed: int = comparison.seed
+        self.decision: Decision = known.decision
+        self.duels, self.wins, self.ties, self.losses = known.duels, known.wins, known.ties, known.losses
+        self.share, self.low, self.high = known.share, known.low, known.high
+        self.elo, self.elo_low, self.elo_high = known.elo, known.elo_low, known.elo_high
+        self.matches: int = comparison.matches
+        self.faults: dict[str, int] = self._json["faults"]
+        self.not_started: dict[str, int] = self._json["not_started"]
+        self.text: str = comparison.sentence(more="duels=")
+
+    def to_json(self) -> dict[str, Json]:
+        """The same as ``referee compare --json`` prints."""
+        return self._json
+
+    def __repr__(self) -> str:
+        return f"<Comparison {self.a} - {self.b}: {self.text}>"
+
+
+def compare(
+    a: Program,
+    b: Program,
+    *,
+    against: Program | Sequence[Program] = (),
+    seat: Seat | None = None,
+    p0: float = STANDARD.p0,
+    p1: float = STANDARD.p1,
+    alpha: float = STANDARD.alpha,
+    beta: float = STANDARD.beta,
+    score: str = STANDARD.score,
+    duels: int = STANDARD.duels,
+    slots: int | None = None,
+    game: str = registry.names()[0],
+    rules: str | None = None,
+    seed: int | None = None,
+    time: matches.Time | None = None,
+    isolation: str = "auto",
+    out: str | os.PathLike[str] | None = None,
+    progress: Callable[[Compared], None] | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Find out whether program A is better than program B, with as few duels as possible: ``referee compare``.
+
+    They play duels from drawn starts until a sequential test decides, at most ``duels`` of them: against each other, or each against the
+    programs ``against``. ``seat`` is a role, to compare them in this role only. ``p0`` and ``p1`` are A's share if it is no better and if it
+    is better; ``alpha`` and ``beta`` the chances of the two errors; ``score`` is "wins" or "margin". ``slots`` is the number of matches at
+    once (None: as many as this machine has cores and memory for). ``out`` is a folder that keeps the duels, so that the same call continues
+    them. ``progress`` is called with the state of the comparison after each duel that counts. The other options are those of
+    ``referee.play``.
+
+    Raises UsageError, SettingsError or PlayerError where a value is wrong, StartError if an opponent never starts, and MatchVoid if the
+    referee fails.
+    """
+    opponents = [against] if isinstance(against, (str, os.PathLike)) else list(against)
+    for program in (a, b, *opponents):
+        if not isinstance(program, (str, os.PathLike)):
+            raise PlayerError(
+                f"{getattr(program, '__name__', repr(program)):.60} is no program: compare takes files, folders, command lines and names of "
+                "example bots, and play_many also takes bot classes."
+            )
+    folder = matches.path_text(out)
+    request, _ = matches.request((a, b), game, rules, seed, time, isolation, None, settings, draws_starts=True)
+    names = [str(program) for program in (a, b, *opponents)]
+    comparison = begin(request, names, Trial(p0, p1, alpha, beta, score, duels), slots, seat, None if folder is None else Path(folder))
+    with contextlib.closing(duels_of(comparison, None if folder is None else Path(folder))) as states:
+        for known in states:
+            if progress is not None:
+                progress(known)
+    return Comparison(comparison)
+
+
+def begin(
+    request: MatchRequest, programs: Sequence[str], test: Trial, slots: int | None, seat: Seat | None, out: Path | None
+) -> BotComparison:
+    """Return the comparison of A, B and their opponents. It has the seed of the one that the folder ``out`` keeps, unless the request has one."""
+    if out is not None and out.is_file():
+        raise UsageError(f"out is {str(out)!r:.200}, a file; a comparison writes several files and needs a folder.")
+    if request.seed is None and out is not None:
+        request = request._replace(seed=kept_seed(out))
+    a, b, *against = programs
+    return BotComparison(request, a, b, against, test, slots, seat)
+
+
+def duels_of(
+    comparison: BotComparison,
+    out: Path | None,
+    on_match: Callable[[], None] = lambda: None,
+    on_note: Callable[[str], None] = lambda _: None,
+    on_kept: Callable[[int], None] = lambda _: None,
+) -> Generator[Compared, None, None]:
+    """Play the duels; yield the state after each that counts. ``on_kept`` is called with the number of matches that ``out`` has already."""
+    with contextlib.ExitStack() as stack:
+        if out is None:
+            folder, kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-compare-"))), None
+        else:
+            folder, kept = out, stack.enter_context(kept_duels(out, comparison.facts, list(comparison.teams.values())))
+            on_kept(len(kept.records))
+        yield from stack.enter_context(contextlib.closing(comparison.run(folder, on_match, on_note, kept)))
