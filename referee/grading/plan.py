@@ -8,7 +8,7 @@ from referee import games
 from referee.grading import family
 from referee.grading.marks import opponent_name
 from referee.grading.rubric import own_seats
-from referee.grading.values import Trial
+from referee.grading.values import AFTER_DUE, Trial
 from referee.league.keys import match_key
 from referee.league.starts import match_seed, placed
 from referee.league.values import Duel, MatchTask
@@ -118,12 +118,13 @@ class GradingPlan:
         """None: a grading never ends early."""
 
     def stage(self, duel: Duel) -> int:
-        """Return 1 for a hidden start, else 0.
+        """Return 0 for a start whose match is handed out at once, 1 for one that is handed out after the due date, 2 for a hidden one.
 
-        A bot that knows a hidden start could signal it by the load of the machine. When hidden matches begin, every public match has ended,
-        so nothing that is handed out can contain such a signal.
+        A bot that knows a start could signal it by the load of the machine. When the matches of a stage begin, every match that is handed out
+        earlier has ended, so nothing that is handed out can contain such a signal.
         """
-        return int(self.place(duel).is_hidden)
+        place = self.place(duel)
+        return 2 if place.is_hidden else int(place.test.when == AFTER_DUE)
 
     def order(self, duel: Duel) -> tuple[int, ...]:
         """The order of the schedule."""

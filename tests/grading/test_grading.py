@@ -201,6 +201,24 @@ def test_every_public_match_has_ended_before_the_first_hidden_one_begins(tmp_pat
     assert order == begun == sorted(order)
 
 
+def test_what_is_handed_out_later_begins_when_everything_before_has_ended(tmp_path: Path) -> None:
+    text = (
+        'name = "Homework"\ngame = "evasion"\nseed = "0123456789abcdef"\n'
+        '[[tests]]\nname = "now"\nseat = "hunter"\nagainst = "still"\nstarts = 3\nhidden = 1\npoints = 2\nneed = { finishes = true }\n'
+        '[[tests]]\nname = "later"\nseat = "prey"\nagainst = "straight"\nstarts = 3\nhidden = 1\npoints = 2\nneed = { survive = 1 }\n'
+        'when = "after_due"\n'
+    )
+    with open_grading(tmp_path / "out", written(tmp_path, text)) as opened:
+        opened.take([example("ada"), example("bob")])
+        pool = PretendPool(play, slots=3)
+        opened.run(pool, Notes())
+        places = {duel.number: opened.plan.place(duel) for duel in opened.store.duels()}
+        begun = [
+            (places[task.duel].is_hidden, places[task.duel].test.name == "later" and not places[task.duel].is_hidden) for task in pool.begun
+        ]
+    assert begun == [(False, False)] * 4 + [(False, True)] * 4 + [(True, False)] * 4
+
+
 def test_only_the_grader_can_enter_the_folder(tmp_path: Path) -> None:
     with open_grading(tmp_path / "out", written(tmp_path)):
         pass
