@@ -31,7 +31,7 @@ from referee.support.descriptors import raise_limit
 from referee.wire.escape import escape, is_blank, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from referee.match.events import PlayersFaulted, StepTaken
 
@@ -47,6 +47,8 @@ AT_ONCE = 32
 #: Beyond that limit there is one place for so many of its places, for addresses that play in no game.
 _SPARE = 4
 _TICK = 1.0
+#: Signals that end the server.
+_ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _TOLD = ("wall-refused", "invalid-command")
 _REPORT_BYTES = 1 << 16
 #: How many disconnections of callers that made room are reported one by one.
@@ -283,17 +285,20 @@ class Gameserver:
         self._say(f"game {number}: {' against '.join(players)}")
         sys.stdout.flush()
         sys.stderr.flush()
+        # Signals wait until the fork is over: what their handlers raise would be lost in the functions that Python calls around a fork.
+        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         try:
             ours, theirs = socket.socketpair()
             pid = os.fork()
         except OSError as error:
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
             self._say(f"game {number} can't begin ({error.strerror}); those who joined are sent away")
             for caller in callers:
                 caller.close()
             return
         self._begun = number
         if not pid:
-            self._run_child(number, ours, theirs, joined, spectators)
+            self._run_child(number, ours, theirs, joined, spectators, unblocked)
         theirs.close()
         for caller in callers:
             caller.close()
@@ -301,11 +306,21 @@ class Gameserver:
         game = _Running(number, frozenset(one.caller.host for one in joined), pid, ours, bytearray())
         self._running[number] = game
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._listen(game))
+        signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
 
-    def _run_child(self, number: int, ours: socket.socket, theirs: socket.socket, joined: list[_Joined], spectators: list[Caller]) -> None:
+    def _run_child(
+        self,
+        number: int,
+        ours: socket.socket,
+        theirs: socket.socket,
+        joined: list[_Joined],
+        spectators: list[Caller],
+        unblocked: Iterable[int],
+    ) -> None:
         """The process of one game; never returns."""
         status = 4
         try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
             # Ctrl-C reaches every process of a terminal; the server ends its games itself, once.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             # Close everything that belongs to the server or to other games.

@@ -9,6 +9,8 @@ import selectors
 import signal
 import socket
 import struct
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -521,3 +523,26 @@ def test_idle_seats_of_one_address_don_t_delay_a_pair_of_another(serve: Serve, c
         hunter.vanish()
         assert prey.rest()[-1] == "GAMEOVER 0 WINNER PREY TIMEOUT"
         server.wait_for("game 6: Eve (hunter) against Mel (prey)")
+
+
+#: A server that is told to end while it forks: Python calls such functions around a fork, and loses what a handler raises in them.
+ENDED_IN_A_FORK = """
+import os, signal, sys
+from referee.cli.app import run
+os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGTERM))
+sys.argv = ["referee", "serve", "gameserver", "--port", "0"]
+run(sys.argv[1:])
+"""
+
+
+def test_a_server_that_is_ended_while_a_game_begins_ends(call: Call, tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ENDED_IN_A_FORK], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            port = int(re.findall(r":(\d+)", server.stderr.readline())[0])
+            players = [call(port, f"JOIN {name}") for name in ("Ada", "Bob")]
+            assert server.wait(PATIENCE) == 128 + signal.SIGTERM
+            assert "Exception ignored" not in server.stderr.read()
+            assert players
+        finally:
+            server.kill()
