@@ -15,7 +15,7 @@ from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.options import BotIsolation, Game, bot_argument, check_isolation, seat_option
-from referee.cli.status_line import StatusLine
+from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.wire.escape import escape
 

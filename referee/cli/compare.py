@@ -15,7 +15,7 @@ from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say, told_anyway
 from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Quiet, Slots, seat_option, with_match_options, words
-from referee.cli.status_line import StatusLine
+from referee.cli.terminal import StatusLine
 from referee.support.packages import need_league
 from referee.support.words import counted
 from referee.wire.escape import escape

@@ -317,7 +317,7 @@ class _Play:
 
     def all(self, opened: OpenGrading, on_match: Callable[[], None] | None = None) -> None:
         """Play what has no result yet. ``on_match`` is called after every match."""
-        from referee.cli.league_progress import progress
+        from referee.cli.league_output import progress
 
         if not opened.store.counts().planned:
             return

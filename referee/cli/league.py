@@ -14,12 +14,12 @@ import typer
 
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import INSTRUCTORS
-from referee.cli.league_export import as_csv_text, export_rows
-from referee.cli.league_table import counts, put_standings, top
+from referee.cli.league_output import counts, put_standings, top
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, open_pages, tell_code, tell_port
 from referee.cli.plain import Program
 from referee.cli.workers import HostNotes, Workers, open_pool, with_workers
 from referee.errors import UsageError
+from referee.league.export import as_csv_text, export_rows
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted
 from referee.wire.escape import escape
@@ -437,7 +437,7 @@ def _pool(opened: OpenLeague, new: Mapping[str, Team], workers: Workers) -> Pool
 
 def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None:
     """Play a league to the end, then print the standings. The caller has claimed it, and closes it and the workers."""
-    from referee.cli.league_progress import progress
+    from referee.cli.league_output import progress
     from referee.league.engine import Engine, LeagueStopped
     from referee.league.league import first
     from referee.league.store import StoreError

@@ -99,7 +99,7 @@ def play(
     _check_together({"--watch": is_watching, "--live": is_live, "--stderr": has_stderr, "--games": games is not None})
     is_quiet, wants_json = quiet or wanted.quiet, as_json or wanted.as_json
     if games is not None and not is_live and not is_watching:
-        from referee.cli.many import play_games
+        from referee.cli.batch import play_games
 
         play_games(wanted, lineup, games, slots, is_quiet=quiet, as_json=as_json)
         return
@@ -110,7 +110,7 @@ def play(
     if pace is not None and not is_live and HUMAN not in lineup.values():
         say("note: --pace does nothing here: it is for a match with a person, or with --live.")
     if is_watching:
-        from referee.cli.rematch import keep_playing
+        from referee.cli.watch_mode import keep_playing
 
         keep_playing(wanted, lineup, games, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
         return
@@ -121,7 +121,7 @@ def play(
     bots_pace = steps_a_second if is_live and pace is not None else None
     show = Show(is_live, steps_a_second, human_clock, host, port, browser, stays, tuple(name or ()), bots_pace)
     if games is not None:
-        from referee.cli.series import play_series
+        from referee.cli.batch import play_series
 
         play_series(wanted, lineup, games, show, is_quiet=is_quiet, as_json=wants_json)
         return
@@ -255,7 +255,7 @@ def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *,
     series_match = None
     if HUMAN in lineup.values() and show.stays:
         need_web("A person's page")
-        from referee.cli.again import SeriesMatch
+        from referee.cli.rematch import SeriesMatch
 
         series_match = SeriesMatch(wanted, lineup, lineup)
     while True:

@@ -70,8 +70,8 @@ def profile(
     wanted = request.build({**flags, "isolation": flags["isolation"] or "none", "game": game, "out": out})
     from referee.author import profile as profiling
     from referee.author.sampling import Sampler, Samples
-    from referee.cli.live import Brief
     from referee.cli.run import announce_build
+    from referee.cli.terminal import Brief
     from referee.match.seeds import new_seed
     from referee.players.building import tell_builds
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
-    from referee.cli.again import SeriesMatch
+    from referee.cli.rematch import SeriesMatch
     from referee.isolation.program import Program
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
@@ -56,7 +56,7 @@ def run_match(
     the lines of one of several matches, such as "game 2, ".
     """
     from referee.api import runner
-    from referee.cli.live import Pace
+    from referee.cli.terminal import Pace
     from referee.isolation.supervision import start_early
     from referee.match.seeds import new_seed
     from referee.players.building import tell_builds
@@ -131,8 +131,7 @@ def announce_build(program: Program) -> None:
 
 def progress(match: Match, *, is_quiet: bool, has_stderr: bool, title: str = "") -> list[Listener]:
     """Return the listeners that print a match on stderr: its progress unless ``is_quiet``, and the bots' own stderr if wanted."""
-    from referee.cli.live import Live
-    from referee.cli.stderr import BotStderr
+    from referee.cli.terminal import BotStderr, Live
 
     live = None if is_quiet else Live(match.game, match.clocks, title)
     shown: list[Listener] = [BotStderr(match, say if live is None else live.put_line)] if has_stderr else []

@@ -9,7 +9,7 @@ import pytest
 
 from referee import games
 from referee.api.runner import MatchRequest
-from referee.cli.again import SeriesMatch
+from referee.cli.rematch import SeriesMatch
 from referee.cli.request import Request
 from referee.web.live import PageAddress
 from referee.web.rematch import SAME, SWAPPED

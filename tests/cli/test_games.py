@@ -11,7 +11,7 @@ import pytest
 
 from referee import games
 from referee.cli import request
-from referee.cli.games import table
+from referee.cli.first_steps import table
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 

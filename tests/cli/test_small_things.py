@@ -13,8 +13,8 @@ import pytest
 from conftest import PATIENT, play_match
 
 from referee.api import settings_file
-from referee.cli import watch_many
-from referee.cli.live import Live, Pace
+from referee.cli import terminal, watch
+from referee.cli.terminal import Live, Pace
 from referee.errors import RefereeError
 from referee.games.game import Notice
 from referee.grading import roster
@@ -155,7 +155,7 @@ def test_other_mistyped_files_are_named_too(tmp_path: Path, referee: Cli) -> Non
     for call in (
         lambda: next(read_lines(tmp_path / "firs.replay.jsonl.gz")),
         lambda: settings_file.content(tmp_path / "legue.toml", "league file"),
-        lambda: watch_many.check([tmp_path / "fist.replay.jsonl.gz"], is_projector=True),
+        lambda: watch.check_files([tmp_path / "fist.replay.jsonl.gz"], is_projector=True),
         lambda: roster.load(tmp_path / "leage.toml"),
     ):
         with pytest.raises(RefereeError, match=r"No such file or directory; did you mean '.*(first\.replay|league\.toml)"):
@@ -185,7 +185,6 @@ def test_the_form_of_an_export_follows_from_its_name(name: str, start: bytes, tm
 
 
 def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    from referee.cli import live
 
     now = 100.0
     waited: list[float] = []
@@ -195,7 +194,7 @@ def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch
         waited.append(seconds)
         now += seconds
 
-    monkeypatch.setattr(live, "monotonic", lambda: now)
+    monkeypatch.setattr(terminal, "monotonic", lambda: now)
     monkeypatch.setattr("select.select", wait)
     pace = Pace(4.0)
     event: Any = None
@@ -209,8 +208,8 @@ def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(("options", "paced"), [(["--pace", "15"], 12), ([], 0)])
 def test_every_step_of_a_live_match_of_programs_is_paced_if_asked(options: list[str], paced: int, tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom referee.cli import live\n"
-        "live.Pace.stepped = lambda self, event: open('paced', 'a').write('.') and None\n"
+        "import sys\nfrom referee.cli import terminal\n"
+        "terminal.Pace.stepped = lambda self, event: open('paced', 'a').write('.') and None\n"
         "sys.argv = ['referee', *sys.argv[1:]]\nfrom referee.__main__ import main\nmain()\n"
     )
     command = [sys.executable, "-c", code, "play", "straight", "still", "--max-steps", "12", "--live", "--no-stay", "--no-browser"]

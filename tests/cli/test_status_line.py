@@ -14,7 +14,7 @@ import pytest
 from terminals import read_to_end
 
 SCRIPT = """
-from referee.cli.status_line import StatusLine
+from referee.cli.terminal import StatusLine
 line = StatusLine(is_quiet={is_quiet})
 for number in range(3):
     line.show(f"{{number}} of 3  " + "x" * 100)

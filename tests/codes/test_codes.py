@@ -18,7 +18,7 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 from referee import games
-from referee.cli.explain import _lines
+from referee.cli.first_steps import _meaning_lines
 from referee.codes import table
 from referee.games import registry
 from referee.grading import values as grading
@@ -231,7 +231,7 @@ def test_a_wrong_text_is_refused_with_its_code(text: str, complaint: str) -> Non
 @pytest.mark.parametrize("wide", [60, 100, 110])
 def test_no_line_is_wider_than_the_terminal(wide: int) -> None:
     for meaning in table.meanings():
-        assert max(map(len, _lines([meaning], wide))) <= wide, meaning.code
+        assert max(map(len, _meaning_lines([meaning], wide))) <= wide, meaning.code
 
 
 def test_a_code_is_explained_with_causes_and_advice(referee: Cli) -> None:

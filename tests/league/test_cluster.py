@@ -13,7 +13,7 @@ from clusters import Cluster, certificates, cluster
 from leagues import IDLE, Notes, open_new, write_league
 from sandboxes import missing, need
 
-from referee.cli.league_progress import ProgressPrinter
+from referee.cli.league_output import ProgressPrinter
 from referee.errors import UsageError
 from referee.league import config
 from referee.league.cluster import ClusterPool

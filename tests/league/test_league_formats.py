@@ -11,7 +11,7 @@ from league_results import all_tied, beats, played, ties
 from leagues import Notes, PretendPool, open_new, play
 from pages import axe, launched, visiting
 
-from referee.cli.league_table import table as text_table
+from referee.cli.league_output import table as text_table
 from referee.league import report, schedule
 from referee.league.engine import Engine
 from referee.league.report_data import report_data

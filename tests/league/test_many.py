@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 import referee as api
-from referee.cli.many import summarize, wilson
+from referee.cli.batch import summarize, wilson
 from referee.errors import PlayerError, UsageError
 from referee.isolation.limits import Limits
 from referee.league.local import checked_slots

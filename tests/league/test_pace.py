@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from leagues import open_new, record
 
-from referee.cli.league_progress import ProgressPrinter
+from referee.cli.league_output import ProgressPrinter
 from referee.league.pace import Pace
 
 if TYPE_CHECKING:

@@ -1,22 +1,27 @@
-"""The standings of a league as a table of text, and as JSON."""
+"""What a league prints: its progress, and its standings as a table of text and as JSON."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import shutil
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
-from referee.cli.app import put, put_json
-from referee.cli.league_export import csv_text
+from referee.cli.app import put, put_json, say
+from referee.league.export import csv_text
+from referee.league.pace import Pace
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from referee.league.engine import LeagueState
     from referee.league.league import OpenLeague, Standing
+    from referee.league.store import Store
+    from referee.league.values import MatchRecord, MatchTask
 
 
 def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) -> None:
@@ -150,3 +155,127 @@ def _cells(place: Standing) -> dict[str, str]:
         "95 %": f"{rating.low:+.0f} to {rating.high:+.0f}",
         "possible places": f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}",
     }
+
+
+_LINE_SECONDS = 10.0
+#: The time left is told after so many seconds of play: before, the start of the workers counts for too much.
+_MEASURED_SECONDS = 10.0
+#: The standings are computed again after a multiple of the time that computing them took; and the least and most seconds until then.
+_PAUSE, _LEAST_PAUSE, _MOST_PAUSE = 5.0, 2.0, 15.0
+
+
+class ProgressPrinter:
+    """Counts matches and prints the progress; implements ``engine.ProgressListener``."""
+
+    def __init__(self, store: Store, *, is_quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._is_quiet = is_quiet
+        self._clock = clock
+        self._told = clock()
+        #: None while nobody can play.
+        self._pace: Pace | None = Pace(self._told)
+
+    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+        """Count a match."""
+        if self._pace is not None:
+            self._pace.note(self._clock())
+
+    def said(self, text: str) -> None:
+        """Print a message at once."""
+        say(escape(text, 1000))
+
+    def decided(self, why: str) -> None:
+        """Nothing to do: the standings, which follow at once, say it."""
+
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
+        """Print a line now and then."""
+        self._measure(running)
+        if not self._is_quiet and self._clock() - self._told >= _LINE_SECONDS:
+            self._told = self._clock()
+            say(self.line())
+
+    def _measure(self, running: Sequence[MatchTask] | None) -> None:
+        """Measure the speed while somebody can play. A pause doesn't count: afterwards the speed is measured anew."""
+        if running is None:
+            self._pace = None
+        elif self._pace is None:
+            self._pace = Pace(self._clock())
+
+    def line(self) -> str:
+        """Return the progress as a line: the matches played, the speed of the last minute and the time that is left."""
+        counts = self._store.counts()
+        voids = f", {counts.voids:,} void" if counts.voids else ""
+        return f"{counts.done:,} of {counts.total:,} matches{voids}, {self._speed(counts.planned, self._clock())}"
+
+    def _speed(self, planned: int, now: float) -> str:
+        if self._pace is None:
+            return "waiting for workers"
+        rate = self._pace.rate(now)
+        if rate is None:
+            return "waiting for results"
+        is_measured = planned and now - self._pace.begun >= _MEASURED_SECONDS
+        return f"{rate * 60:,.{0 if rate * 60 >= 1 else 1}f} a minute" + (f", {_duration(planned / rate)} left" if is_measured else "")
+
+
+class LiveProgress(ProgressPrinter):
+    """Shows the standings, the running matches and the speed as a table that is redrawn in place.
+
+    ``standings`` returns the lines of the table, within a number of columns and of lines.
+    """
+
+    def __init__(self, store: Store, standings: Callable[[int, int], list[str]]) -> None:
+        super().__init__(store, is_quiet=False)
+        from rich.console import Console
+        from rich.live import Live
+
+        self._standings = standings
+        self._live = Live(console=Console(stderr=True), refresh_per_second=4, transient=True)
+        self._next = 0.0
+        self._table: list[str] = []
+
+    def start(self) -> None:
+        """Begin to show."""
+        self._live.start()
+
+    def stop(self) -> None:
+        """Clear the table."""
+        self._live.stop()
+
+    def said(self, text: str) -> None:
+        """Print a message above the table."""
+        self._live.console.print(escape(text, 1000), markup=False, highlight=False)
+
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
+        """Redraw the table."""
+        from rich.text import Text
+
+        self._measure(running)
+        if time.monotonic() >= self._next:
+            begun = time.monotonic()
+            self._table = self._standings(self._live.console.width, max(5, self._live.console.height - 8))
+            self._next = time.monotonic() + min(_MOST_PAUSE, max(_LEAST_PAUSE, _PAUSE * (time.monotonic() - begun)))
+        running = running or ()
+        now = [f"  {' - '.join(escape(team, 30) for team in task.seats.values())}" for task in running[:4]]
+        more = [f"  and {len(running) - 4:,} more"] if len(running) > 4 else []
+        self._live.update(Text("\n".join([*self._table, "", self.line(), *now, *more])))
+
+
+@contextlib.contextmanager
+def progress(store: Store, standings: Callable[[int, int], list[str]], *, is_quiet: bool) -> Iterator[ProgressPrinter]:
+    """Show the progress while matches are played."""
+    if is_quiet or not sys.stderr.isatty():
+        yield ProgressPrinter(store, is_quiet=is_quiet)
+        return
+    shown = LiveProgress(store, standings)
+    shown.start()
+    try:
+        yield shown
+    finally:
+        shown.stop()
+
+
+def _duration(seconds: float) -> str:
+    """A time for people."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
