@@ -1,6 +1,7 @@
 // What keys, the pointer and buttons mean to a player of Evasion.
 
 import { counted, number } from "../../web/viewer/kit/dom.js";
+import { cardOf } from "./card.js";
 import { COMPASS, KEY_OF } from "./walls.js";
 
 /**
@@ -303,8 +304,9 @@ function turnwiseHunter(track) {
  * @returns {import("../../web/viewer/kit/types.js").Controls}
  */
 export function controlsFor(track, seat) {
-  if (track.isTurnwise) return seat === "prey" ? turnwisePrey(track) : turnwiseHunter(track);
-  return seat === "prey" ? preyControls(track) : hunterControls(track, track.kinds);
+  const card = cardOf(track, seat, track.kinds.map((kind) => KEY_OF[kind].toUpperCase()));
+  if (track.isTurnwise) return { ...(seat === "prey" ? turnwisePrey(track) : turnwiseHunter(track)), card };
+  return { ...(seat === "prey" ? preyControls(track) : hunterControls(track, track.kinds)), card };
 }
 
 /** A move of either player, of every rule set. @param {any} move */

@@ -1,5 +1,7 @@
 // What keys, the pointer and buttons mean to a player of Maze.
 
+import { cardOf } from "./card.js";
+
 /** The arrows of orders, and their places among the buttons. @type {Record<string, string>} */
 const SIGNS = { U: "↑", L: "←", R: "→", D: "↓" };
 /** @type {Record<string, number>} */
@@ -26,6 +28,7 @@ export function controlsOf(track, seat) {
   };
   track.hints = false;
   return {
+    card: cardOf(seat),
     help: [["W A S D or arrows", "up, left, down, right"], ["pointer", "move one step towards the square that you click"], ["H", "show or hide a hint: the orders of perfect play"]],
     touchHelp: [["tap an arrow", "up, left, down, right"], ["tap the board", "move one step towards the square that you tap"], ["tap Hint", "show or hide the orders of perfect play"]],
     key(event) {

@@ -1,7 +1,8 @@
 // What keys, the pointer and buttons mean to a player of Rectangle.
 
 import { counted } from "../../web/viewer/kit/dom.js";
-import { STEPS } from "./scene.js";
+import { cardOf } from "./card.js";
+import { colorOf, STEPS } from "./scene.js";
 
 /**
  * @typedef {import("./display.js").RectangleTrack} RectangleTrack
@@ -96,6 +97,7 @@ export function controlsOf(track, seat) {
     },
   }));
   return {
+    card: cardOf(colorOf(player)),
     help: [
       ["first", "click a cell for each of your robots"],
       ["W A S D or arrows", "move the chosen robot; X: it stays"],

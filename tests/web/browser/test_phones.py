@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import DESKTOP, PHONE, axe
+from pages import DESKTOP, PHONE, axe, start_as
 
 if TYPE_CHECKING:
     from pages import Open, Serve
@@ -62,11 +62,37 @@ def test_how_to_play_speaks_of_taps_on_a_phone(seat: str, serve: Serve, visit: O
     for size, is_phone in ((DESKTOP, False), (PHONE, True)):
         page = visit(address, size, has_touch=is_phone, is_mobile=is_phone)
         page.locator("#ready").wait_for()
-        help_ = page.locator("details", has_text="How to play")
-        if is_phone:
-            help_.locator("summary").click()
-        text = " ".join(help_.inner_text().lower().split())
+        text = " ".join(page.locator("#seat .card").inner_text().lower().split())
         assert ("tap" in text) == is_phone
         for word in ("click", "shift", "enter", "pointer", "numpad", "w a s d"):
             assert not is_phone or word not in text, (word, text)
         page.close()
+
+
+def test_the_start_card_shows_how_to_play_until_it_is_switched_off_and_again_on_request(serve: Serve, visit: Open) -> None:
+    page = visit(serve("play", "human", "still", "--pace", "wait", "--no-stay", "--out", "h.gz", count=2).addresses[0])
+    card = page.locator("#seat .card")
+    card.get_by_role("img").wait_for()
+    goal, keys = (line.inner_text() for line in card.locator("p").all())
+    assert "come within 4 cells" in goal
+    assert "fly diagonally and bounce" in goal
+    assert keys.startswith("H V or click")
+    page.get_by_label("Show this before every match").uncheck()
+    page.reload()
+    page.locator("#ready").wait_for()
+    assert not card.is_visible()
+    start_as(page, "")
+    page.locator("#seat[data-asked='0']").wait_for()
+    # At any time, without a move.
+    page.keyboard.press("?")
+    again = page.get_by_role("dialog", name="How to play")
+    again.locator(".card").get_by_role("img").wait_for()
+    assert "the wall ends where you point" in again.inner_text()
+    assert axe(page) == []
+    again.get_by_label("Show this before every match").check()
+    page.keyboard.press("Escape")
+    assert page.locator("#seat").get_attribute("data-asked") == "0"
+    page.reload()
+    page.set_viewport_size({"width": 320, "height": 568})
+    page.get_by_role("button", name="How to play").click()
+    again.locator(".card").get_by_role("img").wait_for()

@@ -1,6 +1,6 @@
 // What all people at the board agree on: pace and pause; and the button that gives up.
 
-import { counted, el } from "../kit/dom.js";
+import { byId, counted, el } from "../kit/dom.js";
 import { capital, listed, proposals } from "./people.js";
 
 const PACES = [1, 2, 4, 8, 15, 30];
@@ -22,6 +22,8 @@ export class Agreements {
     this.shown = "";
     // What the others propose must not take the question whether to give up away from under the pointer.
     this.resign = this.resignation();
+    // On a small phone there is no header with this button.
+    this.help = el("button", { type: "button", class: "how", "aria-label": "How to play", title: "How to play", onclick: () => byId("keys").click() }, "?");
   }
 
   /** @param {any} session */
@@ -38,7 +40,7 @@ export class Agreements {
     });
     const asks = own.paused !== session.paused || own.pace !== session.pace;
     const waiting = asks ? el("span", { class: "note", role: "status" }, `Asked; waiting for the other player${seats.length > 2 ? "s" : ""} to agree.`) : null;
-    const parts = [this.may.hasPace ? this.pace(own) : null, this.may.canPause ? this.pause(session) : null, this.resign, waiting];
+    const parts = [this.may.hasPace ? this.pace(own) : null, this.may.canPause ? this.pause(session) : null, this.resign, this.help, waiting];
     const focused = this.resign.contains(document.activeElement) ? document.activeElement : null;
     this.place.replaceChildren(...asked, ...parts.filter((part) => part !== null));
     if (focused instanceof HTMLElement) focused.focus();

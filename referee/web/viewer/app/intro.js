@@ -1,17 +1,49 @@
-// What a person reads before a match, and the button that says "Ready".
+// What a person reads before a match, and the button that says "Ready"; and how to play, which can be read again at any time.
 
 import { el, plain, remembered } from "../kit/dom.js";
+import { drawing } from "./pad.js";
 import { called } from "./people.js";
 
+/** A device whose only pointer is a finger, such as a phone: it has no keys either. */
+const FINGERS = matchMedia("(hover: none) and (pointer: coarse)");
+
+/** Whether the card is shown before a match: the person's choice. */
+const isWanted = () => remembered("card") !== "off";
+
+/** The goal, how the pieces move and the keys: a picture and two lines. @param {import("../kit/types.js").Controls} controls */
+export function startCard({ card }) {
+  if (!card) return el("div");
+  // Between backquotes stand keys.
+  const keys = (FINGERS.matches ? card.taps : card.keys).split("`").map((text, at) => (at % 2 ? el("kbd", {}, text) : text));
+  const picture = drawing("svg", { viewBox: "0 0 120 72", role: "img", "aria-label": card.describes }, card.picture);
+  return el("div", { class: "card" }, /** @type {any} */ (picture), el("p", {}, card.goal), el("p", {}, ...keys));
+}
+
+/** The box that switches the card off. */
+function choice() {
+  const box = el("input", { type: "checkbox", checked: isWanted(), onchange: () => remembered("card", box.checked ? "on" : "off") });
+  return el("label", { class: "note" }, box, " Show this before every match");
+}
+
+/** All of it, for a person who asks how to play: the card, and every key. @param {import("../kit/types.js").Controls} controls */
+export function howToPlay(controls) {
+  const list = (FINGERS.matches && controls.touchHelp) || controls.help;
+  return [
+    el("h2", { id: "help-title" }, "How to play"),
+    startCard(controls),
+    el("dl", { class: "facts" }, ...list.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])),
+    choice(),
+  ];
+}
+
 /**
- * @param {{ head: import("../kit/types.js").Head, seat: string, others: string[], timed?: boolean, help: [string, string][] }} match
+ * @param {{ head: import("../kit/types.js").Head, seat: string, others: string[], timed?: boolean, controls: import("../kit/types.js").Controls | null }} match
  * @param {(name: string) => void} onReady
  */
-export function introduction({ head, seat, others, timed, help }, onReady) {
-  const keys = el("dl", { class: "facts" }, ...help.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]));
+export function introduction({ head, seat, others, timed, controls }, onReady) {
   const name = el("input", { type: "text", maxlength: "40", placeholder: "optional", "aria-label": "Your name", value: remembered("name") ?? "" });
   const button = el("button", { type: "button", class: "main", id: "ready" }, "Ready");
-  const form = el("form", { class: "row" }, el("label", {}, "Your name ", name), button, el("span", { class: "note", role: "status", id: "waiting" }));
+  const form = el("form", { class: "row" }, el("label", {}, el("span", {}, "Your name "), name), button, el("span", { class: "note", role: "status", id: "waiting" }));
   const ready = (/** @type {Event} */ event) => {
     event.preventDefault();
     remembered("name", name.value);
@@ -20,13 +52,12 @@ export function introduction({ head, seat, others, timed, help }, onReady) {
   form.addEventListener("submit", ready);
   button.addEventListener("click", ready);
   const against = others.map((other) => `${plain(head.players[other]?.name, 40) || "a player"} (${other})`).join(", ");
-  const isWide = matchMedia("(min-width: 48rem) and (min-height: 32rem)").matches;
   const parts = [
     el("h2", {}, `You play ${called(seat)} (${plain(head.game, 40)}, ${plain(head.rules, 40)})`),
     el("p", { class: "note" }, `Against ${against}. Look at the board, then press Ready.`),
     timed ? el("p", { class: "note" }, "You have the same clock as a bot: your time runs from each question to your move.") : "",
     form,
-    el("details", { open: isWide }, el("summary", {}, "How to play"), keys),
+    controls ? el("details", { open: isWanted() }, el("summary", {}, "How to play"), startCard(controls), choice()) : "",
   ];
   return { parts, button };
 }

@@ -26,7 +26,7 @@ const KEYS = [
   ["F", "go to the newest step of a running match, or to the next match when it has begun (with Shift: play faster until there)"],
   ["0", "the whole board; wheel, pinch or drag to zoom and pan"],
   ["Tab to the board", "then W A S D move the view, once it is zoomed in"],
-  ["?", "these keys"],
+  ["?", "these keys; for a player also how to play"],
 ];
 
 /** @type {import("../kit/types.js").PageConfig} */
@@ -264,7 +264,8 @@ function showKeys() {
   const dialog = part("help", HTMLDialogElement);
   const close = el("button", { type: "button", onclick: () => dialog.close() }, "Close");
   const list = el("dl", { class: "facts" }, ...KEYS.flatMap(([keys, text]) => [el("dt", {}, el("kbd", {}, keys)), el("dd", {}, text)]));
-  dialog.replaceChildren(el("h2", { id: "help-title" }, "Keys"), list, close);
+  const own = viewer.seat?.help ?? [];
+  dialog.replaceChildren(...own, own.length ? el("h2", {}, "Keys of the viewer") : el("h2", { id: "help-title" }, "Keys"), list, close);
   if (!dialog.open) dialog.showModal();
 }
 

@@ -17,6 +17,17 @@ function shape(tag, attributes) {
   return made;
 }
 
+/** A drawing made of shapes. @param {string} tag @param {Record<string, string | number>} attributes @param {import("../kit/types.js").Shape[]} shapes */
+export function drawing(tag, attributes, shapes) {
+  const made = shape(tag, attributes);
+  for (const [part, given, text] of shapes) {
+    const one = shape(part, given);
+    one.textContent = text ?? "";
+    made.append(one);
+  }
+  return made;
+}
+
 /** Write a text, but only where it is another one: those who hear the page would hear it again. @param {Element} place @param {string} text */
 export function write(place, text) {
   if (place.textContent !== text) place.textContent = text;

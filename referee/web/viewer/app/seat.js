@@ -7,7 +7,7 @@ import { showBefore } from "./before.js";
 import { Countdown, MoveClock } from "./countdown.js";
 import { DrawingHand } from "./hand.js";
 import { HeldKeys } from "./held-keys.js";
-import { introduction } from "./intro.js";
+import { howToPlay, introduction } from "./intro.js";
 import { Dials, Pads, write } from "./pad.js";
 import { awaited, called, capital, gone, listed } from "./people.js";
 import { Previews } from "./previews.js";
@@ -19,8 +19,6 @@ const SLOW_MS = 600;
 const REMARK_MS = 2500;
 /** How near a click counts as a hit, in pixels of the page. */
 const [MOUSE_PIXELS, TOUCH_PIXELS] = [3, 14];
-/** A device whose only pointer is a finger, such as a phone: it has no keys either. */
-const FINGERS = matchMedia("(hover: none) and (pointer: coarse)");
 
 /**
  * @typedef {object} View
@@ -109,10 +107,16 @@ export class Seat {
     return Boolean(this.session?.pace) && !this.config.timed && !(this.waits && this.asked >= 0);
   }
 
+  /** How to play, for a person who asks. */
+  get help() {
+    return this.howTo ? howToPlay(this.howTo) : [];
+  }
+
   /** What the keys mean, and the button that says "I am ready". */
   intro() {
     const controls = this.display.createControls?.(this.display.createTrack(this.head), this.seat) ?? null;
-    const { parts, button } = introduction({ ...this.config, head: this.head, seat: this.seat, others: this.others, help: (FINGERS.matches && controls?.touchHelp) || controls?.help || [] }, (name) => this.view.send((this.ready = { type: "ready", name })));
+    this.howTo = controls;
+    const { parts, button } = introduction({ ...this.config, head: this.head, seat: this.seat, others: this.others, controls }, (name) => this.view.send((this.ready = { type: "ready", name })));
     this.readyButton = button;
     this.place.hidden = false;
     this.place.replaceChildren(...parts);

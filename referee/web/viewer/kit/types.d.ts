@@ -176,9 +176,27 @@ export interface Track {
   legend(palette: Palette): [string, string][];
 }
 
+/** A shape of a drawing: the tag of SVG, its attributes, and its text. */
+export type Shape = [string, Record<string, string | number>, string?];
+
+/** What a person reads before a match: a picture and two lines. */
+export interface Card {
+  /** What there is to win, and how the pieces move. */
+  goal: string;
+  /** What to press; keys stand between backquotes. */
+  keys: string;
+  /** The same for a person who has only fingers. */
+  taps: string;
+  /** The picture, in a box of 120 by 72, and what it shows. */
+  picture: Shape[];
+  describes: string;
+}
+
 /** How a person plays a seat: what keys and the pointer mean. */
 export interface Controls {
-  /** What a person with keys and a pointer reads before the game. */
+  /** What a person reads before a match. */
+  card?: Card;
+  /** Every key, and what the pointer does. */
   help: [string, string][];
   /** The same for a person who has only fingers, in taps; without it they read `help`. */
   touchHelp?: [string, string][];
