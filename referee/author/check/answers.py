@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from referee.author.check.check import NO_ANSWER, NOT_READY, READY, STARTED, Check
@@ -57,52 +58,6 @@ def flushes(evidence: Evidence) -> Finding:
     if not seen.answers:
         return skipped(NO_ANSWER)
     return ok("Each line comes at once.")
-
-
-def valid_json(evidence: Evidence) -> Finding:
-    """The lines are JSON as RFC 8259 defines it."""
-    return _none_of(
-        evidence, _NOT_JSON, "Every answer is JSON.", "Write JSON with a library: it escapes texts, and knows no NaN or Infinity."
-    )
-
-
-def one_line(evidence: Evidence) -> Finding:
-    """One answer is one line."""
-    return _none_of(
-        evidence,
-        (ONE_LINE,),
-        "Every answer is one line.",
-        "Write JSON without line breaks: no indentation, and no newline inside.",
-        "The answer has several lines.",
-    )
-
-
-def only_answers(evidence: Evidence) -> Finding:
-    """No other text comes before an answer."""
-    return _none_of(
-        evidence,
-        (ONLY_ANSWERS,),
-        "Nothing but answers is on stdout.",
-        "Print to stderr: stdout is for answers alone.",
-        "Another text came before the answer.",
-    )
-
-
-def answer_messages(evidence: Evidence) -> Finding:
-    """The lines are messages of the type ``move``."""
-    remedy = 'An answer is {"type":"move","turn":17,"move":{}}, with the turn of its question; say is a text, and draw a list of shapes.'
-    return _none_of(evidence, _OTHER_MESSAGE, "Every answer is a move message.", remedy)
-
-
-def right_turn(evidence: Evidence) -> Finding:
-    """The answers have the turn of their questions."""
-    return _none_of(evidence, ("other-turn",), "Every answer has the turn of its question.", "Copy turn from the question into the answer.")
-
-
-def well_formed_moves(evidence: Evidence) -> Finding:
-    """The moves have the form of the game."""
-    remedy = "docs/protocol.md has the form of a move for this game and seat."
-    return _none_of(evidence, ("bad-move", "illegal"), "Every move has the right form.", remedy)
 
 
 def only_when_asked(evidence: Evidence) -> Finding:
@@ -164,8 +119,8 @@ def _read(evidence: Evidence) -> Iterable[AskedQuestion]:
     return (asked for asked in evidence.transcript.questions if asked.given.answer is not None)
 
 
-def _none_of(evidence: Evidence, reasons: tuple[str, ...], good: str, remedy: str, text: str = "") -> Finding:
-    """Return whether no answer was wrong for one of these reasons."""
+def none_of(evidence: Evidence, reasons: tuple[str, ...], good: str, remedy: str, text: str = "") -> Finding:
+    """Return whether no answer was wrong for one of these reasons. ``text`` says what is wrong where the reason itself doesn't."""
     for reason in reasons:
         asked = evidence.transcript.problems.get(reason)
         if asked is not None:
@@ -177,15 +132,52 @@ def _stderr(lines: tuple[str, ...]) -> str:
     return f"nothing; stderr: {quoted(lines[-1])}" if lines else "nothing"
 
 
+def _form(name: str, about: str, reasons: tuple[str, ...], remedy: str, text: str = "") -> Check:
+    return Check(name, GROUP, about, partial(none_of, reasons=reasons, good=about, remedy=remedy, text=text))
+
+
+#: In each row of a form: what must hold, the reasons that break it, and what the author can do then.
 CHECKS = (
     Check("answers", GROUP, "It answers every question.", answers, READY),
     Check("flushes", GROUP, "Its lines come at once, not when its input ends.", flushes, STARTED),
-    Check("valid-json", GROUP, "Every answer is JSON in UTF-8, without NaN, double keys or a byte order mark.", valid_json),
-    Check("one-line-answers", GROUP, "Every answer is a single line.", one_line),
-    Check("only-answers", GROUP, "No other text comes before an answer on stdout.", only_answers),
-    Check("move-messages", GROUP, "Every answer is a move message with the right keys and types.", answer_messages),
-    Check("right-turn", GROUP, "Every answer has the turn of its question.", right_turn),
-    Check("well-formed-moves", GROUP, "Every move has the form that the game defines.", well_formed_moves),
+    _form(
+        "valid-json",
+        "Every answer is JSON in UTF-8, without NaN, double keys or a byte order mark.",
+        _NOT_JSON,
+        "Write JSON with a library: it escapes texts, and knows no NaN or Infinity.",
+    ),
+    _form(
+        "one-line-answers",
+        "Every answer is a single line.",
+        (ONE_LINE,),
+        "Write JSON without line breaks: no indentation, and no newline inside.",
+        "The answer has several lines.",
+    ),
+    _form(
+        "only-answers",
+        "No other text comes before an answer on stdout.",
+        (ONLY_ANSWERS,),
+        "Print to stderr: stdout is for answers alone.",
+        "Another text came before the answer.",
+    ),
+    _form(
+        "move-messages",
+        "Every answer is a move message with the right keys and types.",
+        _OTHER_MESSAGE,
+        'An answer is {"type":"move","turn":17,"move":{}}, with the turn of its question; say is a text, and draw a list of shapes.',
+    ),
+    _form(
+        "right-turn",
+        "Every answer has the turn of its question.",
+        ("other-turn",),
+        "Copy turn from the question into the answer.",
+    ),
+    _form(
+        "well-formed-moves",
+        "Every move has the form that the game defines.",
+        ("bad-move", "illegal"),
+        "docs/protocol.md has the form of a move for this game and seat.",
+    ),
     Check("only-when-asked", GROUP, "It writes nothing to stdout between its answer and the next question.", only_when_asked),
     Check("known-keys", GROUP, "Its moves have no unknown keys.", known_keys),
     Check("remarks", GROUP, "What it says and draws is within the limits.", remarks),

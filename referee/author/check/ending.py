@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.author.check.check import READY, Check
 from referee.author.check.evidence import EXIT_PATIENCE, RESULT
@@ -180,13 +179,7 @@ def _ask_some(evidence: Evidence, session: CheckSession, questions: int = 2) -> 
     """Start the bot and ask a few questions. Return whether it answers; the answers are judged elsewhere."""
     if evidence.greeted(session).reason:
         return False
-    moves: dict[int, Any] = {}
-    for turn, state in islice(evidence.positions.walk(session.settings, lambda turn, _: moves.get(turn)), questions):
-        given = session.ask(turn, state)
-        moves[turn] = given.move
-        if given.has_ended or given.line is None:
-            return False
-    return True
+    return not any(given.has_ended or given.line is None for given in evidence.play(session, questions))
 
 
 CHECKS = (

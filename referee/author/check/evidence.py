@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import select
 from functools import cached_property
+from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -15,7 +16,7 @@ from referee.author.check.session import CheckSession, Given, Subject
 from referee.isolation.supervisor import descendants
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     T = TypeVar("T")
 
@@ -130,6 +131,19 @@ class Evidence:
         if not given.reason:
             self.startups.append(session.startup_seconds)
         return given
+
+    def play(
+        self, session: CheckSession, questions: int, asking: Callable[[CheckSession, int, Any], Given] = CheckSession.ask
+    ) -> Iterator[Given]:
+        """Ask the first questions of a match, which goes on with the bot's moves, and yield what came for each.
+
+        ``asking`` asks one question: that of a turn and its position.
+        """
+        moves: dict[int, Any] = {}
+        for turn, state in islice(self.positions.walk(session.settings, lambda turn, _: moves.get(turn)), questions):
+            given = asking(session, turn, state)
+            moves[turn] = given.move
+            yield given
 
     def trouble(self, given: Given) -> bool:
         """True if an answer is wrong in a way that the first process has not shown: each problem is reported by one check."""

@@ -240,10 +240,7 @@ def _moves(evidence: Evidence, session: CheckSession) -> list[tuple[bytes, str]]
     """Return the first questions, and the moves as text."""
     found: list[tuple[bytes, str]] = []
     evidence.greeted(session)
-    moves: dict[int, Any] = {}
-    for turn, state in islice(evidence.positions.walk(session.settings, lambda turn, _: moves.get(turn)), _COMPARED):
-        given = session.ask(turn, state)
-        moves[turn] = given.move
+    for given in evidence.play(session, _COMPARED):
         if given.has_ended:
             break
         found.append((session.sent, str(given.answer.move) if given.answer is not None else given.reason))

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from itertools import islice
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from referee.author.check.check import Check
-from referee.author.check.finding import FAILED, WARNING, Finding, ok, quoted
+from referee.author.check.finding import FAILED, WARNING, Finding, ok, quoted, skipped
 from referee.author.check.session import with_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from referee.author.check.evidence import Evidence
     from referee.author.check.session import CheckSession, Given
 
     #: Sends a question in a certain way, and returns what came.
     Asking = Callable[[CheckSession, int, Any], Given]
+    #: Yields the forms of a question in which it is asked, one after the other.
+    Mutation = Callable[[CheckSession, int, Any], Iterator[bytes]]
 
 GROUP = "reading"
 #: How long a bot is watched after a part of a question, in seconds.
@@ -37,39 +39,31 @@ _TEXTS = (
 _JUMPS = (0, 7, 8, 4000, 999_999)
 
 
-def _asked(evidence: Evidence, text: str, remedy: str, asking: Asking, *, questions: int = 2, status: str = FAILED) -> Finding:
-    """Ask the first questions of a match in a certain way."""
+def asked(evidence: Evidence, way: str, asking: Asking, remedy: str, *, questions: int = 2, status: str = FAILED) -> Finding:
+    """Ask the first questions of a match in a certain way; ``way`` names it at the beginning of a sentence."""
     with evidence.session() as session:
         given = evidence.greeted(session)
-        moves: dict[int, Any] = {}
-        walk = evidence.positions.walk(session.settings, lambda turn, _: moves.get(turn))
-        for turn, state in islice(walk, questions):
-            if given.reason:
-                break
-            given = asking(session, turn, state)
-            moves[turn] = given.move
+        if not given.reason:
+            for given in evidence.play(session, questions, asking):
+                if given.reason:
+                    break
         if evidence.trouble(given):
-            return evidence.complaint(given, session, text, remedy, status)
-    return ok(f"{text} it answers.")
+            return evidence.complaint(given, session, way, remedy, status)
+    return ok(f"{way} it answers.")
 
 
-def in_pieces(evidence: Evidence) -> Finding:
-    """A question that arrives in three parts."""
-
-    def asking(session: CheckSession, turn: int, state: Any) -> Given:
-        question = session.question(turn, state)
-        for start, end in ((0, 1), (1, len(question) // 2)):
-            session.write(question[start:end])
-            session.wait_until_read(_READING)
-            early = session.listen(_PAUSE)
-            if early:
-                return _early(session, question[:end], early)
-        given = session.ask(turn, state, question[len(question) // 2 :])
-        session.sent = question
-        return given
-
-    remedy = "Read up to the newline: one read from a pipe may return a part of a line."
-    return _asked(evidence, "When a question comes in pieces,", remedy, asking)
+def in_pieces(session: CheckSession, turn: int, state: Any) -> Given:
+    """Ask a question that arrives in three parts."""
+    question = session.question(turn, state)
+    for start, end in ((0, 1), (1, len(question) // 2)):
+        session.write(question[start:end])
+        session.wait_until_read(_READING)
+        early = session.listen(_PAUSE)
+        if early:
+            return _early(session, question[:end], early)
+    given = session.ask(turn, state, question[len(question) // 2 :])
+    session.sent = question
+    return given
 
 
 def _early(session: CheckSession, sent: bytes, early: bytes) -> Given:
@@ -82,16 +76,11 @@ def _early(session: CheckSession, sent: bytes, early: bytes) -> Given:
 
 
 def together(evidence: Evidence) -> Finding:
-    """A message that needs no answer and a question, in one write."""
-
-    def asking(session: CheckSession, turn: int, state: Any) -> Given:
-        return session.ask(turn, state, _line(_UNKNOWN_MESSAGE) + session.question(turn, state))
-
+    """Ask with a message that needs no answer and a question, in one write."""
+    if asked(evidence, "Alone,", _after_unknown, "").status == FAILED:
+        return skipped("It doesn't ignore unknown messages; see the check unknown-messages.")
     remedy = "Split what you read at its newlines: one read from a pipe may return several lines."
-    unknown = _asked(evidence, "Alone", "", _after_unknown)
-    if unknown.status == FAILED:
-        return Finding("skipped", "It doesn't ignore unknown messages; see the check unknown-messages.")
-    return _asked(evidence, "When two messages come at once,", remedy, asking)
+    return asked(evidence, "When two messages come at once,", _each(_joined), remedy)
 
 
 def _after_unknown(session: CheckSession, turn: int, state: Any) -> Given:
@@ -100,111 +89,140 @@ def _after_unknown(session: CheckSession, turn: int, state: Any) -> Given:
     return session.ask(turn, state)
 
 
-def unknown_fields(evidence: Evidence) -> Finding:
-    """Unknown fields in the question, in its state and in the time left."""
+def unknown_message(session: CheckSession, turn: int, state: Any) -> Given:
+    """Ask after a message of an unknown type, which gets no answer."""
+    session.write(_line(_UNKNOWN_MESSAGE))
+    said = session.listen(_PAUSE)
+    if said:
+        return _early(session, _line(_UNKNOWN_MESSAGE), said)
+    given = session.ask(turn, state)
+    if given.has_ended:
+        session.sent = _line(_UNKNOWN_MESSAGE)
+    return given
+
+
+def turn_jump(session: CheckSession, _: int, state: Any) -> Given:
+    """Ask with a turn that doesn't follow the one before, because a seat isn't asked in every step."""
+    turn = _JUMPS[session.clock.asked]
+    return session.ask(turn, state, session.question(turn, state))
+
+
+def _each(mutation: Mutation) -> Asking:
+    """Ask each form of a question, until an answer is wrong."""
 
     def asking(session: CheckSession, turn: int, state: Any) -> Given:
-        message = json.loads(session.question(turn, state))
-        message["left"] = {**message["left"], **_UNKNOWN_FIELDS}
-        if isinstance(message["state"], dict):
-            message["state"] = {**message["state"], **_UNKNOWN_FIELDS}
-        return session.ask(turn, state, with_fields(_line(message), _UNKNOWN_FIELDS))
-
-    return _asked(evidence, "With unknown fields in a question,", "Take the fields that you know, and ignore all others.", asking)
-
-
-def unknown_messages(evidence: Evidence) -> Finding:
-    """A message of an unknown type, which gets no answer."""
-
-    def asking(session: CheckSession, turn: int, state: Any) -> Given:
-        session.write(_line(_UNKNOWN_MESSAGE))
-        said = session.listen(_PAUSE)
-        if said:
-            return _early(session, _line(_UNKNOWN_MESSAGE), said)
-        given = session.ask(turn, state)
-        if given.has_ended:
-            session.sent = _line(_UNKNOWN_MESSAGE)
+        for line in mutation(session, turn, state):
+            given = session.ask(turn, state, line)
+            if given.reason:
+                break
         return given
 
-    remedy = "Look at type first; ignore a message whose type is none of start, turn and end."
-    return _asked(evidence, "After a message of an unknown type,", remedy, asking)
+    return asking
 
 
-def other_spelling(evidence: Evidence) -> Finding:
-    """The same JSON with spaces, and with its keys in another order."""
-
-    def asking(session: CheckSession, turn: int, state: Any) -> Given:
-        message = json.loads(session.question(turn, state))
-        turned = {key: message[key] for key in reversed(message)}
-        return session.ask(turn, state, json.dumps(turned, separators=(" , ", " : ")).encode() + b"\n")
-
-    remedy = "Read JSON with a library, or skip spaces and look up each key by its name: the order of keys means nothing."
-    return _asked(evidence, "With spaces and other order in the JSON,", remedy, asking, status=WARNING)
+def _joined(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
+    yield _line(_UNKNOWN_MESSAGE) + session.question(turn, state)
 
 
-def refusals(evidence: Evidence) -> Finding:
-    """Notices about a refused move, with known and unknown codes."""
-    samples = evidence.positions.samples
+def _with_unknown_fields(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
+    message = json.loads(session.question(turn, state))
+    message["left"] = {**message["left"], **_UNKNOWN_FIELDS}
+    if isinstance(message["state"], dict):
+        message["state"] = {**message["state"], **_UNKNOWN_FIELDS}
+    yield with_fields(_line(message), _UNKNOWN_FIELDS)
+
+
+def _spelled_otherwise(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
+    message = json.loads(session.question(turn, state))
+    turned = {key: message[key] for key in reversed(message)}
+    yield json.dumps(turned, separators=(" , ", " : ")).encode() + b"\n"
+
+
+def _with_refusals(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
+    samples = session.subject.game.samples
     codes = [*sorted(samples.refusals if samples is not None else ()), "malformed", "ignored", "code-of-a-later-version"]
-    notices = [{"code": code, "text": "the last move was refused"} for code in codes]
-
-    def asking(session: CheckSession, turn: int, state: Any) -> Given:
-        return session.ask(turn, state, session.question(turn, state, notices))
-
-    remedy = "Answer after a notice as after none, whatever its code; log its text to stderr."
-    return _asked(evidence, "With notices of refused moves,", remedy, asking)
+    yield session.question(turn, state, [{"code": code, "text": "the last move was refused"} for code in codes])
 
 
-def texts(evidence: Evidence) -> Finding:
-    """Texts with quotation marks, brackets, escapes and characters of other scripts."""
-
-    def asking(session: CheckSession, turn: int, state: Any) -> Given:
-        notices = [{"code": "ignored", "text": text} for text in _TEXTS]
-        given = session.ask(turn, state, session.question(turn, state, notices))
-        if given.reason:
-            return given
-        # The same without escapes: UTF-8 as other referees may write it.
-        message = json.loads(session.question(turn, state, notices))
-        return session.ask(turn, state, json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode() + b"\n")
-
-    remedy = "Read JSON with a library, in UTF-8; a text may contain quotation marks, brackets, escapes and words of the protocol."
-    return _asked(evidence, "With unusual texts in notices,", remedy, asking)
+def _with_texts(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
+    question = session.question(turn, state, [{"code": "ignored", "text": text} for text in _TEXTS])
+    yield question
+    # The same without escapes: UTF-8 as other referees may write it.
+    yield json.dumps(json.loads(question), separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
-def jumps(evidence: Evidence) -> Finding:
-    """Turn numbers that don't follow one another, because a seat isn't asked in every step."""
-    turns = iter(_JUMPS)
-
-    def asking(session: CheckSession, _: int, state: Any) -> Given:
-        return session.ask(turn := next(turns), state, session.question(turn, state))
-
-    remedy = "Take the turn from the question; don't count questions yourself."
-    return _asked(evidence, "When turn numbers jump,", remedy, asking, questions=len(_JUMPS))
-
-
-def little_time(evidence: Evidence) -> Finding:
-    """Almost no time left, and a bank of exactly 0."""
-
-    def asking(session: CheckSession, turn: int, state: Any) -> Given:
-        given = session.ask(turn, state, session.question(turn, state, move=0.001, bank=0.001))
-        return given if given.reason else session.ask(turn, state, session.question(turn, state, move=0.5, bank=0.0))
-
-    remedy = "With little time left answer at once with a plain move; the time left may be 0."
-    return _asked(evidence, "With no time left,", remedy, asking)
+def _without_time(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
+    yield session.question(turn, state, move=0.001, bank=0.001)
+    yield session.question(turn, state, move=0.5, bank=0.0)
 
 
 def _line(message: dict[str, Any]) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
+def _check(name: str, about: str, way: str, asking: Asking, remedy: str, **options: Any) -> Check:
+    return Check(name, GROUP, about, partial(asked, way=way, asking=asking, remedy=remedy, **options))
+
+
+#: In each row: what must hold, how the bot is asked, and what its author can do if it doesn't hold.
 CHECKS = (
-    Check("in-pieces", GROUP, "It answers a question that arrives in pieces.", in_pieces),
+    _check(
+        "in-pieces",
+        "It answers a question that arrives in pieces.",
+        "When a question comes in pieces,",
+        in_pieces,
+        "Read up to the newline: one read from a pipe may return a part of a line.",
+    ),
     Check("several-at-once", GROUP, "It answers when two messages arrive together.", together),
-    Check("unknown-fields", GROUP, "It ignores unknown fields in questions and states.", unknown_fields),
-    Check("unknown-messages", GROUP, "It ignores messages of unknown types.", unknown_messages),
-    Check("other-spelling", GROUP, "It reads JSON with spaces and with keys in another order.", other_spelling),
-    Check("refusals", GROUP, "It continues after notices that a move was refused, whatever their codes.", refusals),
-    Check("unusual-texts", GROUP, "It reads texts with quotation marks, brackets, escapes and any script.", texts),
-    Check("turn-jumps", GROUP, "It answers with the turn of the question when turn numbers jump.", jumps),
-    Check("no-time-left", GROUP, "It answers when the clock says that no time is left.", little_time),
+    _check(
+        "unknown-fields",
+        "It ignores unknown fields in questions and states.",
+        "With unknown fields in a question,",
+        _each(_with_unknown_fields),
+        "Take the fields that you know, and ignore all others.",
+    ),
+    _check(
+        "unknown-messages",
+        "It ignores messages of unknown types.",
+        "After a message of an unknown type,",
+        unknown_message,
+        "Look at type first; ignore a message whose type is none of start, turn and end.",
+    ),
+    _check(
+        "other-spelling",
+        "It reads JSON with spaces and with keys in another order.",
+        "With spaces and other order in the JSON,",
+        _each(_spelled_otherwise),
+        "Read JSON with a library, or skip spaces and look up each key by its name: the order of keys means nothing.",
+        status=WARNING,
+    ),
+    _check(
+        "refusals",
+        "It continues after notices that a move was refused, whatever their codes.",
+        "With notices of refused moves,",
+        _each(_with_refusals),
+        "Answer after a notice as after none, whatever its code; log its text to stderr.",
+    ),
+    _check(
+        "unusual-texts",
+        "It reads texts with quotation marks, brackets, escapes and any script.",
+        "With unusual texts in notices,",
+        _each(_with_texts),
+        "Read JSON with a library, in UTF-8; a text may contain quotation marks, brackets, escapes and words of the protocol.",
+    ),
+    _check(
+        "turn-jumps",
+        "It answers with the turn of the question when turn numbers jump.",
+        "When turn numbers jump,",
+        turn_jump,
+        "Take the turn from the question; don't count questions yourself.",
+        questions=len(_JUMPS),
+    ),
+    _check(
+        "no-time-left",
+        "It answers when the clock says that no time is left.",
+        "With no time left,",
+        _each(_without_time),
+        "With little time left answer at once with a plain move; the time left may be 0.",
+    ),
 )

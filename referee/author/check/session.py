@@ -159,10 +159,10 @@ class CheckSession:
     # Messages
 
     def start_line(self, *, seed: int = SEED, clock: Mapping[str, Json] | None = None, more: Mapping[str, Json] | None = None) -> bytes:
-        """The ``start`` message. ``more`` are unknown fields, which go into the message, its settings and its clock."""
+        """The ``start`` message. ``clock`` replaces parts of the clock; ``more`` are unknown fields for the message, its settings and its clock."""
         game, more = self.subject.game, more or {}
         settings = {**game.codec.settings_json(self.settings), **more}
-        told = {**(self.control.to_json() if clock is None else clock), **more}
+        told = {**self.control.to_json(), **(clock or {}), **more}
         line = encode.start(game.info, self.settings.rules, self.seat, settings, clock=told, seed=seed, match=MATCH)
         return with_fields(line, more) if more else line
 

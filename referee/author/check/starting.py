@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from referee.author.check.check import READY, STARTED, Check
 from referee.author.check.finding import FAILED, OK, WARNING, Finding, mend, ok, quoted, seconds_shown, skipped
-from referee.author.check.positions import Positions
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
 from referee.wire.constants import NAME_LENGTH
@@ -17,7 +16,9 @@ if TYPE_CHECKING:
 
     from referee.author.check.evidence import Evidence
     from referee.author.check.session import CheckSession, Given
-    from referee.games.game import Json
+
+    #: Arguments of ``CheckSession.start_line`` or of ``CheckSession.question`` that differ from those of a usual match.
+    Change = Mapping[str, Any]
 
 GROUP = "start"
 #: The part of the start-up limit from which on a start is slow.
@@ -26,8 +27,7 @@ _SLOW = 0.5
 _LARGEST_SEED = 2**53 - 1
 #: How many questions are asked under each other rule set.
 _QUESTIONS = 5
-_UNKNOWN: Mapping[str, Any] = {"weather": "fine", "extra": {"list": [1, None, True], "text": "ü"}}
-_START_REMEDY = "Read only the fields that you need from the start message, and give every other value a default."
+_AS_USUAL: Change = {}
 
 
 def starts(evidence: Evidence) -> Finding:
@@ -98,47 +98,22 @@ def quiet_at_start(evidence: Evidence) -> Finding:
     return Finding(FAILED, "It wrote to stdout before the first question.", quoted(seen.start), quoted(seen.unasked), remedy)
 
 
-def unknown_fields_in_start(evidence: Evidence) -> Finding:
-    """Fields that a later version may add."""
-    with evidence.session() as session:
-        line = session.start_line(more=_UNKNOWN)
-        return _after(evidence, session, line, "With unknown fields in the start message", _START_REMEDY)
+def started(evidence: Evidence, text: str, starts: tuple[Change, ...], remedy: str, question: Change = _AS_USUAL) -> Finding:
+    """Start the bot with each change of the ``start`` message, and ask it once. ``text`` names the change, with its values in braces."""
 
+    def asking(session: CheckSession, turn: int, state: Any) -> Given:
+        return session.ask(turn, state, session.question(turn, state, **question))
 
-def no_limits(evidence: Evidence) -> Finding:
-    """A clock without limits: null in place of each number."""
-    with evidence.session() as session:
-        clock: dict[str, Json] = {"kind": "wall", "startup": None, "move": None, "bank": None, "increment": 0.0}
-        remedy = "Treat null in clock and in left as: there is no such limit."
-        found = _begun(evidence, session, session.start_line(clock=clock), "With a clock without limits", remedy)
-        if found is not None:
-            return found
-        walk = evidence.positions.walk(session.settings, lambda *_: None)
-        for turn, state in walk:
-            given = session.ask(turn, state, session.question(turn, state, move=None, bank=None))
-            if evidence.trouble(given):
-                return evidence.complaint(given, session, "With a clock without limits", remedy)
-            break
-        return ok("It plays without limits of time.")
-
-
-def seeds(evidence: Evidence) -> Finding:
-    """The smallest and the largest seed."""
-    for seed in (0, _LARGEST_SEED):
+    for change in starts:
         with evidence.session() as session:
-            remedy = "The seed is a whole number from 0 to 2**53 - 1: use 64 bits, and treat 0 like any other seed."
-            found = _after(evidence, session, session.start_line(seed=seed), f"With the seed {seed}", remedy)
-            if found.status != OK:
+            way = text.format(**change)
+            found = _begun(evidence, session, session.start_line(**change), way, remedy)
+            if found is not None:
                 return found
-    return ok("It plays with the seeds 0 and 2**53 - 1.")
-
-
-def cpu_clock(evidence: Evidence) -> Finding:
-    """The other kind of clock."""
-    with evidence.session() as session:
-        clock = {**evidence.subject.time.to_json(), "kind": "cpu", "increment": 0.5}
-        remedy = 'Accept both kinds of clock, "wall" and "cpu", and an increment.'
-        return _after(evidence, session, session.start_line(clock=clock), "With a clock of processor time", remedy)
+            for given in evidence.play(session, 1, asking):
+                if evidence.trouble(given):
+                    return evidence.complaint(given, session, way, remedy)
+    return ok(" ".join(f"{text.format(**change)} it plays." for change in starts))
 
 
 def other_settings(evidence: Evidence) -> Finding:
@@ -193,13 +168,10 @@ def _under(evidence: Evidence, rules: str) -> Finding | None:
         given = evidence.greeted(session)
         if given.has_ended:
             return None
-        moves: dict[int, Any] = {}
-        walk = Positions(subject.game, settings, subject.seat).walk(settings, lambda turn, _: moves.get(turn))
-        for turn, state in islice(walk, _QUESTIONS):
-            if given.reason:
-                break
-            given = session.ask(turn, state)
-            moves[turn] = given.move
+        if not given.reason:
+            for given in evidence.play(session, _QUESTIONS):
+                if given.reason:
+                    break
         if evidence.trouble(given):
             return evidence.complaint(given, session, f"Under the rules {rules}", "", WARNING)
     return ok(f"Under the rules {rules} it plays.")
@@ -213,19 +185,6 @@ def _begun(evidence: Evidence, session: CheckSession, line: bytes, text: str, re
     return None
 
 
-def _after(evidence: Evidence, session: CheckSession, line: bytes, text: str, remedy: str) -> Finding:
-    """Start the bot with a ``start`` message, and ask it once."""
-    found = _begun(evidence, session, line, text, remedy)
-    if found is not None:
-        return found
-    for turn, state in evidence.positions.walk(session.settings, lambda *_: None):
-        given: Given = session.ask(turn, state)
-        if evidence.trouble(given):
-            return evidence.complaint(given, session, f"{text} it was ready, but then", remedy)
-        break
-    return ok(f"{text} it plays.")
-
-
 def _stderr(lines: tuple[str, ...]) -> str:
     return f"nothing; stderr: {quoted(lines[-1])}" if lines else "nothing"
 
@@ -236,12 +195,43 @@ CHECKS = (
     Check("names-itself", GROUP, "The ready message has a name of at most 40 characters.", names_itself, READY),
     Check("quiet-at-start", GROUP, "It writes nothing to stdout between ready and the first question.", quiet_at_start, READY),
 )
-#: What the start message may hold.
+
+
+def _message(name: str, about: str, text: str, starts: tuple[Change, ...], remedy: str, question: Change = _AS_USUAL) -> Check:
+    return Check(name, GROUP, about, partial(started, text=text, starts=starts, remedy=remedy, question=question))
+
+
+#: What the start message may hold. In each row: what must hold, the changes of the message, and what the author can do if it doesn't hold.
 MESSAGES = (
-    Check("unknown-start-fields", GROUP, "It ignores unknown fields in the start message.", unknown_fields_in_start),
-    Check("no-limits", GROUP, "It plays when all limits of the clock are null.", no_limits),
-    Check("cpu-clock", GROUP, "It plays with a clock of processor time and an increment.", cpu_clock),
-    Check("seeds", GROUP, "It plays with the smallest and the largest seed.", seeds),
+    _message(
+        "unknown-start-fields",
+        "It ignores unknown fields in the start message.",
+        "With unknown fields in the start message",
+        ({"more": {"weather": "fine", "extra": {"list": [1, None, True], "text": "ü"}}},),
+        "Read only the fields that you need from the start message, and give every other value a default.",
+    ),
+    _message(
+        "no-limits",
+        "It plays when all limits of the clock are null.",
+        "With a clock without limits",
+        ({"clock": {"kind": "wall", "startup": None, "move": None, "bank": None, "increment": 0.0}},),
+        "Treat null in clock and in left as: there is no such limit.",
+        {"move": None, "bank": None},
+    ),
+    _message(
+        "cpu-clock",
+        "It plays with a clock of processor time and an increment.",
+        "With a clock of processor time",
+        ({"clock": {"kind": "cpu", "increment": 0.5}},),
+        'Accept both kinds of clock, "wall" and "cpu", and an increment.',
+    ),
+    _message(
+        "seeds",
+        "It plays with the smallest and the largest seed.",
+        "With the seed {seed}",
+        ({"seed": 0}, {"seed": _LARGEST_SEED}),
+        "The seed is a whole number from 0 to 2**53 - 1: use 64 bits, and treat 0 like any other seed.",
+    ),
     Check("other-settings", GROUP, "It plays with other settings, such as another size of the board.", other_settings),
     Check("rule-sets", GROUP, "It plays under the other rule sets of the game, or refuses them before it is ready.", rule_sets),
 )

@@ -66,12 +66,9 @@ def take_course(evidence: Evidence) -> Course:
     trouble, most = None, evidence.subject.isolation.limits.memory_bytes
     with evidence.session() as session:
         evidence.greeted(session)
-        moves: dict[int, Any] = {}
         begun = perf_counter()
         idle = 0.0
-        for turn, state in islice(evidence.positions.walk(session.settings, lambda turn, _: moves.get(turn)), _QUESTIONS):
-            given = session.ask(turn, state)
-            moves[turn] = given.move
+        for given in evidence.play(session, _QUESTIONS):
             if given.line is None or given.has_ended:
                 trouble = given
                 break
@@ -195,11 +192,8 @@ def under_load(evidence: Evidence) -> Finding:
     count = 0
     with evidence.session() as session:
         evidence.greeted(session)
-        moves: dict[int, Any] = {}
         with _busy_programs():
-            for turn, state in islice(evidence.positions.walk(session.settings, lambda turn, _: moves.get(turn)), _UNDER_LOAD):
-                given = session.ask(turn, state)
-                moves[turn] = given.move
+            for given in evidence.play(session, _UNDER_LOAD):
                 count += 1
                 longest = max(longest, given.seconds)
                 if given.seconds > limit and given.cpu > _OWN_PART * limit:
