@@ -42,7 +42,7 @@ def debug(
     *,
     file: ReplayFile,
     bot: Annotated[str | None, bot_argument(help=RECORDED_BOT)] = None,
-    seat: Annotated[str, seat_option(help="The seat that it plays, such as hunter.")],
+    seat: Annotated[str, seat_option(help="The seat that it plays, one of those in the replay.")],
     turn: Annotated[
         int | None, typer.Option("--turn", metavar="N", help="The turn.  (default: the last question to the seat)", show_default=False)
     ] = None,

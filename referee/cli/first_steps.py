@@ -103,7 +103,7 @@ def new(
         str | None,
         typer.Argument(
             metavar="ROLE",
-            help="The seat that the bot plays, such as hunter; team for a folder with a bot for each seat.",
+            help="The role that the bot plays: hunter, prey, thief, policeman or painter; team for a folder with a bot for each.",
             autocompletion=completion.role,
         ),
     ] = None,
@@ -129,6 +129,7 @@ def new(
     """Write a bot that already plays, for you to change. Nothing is overwritten.
 
     Try:  referee new hunter my_bot.py
+          referee new thief my_thief.py
           referee new team my_team
     """
     from referee.starters.compose import check_words, choose, choose_team, first_match

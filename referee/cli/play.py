@@ -47,7 +47,7 @@ def play(
         list[str] | None,
         typer.Argument(
             metavar="PLAYER",
-            help='The player of each seat, in order: bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), an example bot (boxer), or human: you, on a page.',
+            help='The player of each seat, in order: bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), an example bot (referee bots lists them), or human: you, on a page.',
             autocompletion=completion.player,
         ),
     ] = None,
@@ -163,7 +163,7 @@ def duel(
         str,
         typer.Argument(
             metavar="TEAM_A",
-            help="A program that plays both roles, or a folder with one for each: hunter.* and prey.*",
+            help="A program that plays both roles, or a folder with one for each, named after the role, such as hunter.py or thief.py",
             autocompletion=completion.bot,
         ),
     ],
@@ -178,8 +178,8 @@ def duel(
 ) -> None:
     """Play two games between two teams with the roles swapped, and print the winner.
 
-    In Evasion the team whose hunter needs fewer steps wins; the second game uses the first game's seed plus one. In Maze both games
-    have the same start; the team with more points wins, then the team with the quicker escape, then with the quicker capture.
+    The game decides who wins: in Evasion the team whose hunter needs fewer steps, in Maze the team with more points, then with the quicker
+    escape, then with the quicker capture. Both games have the same start in Maze; in Evasion the second one has the first one's seed plus one.
     """
     wanted = request.build({**flags, "game": game, "out": out})
     from referee.api.matches import play_pair

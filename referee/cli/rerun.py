@@ -28,7 +28,7 @@ def rerun(
     *,
     file: ReplayFile,
     bot: Annotated[str | None, bot_argument(help=RECORDED_BOT)] = None,
-    seat: Annotated[str, seat_option(help="The seat that it played, such as hunter.")],
+    seat: Annotated[str, seat_option(help="The seat that it played, one of those in the replay.")],
     isolation: BotIsolation = "auto",
     patience: Annotated[
         float | None,

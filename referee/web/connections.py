@@ -35,7 +35,8 @@ _MOST_UNHEARD = 256
 _MOST_MESSAGE = 10_000
 #: The most connections of each group; fewer if there are few descriptors.
 _MOST_SILENT, _MOST_GUESTS, _MOST_PLAYERS = 200, 1_000, 200
-_SWEEP_SECONDS = 1.0
+#: How often overdue connections are looked for.
+SWEEP_SECONDS = 1.0
 #: Keys of a scope's state: the task that answers the request, and whether there are too many spectators for a socket.
 _TASK, IS_FULL = "task", "is_full"
 
@@ -124,7 +125,7 @@ class Crowd:
         self.silence(place)
         if not self._is_sweeping:
             self._is_sweeping = True
-            asyncio.get_running_loop().call_later(_SWEEP_SECONDS, self._sweep)
+            asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
         return place
 
     def place_of(self, transport: asyncio.Transport) -> _Slot:
@@ -195,7 +196,7 @@ class Crowd:
                 self._drop(place)
         self._is_sweeping = bool(self._places)
         if self._is_sweeping:
-            loop.call_later(_SWEEP_SECONDS, self._sweep)
+            loop.call_later(SWEEP_SECONDS, self._sweep)
 
 
 class Config(uvicorn.Config):

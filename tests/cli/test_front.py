@@ -24,6 +24,10 @@ for _name in NAMES:
     import_module(f"referee.cli.{front.module_of(_name)}")
 GROUPS = {str(group.typer_instance.info.name): group for group in app.app.registered_groups if group.typer_instance is not None}
 _TYPERS = {name: group.typer_instance for name, group in GROUPS.items() if group.typer_instance is not None}
+#: Commands for one game: the course's servers and the interactive game of the assignment.
+OF_ONE_GAME = ("maze", "serve", "connect")
+#: Words that only one game has: its seats and some of its example bots.
+OWN_WORDS = {"evasion": ("hunter", "prey", "boxer", "evader"), "maze": ("thief", "policeman"), "rectangle": ("painter",)}
 FUNCTIONS = {name: function for name in NAMES if (function := app._command_named(name)) is not None}
 
 
@@ -124,3 +128,11 @@ def test_the_note_of_an_old_command_leaves_its_json_alone(referee: Cli) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["private"] == "key.pem"
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [words for words in _commands() if words[0] not in OF_ONE_GAME], ids=" ".join)
+def test_the_help_of_commands_for_all_games_gives_no_example_of_one_game_alone(words: list[str], referee: Cli) -> None:
+    """A name of one game is an example to all only beside one of another game."""
+    text = referee(*words, "--help").stdout.lower()
+    named = {name for name, own in OWN_WORDS.items() if any(re.search(rf"\b{word}\b", text) for word in own)}
+    assert len(named) != 1, named

@@ -6,7 +6,7 @@ import os
 import socket
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -127,17 +127,18 @@ def test_the_order_of_a_folder_is_not_copied(folder: Path, monkeypatch: pytest.M
     names = [f"{number}.py" for number in range(20)]
     for name in reversed(names):
         (folder / name).touch()
-    made: list[str] = []
-    original = submission._copy_file
+    opened: list[str] = []
+    original = os.open
 
-    def noted(inside: int, name: str, path: str, place: str, count: submission.Count) -> None:
-        made.append(name)
-        original(inside, name, path, place, count)
+    def noted(name: Any, *given: Any, **more: Any) -> int:
+        if "dir_fd" in more:
+            opened.append(str(name))
+        return original(name, *given, **more)
 
-    monkeypatch.setattr(submission, "_copy_file", noted)
+    monkeypatch.setattr(os, "open", noted)
     target = copied(folder)
     submission.remove(str(target))
-    assert [name for name in made if name in names] == sorted(names)
+    assert [name for name in opened if name in names] == sorted(names)
 
 
 @pytest.mark.parametrize("sentence", REFUSED)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,13 +29,14 @@ if TYPE_CHECKING:
 class Future:
     """A batch on the pretended cluster."""
 
-    def __init__(self, key: str, tasks: Sequence[MatchTask], workers: Sequence[str] | None) -> None:
+    def __init__(self, key: str, tasks: Sequence[MatchTask], workers: Sequence[str] | None, loop: asyncio.AbstractEventLoop) -> None:
         self.key = key
         self.tasks = tasks
         self.workers = workers
         self.status = "pending"
         self.outcome: Any = None
         self._callback: Callable[[Any], None] = lambda _: None
+        self._loop = loop
 
     def add_done_callback(self, callback: Callable[[Any], None]) -> None:
         self._callback = callback
@@ -45,6 +48,7 @@ class Future:
         self.outcome = Batch(Host("node", 1.0, "none"), seconds * len(self.tasks), reports, files)
         self.status = "finished"
         self._callback(self)
+        run_until_idle(self._loop)
 
     def fail(self) -> None:
         """Its workers die until Dask gives up."""
@@ -52,11 +56,23 @@ class Future:
         self.status = "error"
         self._callback(self)
 
+    def exception(self) -> Any:
+        return self.outcome
+
+
+def run_until_idle(loop: asyncio.AbstractEventLoop) -> None:
+    """Let the tasks of a loop end, and the callbacks of the last one run."""
+    loop.run_until_complete(asyncio.sleep(0))
+    while asyncio.all_tasks(loop):
+        loop.run_until_complete(asyncio.sleep(0))
+    loop.run_until_complete(asyncio.sleep(0))
+
 
 class Client:
-    """A Dask client of a cluster that plays nothing by itself."""
+    """A Dask client of a cluster that plays nothing by itself. Its event loop runs only when a batch ends."""
 
     def __init__(self) -> None:
+        self.loop = SimpleNamespace(asyncio_loop=asyncio.new_event_loop())
         self.status = "running"
         self.workers = {"a": 1, "b": 1, "c": 1}
         self.futures: list[Future] = []
@@ -80,7 +96,7 @@ class Client:
 
     def submit(self, function: Any, league: str, tasks: Any, key: str, pure: bool, retries: int, **where: Any) -> Future:
         assert (pure, retries) == (False, 0)
-        self.futures.append(Future(key, tasks, where.get("workers")))
+        self.futures.append(Future(key, tasks, where.get("workers"), self.loop.asyncio_loop))
         self.most = max(self.most, len(self.pending))
         return self.futures[-1]
 
@@ -90,6 +106,10 @@ class Client:
 
     def processing(self) -> dict[str, list[str]]:
         return {"a": [future.key for future in self.pending], "b": [], "c": []}
+
+    async def gather(self, futures: Sequence[Future], *, asynchronous: bool) -> list[Any]:
+        assert asynchronous
+        return [future.outcome for future in futures]
 
     def cancel(self, futures: Any, force: bool) -> None:
         """Nothing runs."""
@@ -106,11 +126,12 @@ def league(tmp_path: Path) -> Iterator[OpenLeague]:
 
 
 @pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Client:
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """The client that the pool gets from Dask."""
     made = Client()
-    monkeypatch.setattr(ClusterPool, "_connect", lambda *_: made)
-    monkeypatch.setattr(ClusterPool, "_fetch", lambda pool, number, future: pool._done.put((number, future.outcome)))
-    return made
+    monkeypatch.setattr("distributed.Client", lambda *_, **__: made)
+    yield made
+    made.loop.asyncio_loop.close()
 
 
 def connect(league: OpenLeague, **options: Any) -> ClusterPool:

@@ -111,7 +111,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 )
 def test_further_bytes_win_no_time(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
-    monkeypatch.setattr(connections, "_SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "SWEEP_SECONDS", 0.05)
 
     async def main() -> None:
         async with serving(_hello) as (_, connect):
@@ -130,7 +130,7 @@ def test_further_bytes_win_no_time(begin: bytes, monkeypatch: pytest.MonkeyPatch
 
 def test_a_reader_who_reads_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "READING_SECONDS", 0.2)
-    monkeypatch.setattr(connections, "_SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "SWEEP_SECONDS", 0.05)
     ended = asyncio.Event()
 
     async def much(scope: Scope, receive: Receive, send: Send) -> None:
