@@ -38,8 +38,15 @@ _UNKNOWN = (
     "seccomp",
 )
 #: The same for calls that some versions of the library don't know, by their numbers, which are equal on all architectures. They move
-#: memory, and reveal which parts of a file are in memory, and the mounts.
-_UNKNOWN_NUMBERS = {"set_mempolicy_home_node": 450, "cachestat": 451, "statmount": 457, "listmount": 458}
+#: memory, and reveal which parts of a file are in memory, the mounts, and the namespaces.
+_UNKNOWN_NUMBERS = {
+    "set_mempolicy_home_node": 450,
+    "cachestat": 451,
+    "statmount": 457,
+    "listmount": 458,
+    "open_tree_attr": 467,
+    "listns": 470,
+}
 
 _DENIED = (
     # Other processes: their memory, their descriptors, their secrets.

@@ -42,7 +42,7 @@ with open("/dev/null", "w") as null:
     tell(null.write("x") != 1, "nothing can be written to /dev/null")
 for family in (socket.AF_INET, socket.AF_INET6):
     attempt(f"MPTCP {family}", lambda family=family: socket.socket(family, socket.SOCK_STREAM, 262))
-for number in (451, 457, 458):
+for number in (451, 457, 458, 467, 470):
     result = libc.syscall(ctypes.c_long(number), file, 0, 0, 0)
     tell(result != -1 or ctypes.get_errno() != errno.ENOSYS, f"system call {number}: errno {ctypes.get_errno()}")
 for name in ("cmdline", "config.gz", "locks", "keys", "kallsyms", "diskstats", "interrupts", "timer_list", "swaps"):
