@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+#: The cap of version 1 on the buffers of TCP connections, and its value. All programs of the machine share the room for such buffers.
+_CONNECTIONS, _CONNECTION_BYTES = "memory.kmem.tcp.limit_in_bytes", 16 << 20
+
+
 class Trees(NamedTuple):
     """The places for new groups: for each controller, the folder of the referee's own group.
 
@@ -73,7 +77,13 @@ class BotGroups:
         if self.is_unified:
             caps = {"memory.max": memory, "memory.swap.max": b"0", "memory.oom.group": b"1" if ends_whole else b"0", "pids.max": pids}
         else:
-            caps = {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory, "pids.max": pids}
+            # Version 2 counts the buffers of connections as memory; version 1 counts them only against a cap of their own.
+            caps = {
+                "memory.limit_in_bytes": memory,
+                "memory.memsw.limit_in_bytes": memory,
+                _CONNECTIONS: b"%d" % _CONNECTION_BYTES,
+                "pids.max": pids,
+            }
         try:
             for folder in self.folders.values():
                 os.mkdir(folder, 0o755)
@@ -103,8 +113,8 @@ class BotGroups:
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
         except FileNotFoundError:
-            # Swap has no account of its own where the kernel was started without one; the cap on memory holds.
-            if path.endswith(("/memory.memsw.limit_in_bytes", "/memory.swap.max")):
+            # Swap has no account of its own where the kernel was started without one; the cap on memory holds. So do connections.
+            if path.endswith(("/memory.memsw.limit_in_bytes", "/memory.swap.max", f"/{_CONNECTIONS}")):
                 return
             raise
         try:

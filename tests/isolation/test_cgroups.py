@@ -81,6 +81,38 @@ def test_a_cap_on_memory_kills_and_is_counted(trees: Trees) -> None:
             pass
 
 
+FILLS = """
+import socket, sys
+sys.stdin.read(1)
+listening = socket.create_server(("127.0.0.1", 0))
+ends = []
+sent = 0
+for _ in range(20):
+    ends += [socket.create_connection(listening.getsockname()), listening.accept()[0]]
+    for end in ends[-2:]:
+        end.setblocking(False)
+        try:
+            while sent < 256 << 20:
+                sent += end.send(bytes(1 << 16))
+        except BlockingIOError:
+            pass
+print(sent)
+"""
+
+
+def test_what_the_kernel_holds_for_connections_has_a_cap(trees: Trees) -> None:
+    group = BotGroups(trees, f"referee-{os.getpid()}-test", 64 << 20, 8)
+    filling = subprocess.Popen([sys.executable, "-c", FILLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        group.put(filling.pid)
+        out, _ = filling.communicate(b"g")
+        assert int(out or 0) < 64 << 20
+    finally:
+        group.close()
+        while not group.remove():
+            pass
+
+
 @pytest.fixture
 def unified(tmp_path: Path) -> Path:
     """A tree that looks like version 2, made of ordinary files; the kernel's part is played by the test."""
