@@ -1,11 +1,10 @@
 """The SDK: what a bot imports.
 
-    from sdk import HunterBot
+    from sdk import HunterBot, HunterMove, State
 
     class MyHunter(HunterBot):
-        def hunt(self, state):
-            if state.step % 30 == 0:
-                return self.build("vertical")
+        def hunt(self, state: State) -> HunterMove | None:
+            return self.build("vertical") if state.step % 30 == 0 else None
 
     if __name__ == "__main__":
         MyHunter.main()

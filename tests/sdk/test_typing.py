@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import walkthroughs
 
 import sdk
 from sdk import evasion
@@ -157,6 +159,58 @@ def test_a_type_checker_accepts_good_bots_and_finds_each_slip_of_bad_ones(tmp_pa
     assert re.search(
         r'bad_bot.py:11: error: Argument 1 to "can_build".*"Literal\[\'verticle\'\]"; expected "Literal\[\'horizontal\'', done.stdout
     )
+
+
+def bots_of_pages(folder: Path) -> list[Path]:
+    """Write each bot of the README and of the pages into a file of its own. A block that says where it is saved gets what is added to it."""
+    files: list[Path] = []
+    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:
+        name = str(page.relative_to(ROOT))
+        place = folder / page.stem.replace("-", "_")
+        bots: dict[str, str] = {}
+        for number, block in enumerate(block for block in walkthroughs.blocks(name) if block.language == "python"):
+            if name in ("docs/notebooks.md", "docs/python.md"):
+                # One program in several blocks.
+                bots["cells.py"] = bots.get("cells.py", "") + block.text
+            elif block.is_added and block.file in bots:
+                bots[block.file] += block.text
+            elif re.search(r"^class \w+\(.*Bot\b.*\):$", block.text, re.MULTILINE) or block.file.endswith("tables.py"):
+                bots[block.file or f"block_{number}.py"] = block.text
+        for file, text in bots.items():
+            path = place / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            files.append(path)
+    return files
+
+
+def checked(files: list[Path], folder: Path) -> str:
+    """What mypy prints about bots whose every function must have its types."""
+    options = ["--disallow-untyped-defs", "--no-pretty", "--ignore-missing-imports", "--namespace-packages", "--explicit-package-bases"]
+    # A cell of a notebook may wait.
+    options += ["--disable-error-code=top-level-await", "--no-error-summary", "--config-file=", f"--cache-dir={folder / 'cache'}"]
+    environment = {**os.environ, "MYPYPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-m", "mypy", *options, *files], capture_output=True, text=True, cwd=folder, env=environment)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_a_type_checker_accepts_every_bot_of_the_pages_and_finds_a_wrong_word_in_them(tmp_path: Path) -> None:
+    files = bots_of_pages(tmp_path)
+    assert len(files) > 25
+    # One of them is wrong on purpose.
+    slips = checked(files, tmp_path).splitlines()
+    assert [re.sub(r":\d+:", "", slip) for slip in slips] == ['first_bot/broken.py error: "State" has no attribute "pray"  [attr-defined]']
+    wrong = []
+    for path in files:
+        text = path.read_text()
+        if 'self.build("vertical"' in text:
+            path.write_text(text.replace('self.build("vertical"', 'self.build("verticle"'))
+            wrong.append(str(path.relative_to(tmp_path)))
+    found = re.findall(r'^(\S+):\d+: error: Argument 1 to "build" .*verticle.*\[arg-type\]$', checked(files, tmp_path), re.MULTILINE)
+    assert len(wrong) > 6
+    assert {*found} == {*wrong}
 
 
 def test_the_typed_tests_pass_and_their_types_are_true(tmp_path: Path) -> None:
