@@ -147,13 +147,13 @@ class HumanSession:
             person.is_ready = True
             self._settle(now)
             return self.due(now)
-        if kind == "move" and isinstance(message.get("move"), dict):
-            person.choose(message)
-        elif kind == "resign":
+        if kind == "move":
+            return self.choose(seat, message, now)
+        if kind == "resign":
             farewells = self._leave(seat, GAVE_UP)
             self._settle(now)
             return [*farewells, *self.due(now)]
-        elif kind == "pause" and isinstance(message.get("paused"), bool):
+        if kind == "pause" and isinstance(message.get("paused"), bool):
             person.is_paused = message["paused"]
         elif kind == "pace" and self._is_paced and (message.get("pace") is None or message.get("pace") in PACES):
             person.pace = message.get("pace")
@@ -164,6 +164,13 @@ class HumanSession:
         elif kind == "refuse":
             for other in self.people.values():
                 other.is_paused, other.pace = self.is_paused, self.pace
+        self._settle(now)
+        return self.due(now)
+
+    def choose(self, seat: Seat, message: dict[str, Json], now: float) -> list[HumanMove | Farewell]:
+        """Take the ``move`` of a page's message, which may name its ``turn`` and its ``id``, and return the immediate effects."""
+        if isinstance(message.get("move"), dict):
+            self.people[seat].choose(message)
         self._settle(now)
         return self.due(now)
 

@@ -433,8 +433,8 @@ class MatchSite(Site):
                 self._say(seat, {"type": kind, "id": number, "reasons": reasons})
                 if reasons and not reasons[0] and isinstance(message.get("wish"), int):
                     # The first one is what the person wishes for, if the rules allow it in this turn.
-                    wish = {"type": "move", "id": message["wish"], "turn": turn, "move": moves[0]}
-                    self._update(self.session.take(seat, wish, self._loop.time()))
+                    wish = {"id": message["wish"], "turn": turn, "move": moves[0]}
+                    self._update(self.session.choose(seat, wish, self._loop.time()))
 
     def _refusal(self, preview: dict[str, Json]) -> str:
         """Return why the rules refuse the move of a preview; "" if they don't."""
