@@ -1,4 +1,4 @@
-"""check: test a bot with ordinary and unusual messages."""
+"""check and doctor: test a bot with ordinary and unusual messages, and the sandbox of this machine."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import typer
 from referee import games
 from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say
-from referee.cli.front import AUTHORS
+from referee.cli.front import AUTHORS, GRADERS
 from referee.cli.options import BotIsolation, Game, bot_argument, check_isolation, seat_option
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
+from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from referee.author.check.check import Check, CheckResult
     from referee.author.check.run import Report, Request
+    from referee.isolation.diagnosis import Diagnosis
 
 #: A bot that fails this check is checked again as a whole: nothing else is known of it.
 _STARTS = "starts"
@@ -277,3 +279,54 @@ def _hint(request: Request, report: Report) -> None:
     from referee.author.check.matches import play_words
 
     say(f"Next:  {program()} play {play_words(request.game, request.settings, {report.seats[0]: request.bot})}")
+
+
+_PROMISES = {
+    ISOLATED_CGROUP: "everything, with hard caps on memory and processes",
+    ISOLATED: "everything, memory by a watchdog",
+    LIMITS: "resource limits and timeouts: for your own bots only",
+    NONE: "nothing",
+}
+
+
+@app.command(rich_help_panel=GRADERS)
+@command
+def doctor(as_json: JsonFlag = False) -> None:
+    """Test the sandbox on this machine. For each failed check, print the remedy.
+
+    A self-check runs in the real sandbox and tries the attacks of a hostile bot. Exit status 1 if --isolation strict is unavailable.
+    """
+    from referee.isolation.diagnosis import diagnose
+
+    found = diagnose()
+    if as_json:
+        put_json(found.to_json())
+    else:
+        _print_diagnosis(found)
+    if not found.is_strict:
+        raise typer.Exit(1)
+
+
+def _print_diagnosis(found: Diagnosis) -> None:
+    width = max(len(check.name) for check in found.checks)
+    variant = ""
+    for check in found.checks:
+        if check.variant != variant:
+            variant = check.variant
+            put(f"\nIn a sandbox entered as {variant}:")
+        put(f"  {'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {check.seen}")
+        if not check.ok:
+            put(f"        {'':<{width}}  -> {check.remedy}")
+    put("")
+    for level in LEVELS:
+        there = level in found.levels
+        why = "" if there else f"; missing: {found.missing(level)}"
+        put(f"  {'yes' if there else 'no ':<4}  {level:<{len(ISOLATED_CGROUP)}}  {_PROMISES[level]}{why}")
+    put("")
+    if found.is_strict:
+        if not all(check.ok for check in found.checks):
+            put("Strict isolation does not need the checks that fail above; docs/isolation.md lists what they would add.")
+        put(f"Strict isolation is available: {found.levels[0]}. {found.stopping}")
+        put(f"Try:  {program()} play --isolation strict searcher evader")
+    else:
+        say("referee: Strict isolation is not available here; each FAIL above shows its remedy (see docs/isolation.md).")

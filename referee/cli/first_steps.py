@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -253,3 +254,31 @@ def _meaning_lines(found: list[Meaning], wide: int) -> list[str]:
 
 def _paragraph(text: str, wide: int) -> list[str]:
     return wrapped("", 1, text, wide)
+
+
+@app.command(rich_help_panel=AUTHORS)
+@command
+def bots(
+    game: Annotated[
+        str | None,
+        typer.Option("--game", metavar="GAME", help="List only the bots of this game.  (default: all)", autocompletion=completion.game),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """List the example bots by game, weak to strong. Use their names as players."""
+    from example_bots import BOTS
+    from referee import games
+
+    chosen = games.get(game or games.names()[0])
+    found = sorted((bot for bot in BOTS if game in (None, bot.game)), key=lambda bot: games.names().index(bot.game))
+    if as_json:
+        put_json([{"name": bot.name, "game": bot.game, "seats": bot.seats, "idea": bot.idea, "file": str(bot.path)} for bot in found])
+        return
+    for name, group in groupby(found, key=lambda bot: bot.game):
+        put(f"{name}:")
+        for bot in group:
+            text = f"{' and '.join(bot.seats) or 'any seat'}: {bot.idea}"
+            put("\n".join(wrapped(f"  {bot.name}", 17, text, columns(100))))
+    if not found:
+        put(f"There are no example bots of {game}.")
+    put(f"\nTry:  {program()} {example(chosen, chosen.codec.settings(None, {}))}")

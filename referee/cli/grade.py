@@ -17,7 +17,7 @@ from referee.cli.app import JsonFlag, app, columns, command, program, put, put_j
 from referee.cli.front import GRADERS
 from referee.cli.grade_gradescope import Autograder, DeadlineSeconds, Format, InitGradescope, RunsPerDay, grade_one, make_zip
 from referee.cli.grade_table import matches, print_marks, students, told
-from referee.cli.workers import Workers, open_pool, with_workers
+from referee.cli.options import Workers, open_pool, with_workers
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import LIMITS, NONE
 from referee.support.packages import need_league

@@ -15,9 +15,9 @@ import typer
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import INSTRUCTORS
 from referee.cli.league_output import counts, put_standings, top
+from referee.cli.options import HostNotes, Workers, open_pool, with_workers
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, open_pages, tell_code, tell_port
 from referee.cli.plain import Program
-from referee.cli.workers import HostNotes, Workers, open_pool, with_workers
 from referee.errors import UsageError
 from referee.league.export import as_csv_text, export_rows
 from referee.support.packages import need_league, need_web

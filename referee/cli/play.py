@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from functools import partial
-from itertools import count, groupby, product
+from itertools import count, product
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion, request
-from referee.cli.app import JsonFlag, app, columns, command, fitted, program, put, put_json, say, wrapped
+from referee.cli.app import JsonFlag, app, command, fitted, program, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
 from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace, viewer
@@ -212,34 +212,6 @@ def duel(
         put("\n".join(_duel_report(report, played.verb, played.games["a"].outcome.unit)))
     if not all(game["started"] for game in report["games"].values()):
         raise typer.Exit(3)
-
-
-@app.command(rich_help_panel=AUTHORS)
-@command
-def bots(
-    game: Annotated[
-        str | None,
-        typer.Option("--game", metavar="GAME", help="List only the bots of this game.  (default: all)", autocompletion=completion.game),
-    ] = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """List the example bots by game, weak to strong. Use their names as players."""
-    from example_bots import BOTS
-    from referee import games
-
-    chosen = games.get(game or games.names()[0])
-    found = sorted((bot for bot in BOTS if game in (None, bot.game)), key=lambda bot: games.names().index(bot.game))
-    if as_json:
-        put_json([{"name": bot.name, "game": bot.game, "seats": bot.seats, "idea": bot.idea, "file": str(bot.path)} for bot in found])
-        return
-    for name, group in groupby(found, key=lambda bot: bot.game):
-        put(f"{name}:")
-        for bot in group:
-            text = f"{' and '.join(bot.seats) or 'any seat'}: {bot.idea}"
-            put("\n".join(wrapped(f"  {bot.name}", 17, text, columns(100))))
-    if not found:
-        put(f"There are no example bots of {game}.")
-    put(f"\nTry:  {program()} {request.example(chosen, chosen.codec.settings(None, {}))}")
 
 
 def _check_together(given: Mapping[str, bool]) -> None:
