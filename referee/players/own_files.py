@@ -114,6 +114,7 @@ def short_path(path: str, home: str = "") -> str:
         here = home or os.getcwd()
     except OSError:
         return path
-    if f"{path}/".startswith(f"{here.rstrip('/')}/"):
+    # Below the root are all folders.
+    if (here.strip("/") or not home) and f"{path}/".startswith(f"{here.rstrip('/')}/"):
         return os.path.relpath(path, here)
     return os.path.basename(path) if home else path

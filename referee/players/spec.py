@@ -480,7 +480,8 @@ def published(spec: Spec, home: str) -> Spec:
     """
     shown = spec.label
     for piece in spec.program.pieces:
-        if not f"{piece.source}/".startswith(f"{home.rstrip('/')}/"):
+        # Below the root are all folders.
+        if not home.strip("/") or not f"{piece.source}/".startswith(f"{home.rstrip('/')}/"):
             shown = shown.replace(piece.source, Path(piece.source).name)
     about = {**spec.about, "program": escape(shown, 400)}
     return spec._replace(label=shown, about=about, runs=spec.program._replace(label=shown, home=home))

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from referee.errors import PlayerError
-from referee.players.spec import resolve
+from referee.players.own_files import own_files
+from referee.players.spec import from_home, published, resolve
 
 
 def test_a_python_file_runs_on_this_python_in_its_folder(tmp_path: Path) -> None:
@@ -163,3 +164,17 @@ def test_a_folder_holds_the_program_of_the_seat_or_one_for_all(tmp_path: Path) -
     (tmp_path / "prey.sh").symlink_to("/bin/sh")
     with pytest.raises(PlayerError, match=r"has its program outside its folder: 'prey\.sh' points to "):
         resolve(str(tmp_path), "prey", "evasion")
+
+
+@pytest.mark.parametrize("home", ["/", "elsewhere", "secret"])
+def test_a_published_program_names_no_folder_outside_its_home(home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "bot.py").write_text("")
+    (tmp_path / "elsewhere").mkdir()
+    where = str(tmp_path / home)
+    monkeypatch.chdir(where)
+    found = published(resolve(from_home(str(tmp_path / "secret" / "bot.py"), where), "hunter", "evasion"), where)
+    assert found.label == found.about["program"] == ("./bot.py" if home == "secret" else "bot.py")
+    told = own_files(found.program, is_sandbox=False).published(f"at {found.program.cwd}/bot.py:1".encode())
+    assert str(tmp_path).encode() not in told
+    assert told.endswith(b"bot.py:1")
