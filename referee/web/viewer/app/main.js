@@ -266,7 +266,10 @@ function showKeys() {
   const list = el("dl", { class: "facts" }, ...KEYS.flatMap(([keys, text]) => [el("dt", {}, el("kbd", {}, keys)), el("dd", {}, text)]));
   const own = viewer.seat?.help ?? [];
   dialog.replaceChildren(...own, own.length ? el("h2", {}, "Keys of the viewer") : el("h2", { id: "help-title" }, "Keys"), list, close);
+  // Not on the first control: a key that is meant for the match would press it.
+  dialog.tabIndex = -1;
   if (!dialog.open) dialog.showModal();
+  dialog.focus();
 }
 
 function switchTheme() {

@@ -9,14 +9,14 @@ import { DrawingHand } from "./hand.js";
 import { HeldKeys } from "./held-keys.js";
 import { howToPlay, introduction } from "./intro.js";
 import { Dials, Pads, write } from "./pad.js";
-import { awaited, called, capital, gone, listed } from "./people.js";
+import { awaited, called, capital, listed } from "./people.js";
 import { Previews } from "./previews.js";
 import { Rematch } from "./rematch.js";
+import { shortened, tell } from "./sentence.js";
 import { Wish } from "./wish.js";
 
-/** For how long a question may be missing before the heading says so, and for how long a remark stays, in milliseconds. */
+/** For how long a question may be missing before the heading says so, in milliseconds. */
 const SLOW_MS = 600;
-const REMARK_MS = 2500;
 /** How near a click counts as a hit, in pixels of the page. */
 const [MOUSE_PIXELS, TOUCH_PIXELS] = [3, 14];
 
@@ -344,37 +344,9 @@ export class Seat {
     this.place.classList.toggle("mine", isMine);
   }
 
-  /** The sentence below the status: the pending move, the wish, or the move under the pointer, and what the engine says of it; else the last notices. */
+  /** The sentence below the status. */
   tell() {
-    const { said, wish } = this;
-    if (!said || !this.hasBegun) return;
-    const setUp = this.asked >= 0 && this.controls?.setUp?.(this.view.turn());
-    const { preview } = this.view.board;
-    // What is not done is grey.
-    said.classList.toggle("note", wish.move !== null || (!setUp && Boolean(preview?.refused)));
-    if (wish.move !== null) return write(said, this.wishInWords());
-    if (setUp) return write(said, setUp);
-    const join = (/** @type {any[]} */ notices) => notices.map((notice) => this.shortened(notice.text, "refused: ")).join(". ");
-    const wanted = this.hovered ? this.combined(this.hovered) : this.pendingMove;
-    // The preview of an earlier move says nothing of this one.
-    const notices = preview && JSON.stringify(preview.move) === JSON.stringify(wanted) ? preview.notices : [];
-    const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview && this.hovered ? `${capital(this.inWords(preview.move))}${this.tapped ? ": tap again to do it" : ""}` : "";
-    const remarks = performance.now() - this.toldAt < REMARK_MS || !this.isPaced ? join(this.told) : "";
-    const goesOn = this.controls?.goesOn?.(this.view.turn(), this.isPaced) || (this.isPaced ? "If you don't move in time, you continue as before." : "");
-    write(said, [move, join(notices)].filter(Boolean).join(". ") || remarks || gone(this.session, this.seat) || goesOn);
-  }
-
-  /** The wish, and what it waits for. */
-  wishInWords() {
-    const { move, why } = this.wish;
-    const waits = this.controls?.waits?.(move, Math.max(this.asked, this.view.turn()));
-    return waits ? `${capital(this.inWords(move))}: ${waits}` : why || `Next: ${this.inWords(move)}`;
-  }
-
-  /** @param {any} move */
-  inWords(move) {
-    const words = this.display.describeMove?.(move) ?? JSON.stringify(move);
-    return plain(words, 200) || "nothing";
+    if (this.said && this.hasBegun) tell(this, this.said);
   }
 
   togglePause() {
@@ -494,7 +466,7 @@ export class Seat {
     const { pads, controls, askedWish } = this;
     this.checkedTurn = this.optionsTurn;
     // The game's own words, where it has some: they are made for people.
-    const inWords = (/** @type {any} */ move, /** @type {string} */ reason) => (reason && controls?.refusal?.(move)) || this.shortened(reason);
+    const inWords = (/** @type {any} */ move, /** @type {string} */ reason) => (reason && controls?.refusal?.(move)) || shortened(reason, this.controls);
     const rest = reasons.slice(askedWish ? 1 : 0);
     pads?.refuse(pads.checked.map((move, at) => inWords(move, rest[at])), controls?.refused);
     if (askedWish && this.checkedTurn === this.asked) this.wish.decide(askedWish.move, inWords(askedWish.move, reasons[0]));
@@ -526,11 +498,5 @@ export class Seat {
     this.view.board.preview = preview?.refused && !this.hasMoved ? null : preview;
     this.view.board.request();
     this.tell();
-  }
-
-  /** What the engine says, in the game's words for this person, with a word in place of the beginning that names a refused move. @param {unknown} text */
-  shortened(text, word = "") {
-    const said = plain(text, 200);
-    return capital((this.controls?.reword?.(said) ?? said).replace(/^.*? refused: /, word));
   }
 }
