@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import select
-import statistics
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +15,7 @@ from referee.cli.app import program, put, put_json, say, told_anyway
 from referee.cli.run import linger, run_match
 from referee.cli.terminal import StatusLine
 from referee.errors import PlayerError
+from referee.league.summary import summarize
 from referee.match.seeds import new_seed
 from referee.players.spec import HUMAN
 from referee.support.packages import need_web
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 
 #: The most single games that the text lists.
 MOST_LISTED = 20
-#: The two-sided 95 % quantile of the normal distribution.
-_Z = 1.959964
 
 
 def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: int | None, *, is_quiet: bool, as_json: bool) -> None:
@@ -118,58 +114,6 @@ def _listed(played: Sequence[ManyGame]) -> list[str]:
     lines = ["  game     " + "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     left = len(played) - len(rows)
     return lines + ([f"           and {left:,} more; --json lists all"] if left else [])
-
-
-def summarize(played: Sequence[ManyGame]) -> dict[str, Any]:
-    """Return the summary of many games: wins, scores and steps with mean, spread (standard deviation) and interval, endings, faults."""
-    seats = list(played[0].seconds)
-    won = {}
-    for seat in seats:
-        count = sum(game.winner == seat for game in played)
-        won[seat] = {"games": count, "share": count / len(played), "interval": wilson(count, len(played))}
-    scores = {seat: _spread([game.scores[seat] for game in played if game.scores.get(seat) is not None]) for seat in seats}
-    return {
-        "games": len(played),
-        "won": won,
-        "scores": {seat: score for seat, score in scores.items() if score["games"]},
-        "steps": _spread([game.steps for game in played]),
-        "endings": dict(Counter(game.reason for game in played).most_common()),
-        "faults": {seat: count for seat in seats if (count := sum(seat in game.faults for game in played))},
-    }
-
-
-def _spread(values: Sequence[Any]) -> dict[str, Any]:
-    """Mean, standard deviation, and the 95 % interval of the mean (None for fewer than two values)."""
-    if not values:
-        return {"games": 0}
-    mean = statistics.fmean(values)
-    spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    half = _student(len(values) - 1) * spread / math.sqrt(len(values))
-    interval = [mean - half, mean + half] if len(values) > 1 else None
-    return {"games": len(values), "mean": mean, "spread": spread, "least": min(values), "most": max(values), "interval": interval}
-
-
-def _student(freedom: int) -> float:
-    """The two-sided 95 % quantile of Student's t, by its expansion around the normal distribution; exact values for the smallest samples.
-
-    Source: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 26.7.5.
-    """
-    known = {0: 0.0, 1: 12.706205, 2: 4.302653, 3: 3.182446, 4: 2.776445, 5: 2.570582, 6: 2.446912}
-    if freedom in known:
-        return known[freedom]
-    z = _Z
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / freedom + second / freedom**2 + third / freedom**3
-
-
-def wilson(count: int, total: int) -> list[float]:
-    """The 95 % interval of a share. Source: E. Wilson, Probable inference..., Journal of the American Statistical Association 22 (1927)."""
-    share, z2 = count / total, _Z * _Z
-    centre = (share + z2 / (2 * total)) / (1 + z2 / total)
-    half = _Z * math.sqrt(share * (1 - share) / total + z2 / (4 * total * total)) / (1 + z2 / total)
-    return [max(0.0, centre - half), min(1.0, centre + half)]
 
 
 class _BatchProgress:

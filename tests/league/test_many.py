@@ -15,10 +15,10 @@ import psutil
 import pytest
 
 import referee as api
-from referee.cli.batch import summarize, wilson
 from referee.errors import PlayerError, UsageError
 from referee.isolation.limits import Limits
 from referee.league.local import checked_slots
+from referee.league.summary import summarize, wilson
 from referee.replay.reader import verify
 from sdk import PreyBot, State
 
