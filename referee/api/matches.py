@@ -59,7 +59,7 @@ class Result:
         """The same as ``referee play --json`` prints."""
         return self._played.to_json()
 
-    def open_replay(self) -> Replay:
+    def open_replay(self) -> Replay[Any]:
         """The replay of the match."""
         from referee.api.replays import open_replay
 

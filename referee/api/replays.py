@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, overload
+
+# A NamedTuple of the standard library can't be generic before Python 3.11, and its TypeVar has no default before 3.13.
+from typing_extensions import NamedTuple, TypeVar
 
 from referee.errors import UsageError
 from referee.replay.names import player_name
@@ -21,8 +24,10 @@ if TYPE_CHECKING:
     from referee.replay.reader import Step as ReadStep
     from sdk._bot import Bot
 
+S = TypeVar("S", default=Any)
 
-class Step(NamedTuple):
+
+class Step(NamedTuple, Generic[S]):
     """One step of a match.
 
     ``state`` is the position before it. ``moves`` are by seat, as JSON ({} for doing nothing); ``seconds`` were billed to each seat that
@@ -30,24 +35,27 @@ class Step(NamedTuple):
     """
 
     turn: int
-    state: Any
+    state: S
     moves: Mapping[Seat, Json]
     seconds: Mapping[Seat, float]
     notices: tuple[Notice, ...]
 
 
-class Replay:
+class Replay(Generic[S]):
     """A replay of a match. Its positions are computed from its moves when they are first asked for.
 
     ``head`` and ``result`` are its first and last records (docs/replay.md); ``result`` is None if the replay ends early.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, state: type[S] | None = None) -> None:
         self.path = path
         self.head: dict[str, Json]
         self.head, _ = read_head(path, read_lines(path))
         self._game, settings = open_game(path, self.head)
         self._start = start_of(self._game, settings, self.head)
+        found = type(self._start)
+        if state is not None and not issubclass(found, state):
+            raise UsageError(f"The positions of {str(path)!r:.200} are of {found.__module__}.{found.__name__}, not of {state!r:.80}.")
         self._read: list[ReadStep] = []
         self._verified: Verified | None = None
 
@@ -69,7 +77,7 @@ class Replay:
         """The number of steps, up to the first that is wrong."""
         return self._play().turns
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[Step[S]]:
         """Every step in order, up to the first that is wrong."""
         self._play()
         for turn, step in enumerate(self._read):
@@ -78,7 +86,7 @@ class Replay:
             given = step.record.get("moves", {})
             yield Step(turn, step.before, {seat: given.get(seat, {}) for seat in seconds}, seconds, step.notices)
 
-    def state_at(self, turn: int) -> Any:
+    def state_at(self, turn: int) -> S:
         """The position before the step of that number; ``len(replay)`` gives the last one, negative numbers count from the end.
 
         Raises IndexError where there is no such step.
@@ -87,7 +95,8 @@ class Replay:
         if not -states <= turn < states:
             raise IndexError(f"step {turn} of a replay with {states - 1} steps")
         turn %= states
-        return self._start if turn == 0 else self._read[turn - 1].after
+        state: S = self._start if turn == 0 else self._read[turn - 1].after
+        return state
 
     def ask(self, turn: int, seat: Seat, player: str | os.PathLike[str] | type[Bot], *, isolation: str = "none") -> AskedAnswer:
         """Ask a bot the recorded question of a turn, after all earlier questions to that seat. No clock limits it.
@@ -129,11 +138,23 @@ class Replay:
         return shown_replay(self.path)
 
 
-def open_replay(path: str | os.PathLike[str]) -> Replay:
-    """Open a replay. Raises ReplayError if the file is not a replay that this referee can read, and UsageError if ``path`` is not a path."""
+@overload
+def open_replay(path: str | os.PathLike[str], state: type[S]) -> Replay[S]: ...
+
+
+@overload
+def open_replay(path: str | os.PathLike[str], state: None = None) -> Replay[Any]: ...
+
+
+def open_replay(path: str | os.PathLike[str], state: type[Any] | None = None) -> Replay[Any]:
+    """Open a replay. With ``state``, the class of the game's positions, type checkers know their type.
+
+    Raises ReplayError if the file is not a replay that this referee can read, and UsageError if ``path`` is not a path or the replay's
+    positions are of another class.
+    """
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"open_replay takes the path of a replay, not {path!r:.60}; a result has its replay: result.open_replay()")
-    return Replay(Path(path))
+    return Replay(Path(path), state)
 
 
 def _flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:

@@ -13,6 +13,8 @@ import pytest
 import referee
 from referee.errors import PlayerError, ReplayError, UsageError
 from referee.games.game import SettingsError
+from referee.games.maze.state import State as MazeState
+from referee.games.rectangle.state import State as RectangleState
 from sdk import HunterBot, HunterMove, PreyBot, PreyMove, State
 
 if TYPE_CHECKING:
@@ -234,3 +236,10 @@ def test_importing_the_package_loads_nothing_of_it() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
     with pytest.raises(AttributeError, match="no attribute 'plya'"):
         _ = referee.plya
+
+
+def test_a_replay_with_positions_of_another_class_is_refused(tmp_path: Path) -> None:
+    result = referee.play("idle", "idle", game="rectangle", seed=1, cap=2, isolation="none", out=tmp_path / "r.replay.jsonl.gz")
+    assert next(referee.open_replay(result.replay, RectangleState).steps()).state.seats == ("a", "b")
+    with pytest.raises(UsageError, match=r"are of referee.games.rectangle.state.State, not of .*maze"):
+        referee.open_replay(result.replay, MazeState)

@@ -12,6 +12,7 @@ from typing_extensions import assert_type
 
 import referee
 from referee.api.replays import Step
+from referee.games.evasion.state import State as EvasionState
 from referee.games.maze.state import Go
 from referee.games.rectangle.state import Orders
 from sdk import Build, HunterMove, PreyMove, State
@@ -54,6 +55,9 @@ def programs(folder: Path, name: str) -> None:
     assert_type(result.steps, int)
     assert_type(result.open_replay(), referee.Replay)
     assert_type([*referee.open_replay(name).steps()], list[Step])
+    typed = referee.open_replay(name, EvasionState)
+    assert_type(typed.state_at(0), EvasionState)
+    assert_type([step.state.hunter.x for step in typed.steps()], list[int])
     assert_type(referee.duel("random", name), referee.Duel)
     assert_type(referee.duel("random", name).winner, str | None)
     assert_type(referee.duel("random", name).games, dict[str, referee.Result])
