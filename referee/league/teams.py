@@ -41,6 +41,8 @@ _TO_LATIN = {ord(odd): plain for plains, odds in _LOOK_LIKE.items() for plain, o
 _BEFORE_CASE = str.maketrans("I10", "lLO", "\u115f\u1160")
 #: The form of a team's hash. Earlier versions hashed a link to a file like the file, and left out empty folders and who may be executed.
 _FORM = "team 2"
+#: Alphabets that words of one language mix.
+_EAST_ASIAN = frozenset({"Cjk", "Hiragana", "Katakana", "Katakana-hiragana", "Hangul", "Bopomofo", "Ideographic"})
 #: Stands before the target of a link, in place of a hash.
 _LINK = "link to "
 #: Stands after the hash of a file in a folder that may be executed.
@@ -223,6 +225,18 @@ def check_name(name: str, what: str, longest: int = LONGEST_NAME) -> None:
         raise UsageError(f"{what}, {_quoted(name)}, has {len(name)} characters; the limit is {longest}.")
     if not file_name(name):
         raise UsageError(f"{what}, {_quoted(name)}, has no letter and no digit; file names need one.")
+    for word in re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name)):
+        if len(scripts := _scripts(word)) > 1:
+            raise UsageError(
+                f"{what}, {_quoted(name)}, mixes letters of different alphabets in one word ({' and '.join(sorted(scripts))}), so that it can be "
+                "mistaken for another name; use one alphabet."
+            )
+
+
+def _scripts(word: str) -> set[str]:
+    """Return the alphabets of a word's letters, by the first word of their Unicode names. Those of East Asian writing count as one."""
+    found = {unicodedata.name(letter, "UNKNOWN").partition(" ")[0].capitalize() for letter in word if letter.isalpha()}
+    return {"East Asian" if script in _EAST_ASIAN else script for script in found}
 
 
 def check_different(names: Sequence[str]) -> None:

@@ -176,6 +176,8 @@ NAMES = [
     ("x" * 41, "has 41 characters; the limit is 40"),
     ("!?", "has no letter and no digit"),
     ("..", "has no letter and no digit"),
+    ("\u0410da", "mixes letters of different alphabets in one word (Cyrillic and Latin)"),
+    ("A\u13d3A", "mixes letters of different alphabets in one word (Cherokee and Latin)"),
 ]
 
 
