@@ -287,5 +287,7 @@ def test_mistakes_in_the_maze_are_marked_and_found(serve: Serve, visit: Open, re
     strips.get_by_text("perfect play").first.wait_for()
     assert "in 0" not in strips.inner_text()
     page.get_by_role("button", name="Go to step 30").click()
+    # The button leads to the position before the mistake. In a list, arrows scroll.
+    page.locator("#board").focus()
     page.keyboard.press("ArrowRight")
     page.locator("#score", has_text="mistake").wait_for()
