@@ -144,11 +144,14 @@ def write_whole(path: Path | str, data: bytes) -> None:
 
 def _takes_data(path: str) -> bool:
     """Whether a path is something to write into, not a file to replace. Replacing /dev/null would harm every program of the machine."""
+    # What is there may lead nowhere, as /dev/stdout does if stdout was closed: then writing fails, and nothing is replaced.
+    if os.path.dirname(os.path.abspath(path)) in ("/dev", *_OWN):
+        return True
     try:
         mode = os.stat(path).st_mode
     except OSError:
         return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or os.path.dirname(os.path.abspath(path)) in ("/dev", *_OWN)
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _is_stdin(facts: os.stat_result) -> bool:

@@ -71,3 +71,16 @@ def test_nothing_above_a_folder_and_no_link_below_it_is_opened(tmp_path: Path) -
     for path in (tmp_path / "a", Path("/dev/stdin"), Path("a")):
         with pytest.raises(OSError, match="not below"):
             files.open_regular(path, folder)
+
+
+@pytest.mark.skipif(not os.access("/dev", os.W_OK), reason="only root may make a name among the devices")
+def test_a_device_that_leads_nowhere_is_not_replaced() -> None:
+    # As /dev/stdout does where stdout was closed: every program of the machine needs it.
+    place = Path(f"/dev/referee-test-{os.getpid()}")
+    place.symlink_to("/proc/self/fd/9999")
+    try:
+        with pytest.raises(OSError):
+            write_whole(place, b"text")
+        assert place.is_symlink()
+    finally:
+        place.unlink()
