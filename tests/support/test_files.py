@@ -80,7 +80,7 @@ def test_a_device_that_leads_nowhere_is_not_replaced() -> None:
     place.symlink_to("/proc/self/fd/9999")
     try:
         with pytest.raises(OSError):
-            write_whole(place, b"text")
+            files.write_whole(place, b"text")
         assert place.is_symlink()
     finally:
         place.unlink()
