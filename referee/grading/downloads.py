@@ -163,7 +163,13 @@ def _layout(top: Path, names: Sequence[str], kinds: Mapping[str, int]) -> str:
     A student chooses the ends of these names on some platforms, and never the beginnings. So one name alone decides nothing.
     """
     if kinds.get(METADATA) == stat.S_IFREG:
-        return GRADESCOPE
+        other = next((name for name in names if name != METADATA and not _GRADESCOPE.fullmatch(name)), None)
+        if other is None:
+            return GRADESCOPE
+        raise UsageError(
+            f"It isn't certain how the submissions are laid out: {METADATA} is that of a Gradescope export, but '{escape(other, 80)}' isn't "
+            f"named as in one (submission_123456). Take out what doesn't belong there, or add --layout {GRADESCOPE} or --layout {PLAIN}."
+        )
     counts = {CANVAS: len(_matching(_CANVAS, names)), MOODLE: len(_matching(_MOODLE, names))}
     whole = [layout for layout, count in counts.items() if names and count == len(names)]
     if len(whole) == 1:

@@ -298,3 +298,12 @@ def test_any_names_are_read(tmp_path_factory: pytest.TempPathFactory, names: lis
     for item in found:
         assert stem(item.name)
         assert all("/" not in place for _, place in item.pieces)
+
+
+def test_metadata_beside_other_names_decides_nothing(tmp_path: Path) -> None:
+    made(tmp_path, "submission_11/", "ada/")
+    (tmp_path / "submission_metadata.yml").write_text(METADATA)
+    with pytest.raises(UsageError, match=r"It isn't certain .* but 'ada' isn't named as in one \(submission_123456\)"):
+        read(tmp_path)
+    assert "ada" in {item.student for item in read(tmp_path, layout="plain")}
+    assert "101" in {item.student for item in read(tmp_path, layout="gradescope")}
