@@ -88,7 +88,7 @@ def set_aside(opened: OpenLeague) -> None:
         if key is None:
             continue
         if known is None:
-            known = {stored.task.key for stored in opened.store.matches()}
+            known = opened.store.keys()
         if key[1] not in known:
             place.mkdir(exist_ok=True)
             path.replace(place / path.name)

@@ -310,6 +310,11 @@ class Store:
         with self._read() as connection:
             return [_task(row) for row in connection.execute(query)]
 
+    def keys(self) -> set[str]:
+        """Return the keys of all matches, also of those whose results can't be read."""
+        with self._read() as connection:
+            return set(connection.execute(select(database.matches.c.key)).scalars())
+
     def matches(self, *, done: bool = False, begun: bool = False) -> Iterator[StoredMatch]:
         """All matches in schedule order, or those that are done, or those of duels of which one is done or stopped."""
         query = select(database.matches).order_by(database.matches.c.duel, database.matches.c.game_number)

@@ -93,7 +93,7 @@ def write_folder(roles: Sequence[Chosen], language: Language, folder: str) -> Wr
         )
     _check_parent(top)
     parts = [_part(chosen, language, top, is_alone=len(roles) == 1) for chosen in roles]
-    has_tests = all(part.test.endswith(language.suffix) for part in parts)
+    has_tests = all(part.is_pytest for part in parts)
     texts = {part.file: part.text for part in parts}
     texts["bot.toml"] = _bot_toml(language, parts)
     texts |= {part.test: part.test_text for part in parts}
@@ -129,6 +129,7 @@ class _Part(NamedTuple):
     run: str
     test: str
     test_text: str
+    is_pytest: bool
     table: str
 
 
@@ -141,7 +142,7 @@ def _part(chosen: Chosen, language: Language, top: Path, *, is_alone: bool) -> _
     build, run = language.commands(file, name)
     test = compose_test(chosen, language, stem, name)
     named = f"test_{file}" if test else "test.sh" if is_alone else f"test_{chosen.role}.sh"
-    return _Part(chosen, file, text, build, run, named, test or _test_script(chosen), "" if is_alone else chosen.seat)
+    return _Part(chosen, file, text, build, run, named, test or _test_script(chosen), bool(test), "" if is_alone else chosen.seat)
 
 
 def _make_folder(top: Path) -> bool:
