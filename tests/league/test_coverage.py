@@ -23,7 +23,7 @@ SCORES = {"AB": 1.0, "AC": 1.0, "AD": 1.0, "AE": 0.0, "BC": 1.0, "BD": 1.0, "BE"
 
 @pytest.fixture(scope="module")
 def script() -> Iterator[Any]:
-    spec = importlib.util.spec_from_file_location("coverage_benchmark", ROOT / "benchmarks" / "coverage.py")
+    spec = importlib.util.spec_from_file_location("intervals_benchmark", ROOT / "benchmarks" / "intervals.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -139,7 +139,7 @@ def test_the_page_gets_the_tables(script: Any, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(script, "DOCS", page)
     monkeypatch.setattr(script, "CASES", script.CASES[:1])
     monkeypatch.setattr(script, "STOPPING", ())
-    monkeypatch.setattr("sys.argv", ["coverage.py", "--write", "--leagues", "1"])
+    monkeypatch.setattr("sys.argv", ["intervals.py", "--write", "--leagues", "1"])
     script.main()
     text = page.read_text()
     assert text.startswith(f"above\n{script.BEGIN}\n\n| starts | all duels |\n|---|---|\n| 1 | ")

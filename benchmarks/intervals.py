@@ -1,6 +1,6 @@
 """How often the intervals of ratings hold the true ratings, and how `stop` ends simulated leagues: the tables of docs/statistics.md.
 
-python benchmarks/coverage.py [--leagues 60] [--write]
+python benchmarks/intervals.py [--leagues 60] [--write]
 
 Every draw has a fixed seed, so the same tables come out again. Cases with more than six teams have fewer leagues, so that they have as many
 ratings.
