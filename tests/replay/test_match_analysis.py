@@ -122,12 +122,30 @@ def test_the_prey_s_costly_moves_name_a_cell_that_the_hunter_passes_later(tmp_pa
         appraised = costly.appraised
         assert appraised.instead > appraised.now
         for move, steps_left in ((costly.played, appraised.now), (costly.better, appraised.instead)):
-            state, count = after(steps[costly.step], "prey", move), 0
-            while not state.ended and count < 60:
-                moves = {"prey": GAME.codec.parse(state, "prey", {"go": [0, 0]})} if "prey" in GAME.movers(state) else {}
-                state, _ = GAME.step(state, moves)
-                count += 1
-            assert count == steps_left
+            state = after(steps[costly.step], "prey", move)
+            # An empty move goes on in the same way.
+            assert max(steps_until_caught(state, {"go": [0, 0]}), steps_until_caught(state, {})) == steps_left
+
+
+def steps_until_caught(state: Any, move: Any) -> int:
+    """The steps until the prey is caught if it always makes the same move, at most 60."""
+    count = 0
+    while not state.ended and count < 60:
+        moves = {"prey": GAME.codec.parse(state, "prey", move)} if "prey" in GAME.movers(state) else {}
+        state, _ = GAME.step(state, moves)
+        count += 1
+    return count
+
+
+def test_a_prey_that_rests_in_a_corner_on_the_hunter_s_path_is_told_to_leave_it(tmp_path: Path) -> None:
+    path = tmp_path / "m.replay.jsonl.gz"
+    play(Idle, Sitter, seed=1, replay=path, width=100, height=100, prey=[99, 99], max_walls=0)
+    (losses,) = analyzed(path).losses
+    assert len(losses.steps) == 5
+    last = losses.steps[-1]
+    assert last.appraised.instead == 60
+    assert last.appraised.about.startswith("go to ")
+    assert [verdict["verdict"] for verdict in last.verdicts] == ["capture", "evade"]
 
 
 def test_a_change_far_within_a_long_stretch_is_found_by_reading_again(tmp_path: Path) -> None:

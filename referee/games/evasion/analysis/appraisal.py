@@ -1,4 +1,4 @@
-"""Estimates of what a move cost: the hunter's by the area that is left to the prey, the prey's by the steps until the hunter passes it.
+"""Estimates of what a move cost: the hunter's by the area that is left to the prey, the prey's by the steps until the hunter meets it.
 
 They look at one step only, and nobody knows what the players would have done next. What is certain is in ``verdict``.
 """
@@ -42,7 +42,9 @@ def measure(seat: str, settings: Settings) -> str:
     """Return what the estimate for a seat counts."""
     if seat == HUNTER:
         return f"cells left to the prey, all {settings.width * settings.height:,} of the board if walls shut the hunter out"
-    return f"steps until the hunter would catch a prey that stays where it is, at most {_horizon(settings)}"
+    if variants.RULE_SETS[settings.rules].is_turnwise:
+        return f"steps until the hunter would catch a prey that stays where it is, at most {_horizon(settings)}"
+    return f"steps until the hunter would catch a prey that then stays or goes on, whichever is later, at most {_horizon(settings)}"
 
 
 def apart(seat: str, settings: Settings) -> int:
@@ -205,7 +207,10 @@ def _horizon(settings: Settings) -> int:
 
 
 def _appraise_prey(before: State, moves: Mapping[str, Any], after: State) -> Appraised | None:
-    """Compare how soon the hunter would catch the prey after its move and after each other one, if it then stayed and no wall changed."""
+    """Compare how soon the hunter would catch the prey after its move and after each other one, if no wall changed.
+
+    The prey then stays or, where it has a heading, goes on: one step alone saves no prey that rests in a corner on the hunter's path.
+    """
     rules = variants.RULE_SETS[before.settings.rules]
     if not rules.is_turnwise and not before.prey_moves:
         return None
@@ -214,19 +219,22 @@ def _appraise_prey(before: State, moves: Mapping[str, Any], after: State) -> App
     near = before.settings.capture_radius + 2
     if not any(abs(at[0] - x) <= near and abs(at[1] - y) <= near for _, at in path):
         return None
-    now = _steps_left(after, path)
-    best, better, best_far = now, None, 0
+    now = _most_steps_left(after, path)
+    best, better, best_cell = now, None, (False, 0)
     for dx, dy in ((0, 0), *HEADINGS):
         move = _prey_move(dx, dy, is_turnwise=rules.is_turnwise)
         state, _ = variants.step(before, {**moves, PREY: move})
-        left = _steps_left(state, path)
-        far = (state.prey.x - state.hunter.x) ** 2 + (state.prey.y - state.hunter.y) ** 2
-        if left > now and (left, far) > (best, best_far):
-            best, better, best_far = left, (move, state), far
+        left = _most_steps_left(state, path)
+        # Among equals a move to another cell is clearer advice than one that turns at a wall, and far from the hunter is safer.
+        cell = state.prey[:2] != (x, y), (state.prey.x - state.hunter.x) ** 2 + (state.prey.y - state.hunter.y) ** 2
+        if left > now and (left, cell) > (best, best_cell):
+            best, better, best_cell = left, (move, state), cell
     if better is None:
         return None
     move, state = better
-    about = f"go to ({state.prey.x}, {state.prey.y})" if state.prey[:2] != (x, y) else f"stay at ({x}, {y})"
+    is_turning = not rules.is_turnwise and (state.prey.dx or state.prey.dy)
+    what = "go to" if state.prey[:2] != (x, y) else "turn round at" if is_turning else "stay at"
+    about = f"{what} ({state.prey.x}, {state.prey.y})"
     return Appraised(move, about, now, best, "caught" if after.ended == "caught" else "")
 
 
@@ -251,13 +259,24 @@ def _path(state: State) -> list[tuple[int, Cell]]:
     return path
 
 
-def _steps_left(state: State, path: list[tuple[int, Cell]]) -> int:
-    """Return the steps until the hunter, on its path, catches a prey that stays; the horizon if it doesn't in that time."""
+def _most_steps_left(state: State, path: list[tuple[int, Cell]]) -> int:
+    """Return the steps until the hunter, on its path, catches a prey that stays or goes on, whichever is later; at most the horizon."""
+    stays = _steps_left(state, path, is_going_on=False)
+    is_resting = not (state.prey.dx or state.prey.dy)
+    if is_resting or variants.RULE_SETS[state.settings.rules].is_turnwise:
+        return stays
+    return max(stays, _steps_left(state, path, is_going_on=True))
+
+
+def _steps_left(state: State, path: list[tuple[int, Cell]], *, is_going_on: bool) -> int:
+    """Return the steps until the hunter, on its path, catches the prey; the horizon if it doesn't in that time."""
     if state.ended == "caught":
         return 0
-    settings, prey = state.settings, state.prey[:2]
-    captures, radius = variants.RULE_SETS[settings.rules].captures, settings.capture_radius
+    settings, (x, y, dx, dy) = state.settings, state.prey
+    rules, radius = variants.RULE_SETS[settings.rules], settings.capture_radius
     for steps, cell in path:
-        if abs(cell[0] - prey[0]) <= radius and abs(cell[1] - prey[1]) <= radius and captures(state.walls, radius, cell, prey):
+        if is_going_on and steps and (state.step + steps) % settings.prey_period == 0:
+            x, y, dx, dy = rules.bounce(state.walls, x, y, dx, dy)
+        if abs(cell[0] - x) <= radius and abs(cell[1] - y) <= radius and rules.captures(state.walls, radius, cell, (x, y)):
             return steps
     return _horizon(settings)
