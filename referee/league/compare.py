@@ -20,6 +20,7 @@ from referee.league.teams import team as read_team
 from referee.league.values import Duel, MatchTask
 from referee.league.worker import Terms
 from referee.match.seeds import new_seed, secret_of
+from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -303,7 +304,7 @@ class BotComparison:
         if not is_whole:
             return f"Undecided after {known.duels:,} of at most {test.duels:,} duels: the comparison has not come to its end."
         return (
-            f"Undecided after {known.duels:,} duels: too few for a chance of error of {test.alpha:.1%}; "
+            f"Undecided after {counted(known.duels, 'duel')}: too few for a chance of error of {test.alpha:.1%}; "
             f"more of them: {more}{4 * max(known.duels, 250)}"
         )
 

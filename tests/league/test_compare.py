@@ -94,6 +94,9 @@ def test_the_limit_of_duels_leaves_it_undecided(monkeypatch: pytest.MonkeyPatch,
     comparison, known, pool = compared(monkeypatch, tmp_path, hunts("straight", every=2), test=Trial(duels=3))
     assert (known[-1].decision, known[-1].duels, comparison.matches, len(pool.played)) == ("undecided", 3, 6, 6)
     assert (known[-1].wins, known[-1].ties, known[-1].losses) == (2, 1, 0)
+    assert comparison.sentence().startswith("Undecided after 3 duels: ")
+    one, *_ = compared(monkeypatch, tmp_path, hunts("straight", every=2), test=Trial(duels=1))
+    assert one.sentence().startswith("Undecided after 1 duel: ")
 
 
 def kept(monkeypatch: pytest.MonkeyPatch, folder: Path, duels: int, slots: int = 3, **options: Any) -> tuple[Compared, list[MatchTask]]:
