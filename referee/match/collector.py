@@ -56,6 +56,10 @@ def ask_together(
 def read_ready(player: Player, host: Host | None, reply: Reply, time: TimeControl) -> str | Fault:
     """Return the player's own name, "" if it gives none, or the fault if it isn't ready."""
     if reply.failure is not None:
+        early = reply.failure.line if reply.failure.reason == "early" and host is None else None
+        if early is not None and isinstance(problem := decode.ready(line := early.partition(b"\n")[0]), decode.Problem):
+            # Whether such a line comes before or after the question is a matter of luck; the reason is the line itself.
+            return sentences.malformed(player.seat, problem, line)
         return sentences.not_ready(player, reply.failure, host, time)
     if reply.line is None:
         # Another player has left, which ends the match before its first step.
