@@ -28,14 +28,14 @@ app.add_typer(certificate, rich_help_panel=GRADERS)
 _MOST = 20
 #: What a check without a problem has shown, by what the published hash covers.
 _PROVED = {
-    "starts": "Everything that decides a start is as it was when the hash was published, and it gives every start in the file.",
+    "starts": "Good. Everything that decides a start is as it was when the hash was published, and it gives every start in the file.",
     "seed": (
-        "The seed is the one whose hash was published, and it gives every start in the file.\n"
-        "The hash has the format of earlier versions, which covers the seed alone. The game and its version, the rules, the settings, and the "
-        "names and numbers of the tests and starts may have been chosen after it was published: compare them with the assignment."
+        "Only the seed is proved: it is the one whose hash was published, and it gives every start in the file.\n"
+        "Not proved: the game and its version, the rules, the settings, and the names and numbers of the tests and starts. The hash has the "
+        "format of earlier versions, which covers the seed alone; they may have been chosen later. Compare them with the assignment."
     ),
     None: (
-        "The seed gives every start in the file.\n"
+        "Nothing is proved yet: the seed gives every start in the file, but the file may be newer than the submissions.\n"
         "Compare the hash above with the one that was published with the assignment, or give that one with --hash."
     ),
 }
@@ -189,6 +189,6 @@ def check_revealed(file: Path, digest: str | None, *, as_json: bool) -> None:
         put(f"{escape(found.name, 100)}: {count}, {found.hidden:,} of them hidden")
         put(f"hash: {found.hash}")
         if found.ok:
-            put(f"Good. {_PROVED[found.hash_covers]}")
+            put(_PROVED[found.hash_covers])
     if not found.ok:
         raise typer.Exit(1)

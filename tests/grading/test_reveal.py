@@ -270,10 +270,14 @@ def test_the_commands(referee: Cli, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "Good. Everything that decides a start is as it was when the hash was published" in good.stdout
     old = referee("grade", "--check-reveal", "reveal.json", "--hash", family.seed_hash(SEED))
     assert old.returncode == 0, old.stderr
-    assert "The hash has the format of earlier versions, which covers the seed alone." in old.stdout
+    verdict = old.stdout.splitlines()[2:]
+    assert verdict[0].startswith("Only the seed is proved")
+    assert verdict[1].startswith("Not proved: the game and its version, the rules, the settings, and the names and numbers")
+    assert "Good" not in old.stdout
     alone = referee("grade", "--check-reveal", "reveal.json")
     assert alone.returncode == 0
     assert "Compare the hash above" in alone.stdout
+    assert "Good" not in alone.stdout
     wrong = referee("grade", "--check-reveal", "reveal.json", "--hash", "0" * 64, "--json")
     assert wrong.returncode == 1
     assert json.loads(wrong.stdout)["ok"] is False
