@@ -136,8 +136,10 @@ class Bot:
         """Called once after the last turn with the result, within one second. Override it to learn from the match or to log it."""
 
     def __init_subclass__(cls) -> None:
-        """Let a class with several base classes play the seats of all of them."""
+        """Let a class with several base classes play the seats of all of them. SettingsError if it names a rule set that its game doesn't have."""
         super().__init_subclass__()
+        for rules in _rule_sets(cls) if cls._variants is not None else ():
+            cls._variants.settings(rules, {})
         cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
 
     def _read_settings(self, rules: str, given: dict[str, Any]) -> Any:

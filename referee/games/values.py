@@ -40,6 +40,18 @@ def refuse_unknown(where: str, names: Iterable[str], given: Iterable[object]) ->
         raise SettingsError(f"{where} no setting {name!r:.60}; {hint}")
 
 
+def refuse_rules(whose: str, rules: object, names: Iterable[str]) -> None:
+    """Raise SettingsError for a rule set that isn't one of the names. ``whose`` begins the sentence ("Maze has no rule set")."""
+    good = tuple(names)
+    if rules in good:
+        return
+    from difflib import get_close_matches
+
+    close = get_close_matches(str(rules), good, n=1)
+    near = f"did you mean {close[0]!r}? " if close else ""
+    raise SettingsError(f"{whose} {rules!r:.60}; {near}there {'is' if len(good) == 1 else 'are'} {', '.join(good)}.")
+
+
 def is_whole(value: object) -> TypeGuard[int]:
     """True for a whole number. JSON's true and false are not numbers."""
     return isinstance(value, int) and not isinstance(value, bool)

@@ -213,6 +213,24 @@ def test_a_class_may_name_its_rule_sets(rules: str, referee: Cli, tmp_path: Path
     assert "but was asked to play gameserver" in json.loads(played.stdout)["players"]["hunter"]["fault"]["text"]
 
 
+@pytest.mark.parametrize("file", ["class", "bot.toml"])
+def test_a_rule_set_that_is_misspelt_is_named_with_the_one_that_is_meant(file: str, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/main.py").write_text(TUTORIAL.format('rules = ("clasic",)' if file == "class" else "name = 'Mine'"))
+    if file == "bot.toml":
+        (tmp_path / "mine/bot.toml").write_text('rules = ["clasic"]\n')
+    checked = referee("check", "mine", "--isolation", "none", env={"COLUMNS": "400"})
+    played = referee("play", "mine", "still", "--isolation", "none")
+    for done in (checked, played):
+        assert "rule set 'clasic'" in done.stdout + done.stderr
+        assert "did you mean 'classic'?" in done.stdout + done.stderr
+    assert (checked.returncode, played.returncode) == ((1, 3) if file == "class" else (2, 2))
+    if file == "class":
+        # The line of the class, and no seat is blamed for it twice.
+        assert "do    mend mine/main.py:4, then check again\n" in checked.stdout
+        assert checked.stdout.count("clasic'") == 1
+
+
 @pytest.mark.parametrize("more", [(), ("--seat", "hunter"), ("--game", "evasion")])
 def test_a_bot_of_other_rules_is_checked_by_them(more: tuple[str, ...], referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(TUTORIAL.format('rules = ("diagonal",)'))

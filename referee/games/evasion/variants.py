@@ -93,8 +93,7 @@ def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[
     Raises SettingsError with the setting and its allowed values.
     """
     rules = "classic" if rules is None else rules
-    if rules not in RULE_SETS:
-        raise SettingsError(f"Evasion has no rule set {rules!r}; there are {', '.join(RULE_SETS)}.")
+    values.refuse_rules("Evasion has no rule set", rules, RULE_SETS)
     names = RULE_SETS[rules].names
     unknown = next((name for name in given if name not in names), "")
     values.refuse_unknown(f"the rule set {rules} has" if unknown in Settings._fields else "Evasion has", names, given)

@@ -25,8 +25,7 @@ _SQUARES = tuple(option for option in OPTIONS if option.kind == "integers")
 
 def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
     """The default settings with some of them changed. Raises SettingsError, naming the setting and what is allowed."""
-    if rules not in (None, RULES):
-        raise SettingsError(f"Maze has no rule set {rules!r:.60}; there is {RULES}.")
+    values.refuse_rules("Maze has no rule set", RULES if rules is None else rules, (RULES,))
     values.refuse_unknown("Maze has", (option.name for option in OPTIONS), given)
     own: dict[str, Any] = {option.name: option.default for option in OPTIONS if option.default is not None}
     own |= values.checked((option for option in OPTIONS if option not in _SQUARES), given)

@@ -25,8 +25,7 @@ def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
     Raises SettingsError, naming the setting and what is allowed.
     """
     rules = "small" if rules is None else rules
-    if rules not in PRESETS:
-        raise SettingsError(f"Rectangle has no preset {rules!r:.60}; there are {', '.join(PRESETS)}.")
+    values.refuse_rules("Rectangle has no preset", rules, PRESETS)
     values.refuse_unknown("Rectangle has", (option.name for option in OPTIONS), given)
     players = given.get("players")
     if values.is_whole(players) and not 2 <= players <= 26:
