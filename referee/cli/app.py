@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast
 
 import typer
 
-from referee.cli.front import EXAMPLE, TITLE, commands, module_of, renewed
+from referee.cli.front import EXAMPLE, TITLE, WELCOME, commands, module_of, renewed
 from referee.cli.plain import Program
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
@@ -207,6 +207,9 @@ def run(words: list[str]) -> None:
         sys.argv[1:] = words
     wanted = next((word for word in words if not word.startswith("-")), "")
     is_completing = "_REFEREE_COMPLETE" in os.environ
+    if not words and not is_completing:
+        put(WELCOME)
+        sys.exit(2)
     if not wanted and is_completing:
         from referee.cli.completion import called_command
 

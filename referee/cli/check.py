@@ -18,6 +18,7 @@ from referee.cli.options import BotIsolation, Game, bot_argument, check_isolatio
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE
+from referee.support.packages import EXTRAS, install_command, missing_of_extras
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -292,22 +293,22 @@ _PROMISES = {
 @app.command(rich_help_panel=GRADERS)
 @command
 def doctor(as_json: JsonFlag = False) -> None:
-    """Test the sandbox on this machine. For each failed check, print the remedy.
+    """Test the sandbox of this machine, and say which extras work here. For each failed check, print the remedy.
 
     A self-check runs in the real sandbox and tries the attacks of a hostile bot. Exit status 1 if --isolation strict is unavailable.
     """
     from referee.isolation.diagnosis import diagnose
 
-    found = diagnose()
+    found, extras = diagnose(), missing_of_extras()
     if as_json:
-        put_json(found.to_json())
+        put_json({**found.to_json(), "extras": {name: {"works": not missing, "missing": missing} for name, missing in extras.items()}})
     else:
-        _print_diagnosis(found)
+        _print_diagnosis(found, extras)
     if not found.is_strict:
         raise typer.Exit(1)
 
 
-def _print_diagnosis(found: Diagnosis) -> None:
+def _print_diagnosis(found: Diagnosis, extras: dict[str, list[str]]) -> None:
     width = max(len(check.name) for check in found.checks)
     variant = ""
     for check in found.checks:
@@ -322,6 +323,12 @@ def _print_diagnosis(found: Diagnosis) -> None:
         there = level in found.levels
         why = "" if there else f"; missing: {found.missing(level)}"
         put(f"  {'yes' if there else 'no ':<4}  {level:<{len(ISOLATED_CGROUP)}}  {_PROMISES[level]}{why}")
+    if extras:
+        put("\nWhat the extras of this installation offer:")
+    for name, missing in extras.items():
+        put(f"  {'no ' if missing else 'yes':<4}  {name:<{len(ISOLATED_CGROUP)}}  {EXTRAS[name]}")
+        if missing:
+            put(f"        {'':<{len(ISOLATED_CGROUP)}}  -> {install_command(*missing)}")
     put("")
     if found.is_strict:
         if not all(check.ok for check in found.checks):

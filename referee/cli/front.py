@@ -21,6 +21,26 @@ REPLAYS = "To look at matches"
 TITLE = "A referee for matches between bot programs."
 EXAMPLE = "Try:  referee play boxer runner"
 
+#: What ``referee`` alone prints: the first commands of three kinds of people, within a screen of 80 columns and 24 lines.
+WELCOME = f"""{TITLE}
+
+You write a bot:
+  referee play boxer runner           let two example bots play
+  referee new hunter my_hunter.py     write a bot that already plays
+  referee play my_hunter.py runner    let your bot play
+  referee compare my_hunter.py boxer  find out which of two bots is better
+
+You hold a competition:
+  referee doctor                      see whether this machine isolates bots
+  referee league run teams            play a league of the programs in a folder
+  referee league report FOLDER        write a page with standings and replays
+
+You grade submissions:
+  referee grade --init                write a rubric for each game
+  referee grade submissions --rubric evasion.toml
+
+referee --help lists every command, and referee COMMAND --help explains one."""
+
 #: The commands by the panels of the help, in its order: the module of each in ``referee.cli``, and the first paragraph of its help.
 PANELS: dict[str, dict[str, tuple[str, str]]] = {
     AUTHORS: {
@@ -40,7 +60,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     },
     GRADERS: {
         "grade": ("grade", "Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated."),
-        "doctor": ("check", "Test the sandbox on this machine. For each failed check, print the remedy."),
+        "doctor": ("check", "Test the sandbox of this machine, and say which extras work here. For each failed check, print the remedy."),
         "rerun": ("rerun", "Ask a bot the questions of a replay again, and say where its answers differ from the recorded ones."),
         "certificate": ("certificate", "Sign the results of a grading or of a league, and check such a signature."),
     },

@@ -16,7 +16,7 @@ from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, columns, command, fitted, program, put, put_json, say, told_anyway
 from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Out, Quiet, Slots, seat_option, with_match_options, words
-from referee.cli.pages import viewer
+from referee.cli.pages import to_watch
 from referee.cli.terminal import StatusLine
 from referee.match.clock import CPU
 from referee.match.events import Listener
@@ -317,7 +317,7 @@ def profile(
 
 def _watch(answer: TimedAnswer) -> str:
     """Return the command that shows the position of an answer."""
-    return f"{program()} {viewer()} {shlex.quote(str(answer.replay))} --step {answer.step}"
+    return f"{to_watch(answer.replay)} --step {answer.step}"
 
 
 def _print(report: dict[str, Any], samples: Samples) -> None:

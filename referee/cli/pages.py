@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from referee.cli.app import say
+from referee.cli.app import program, say
 from referee.errors import UsageError
 from referee.players.faults import the_seat
 from referee.support.packages import WEB, install_command, missing_packages
@@ -61,9 +62,11 @@ class Show(NamedTuple):
     series: Series | None = None
 
 
-def viewer() -> str:
-    """Return the best command to show a replay: "watch" if the packages for pages are installed, else "show"."""
-    return "show" if missing_packages(WEB) else "watch"
+def to_watch(replay: object) -> str:
+    """Return the command that opens a replay in the viewer. If packages for pages are missing, the command that installs them is before it."""
+    missing = missing_packages(WEB)
+    before = f"{install_command(*missing)} && " if missing else ""
+    return f"{before}{program()} watch {shlex.quote(str(replay))}"
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from functools import partial
 from itertools import count, product
@@ -17,7 +16,7 @@ from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, command, fitted, program, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
-from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace, viewer
+from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace, to_watch
 from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.clock import CPU
@@ -134,9 +133,10 @@ def _asked(given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
     seats = wanted.match.game.seats(wanted.match.settings)
     names = given["players"] or wanted.players or []
     if len(names) != len(seats):
-        raise UsageError(
-            f"{wanted.match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: referee {request.example(wanted.match.game, wanted.match.settings)}"
-        )
+        found = "none was named; to begin, let two example bots play" if not names else "1 was named; for instance"
+        found = found if len(names) < 2 else f"{len(names)} were named; for instance"
+        example = request.example(wanted.match.game, wanted.match.settings)
+        raise UsageError(f"{wanted.match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {found}: referee {example}")
     return wanted, dict(zip(seats, names, strict=True))
 
 
@@ -285,7 +285,7 @@ def _report(played: PlayedMatch) -> list[str]:
         f"Next:  {program()} explain {kind}"
         for kind in dict.fromkeys(fault.kind for fault in result.faults.values() if fault.cause != "left")
     ]
-    return [*lines, f"Next:  {program()} {viewer()} {shlex.quote(str(played.replay))}"]
+    return [*lines, f"Next:  {to_watch(played.replay)}"]
 
 
 def _duel_report(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:
@@ -304,5 +304,5 @@ def _duel_report(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:
     return [
         *lines,
         f"  result   {report['result_file']}",
-        f"Next:  {program()} {viewer()} {shlex.quote(report['games'][f'a {verb}']['replay'])}",
+        f"Next:  {to_watch(report['games'][f'a {verb}']['replay'])}",
     ]

@@ -441,10 +441,10 @@ def _after(played: PlayedMatch | None) -> list[tuple[str, str]]:
 
 
 def _next(file: Path, to_turn: QuestionsToTurn, played: PlayedMatch | None, test: tuple[Path, Path] | None) -> str:
-    from referee.cli.pages import viewer
+    from referee.cli.pages import to_watch
 
     if played is not None:
-        return f"{program()} {viewer()} {shlex.quote(str(played.replay))}"
+        return to_watch(played.replay)
     if test is not None:
         return f"python -m pytest {shlex.quote(str(test[0]))}"
     return f"{program()} show {shlex.quote(str(file))} --step {to_turn.last.turn + 1}"

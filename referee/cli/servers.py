@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion, request
-from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import SERVERS
-from referee.cli.pages import Browser, Show, page_option, viewer
+from referee.cli.pages import Browser, Show, page_option, to_watch
 from referee.cli.plain import Program
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError, UsageError
@@ -130,7 +129,7 @@ def gameserver(
 
 def _hint(replay: object) -> None:
     if replay is not None:
-        put(f"Next:  {program()} {viewer()} {shlex.quote(str(replay))}")
+        put(f"Next:  {to_watch(replay)}")
 
 
 def _heading(text: str) -> str:

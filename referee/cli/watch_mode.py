@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from referee.author.tally import Change, ChangeListener, FilesChanged, Tally
-from referee.cli.app import program, put, say
-from referee.cli.pages import viewer
+from referee.cli.app import put, say
+from referee.cli.pages import to_watch
 from referee.errors import RefereeError, StartError, UsageError
 from referee.match.events import Listener
 from referee.support.packages import need_author
@@ -201,7 +200,7 @@ class _WatchSession:
             most = max(KEPT, len(self._matches))
             kept = f"the last {most} replays are kept" if tally.played > most else "the replays are kept"
             say(f"In {escape(str(tally.last.replay.parent))}/ {kept}.")
-            put(f"Next:  {program()} {viewer()} {shlex.quote(str(tally.last.replay))}")
+            put(f"Next:  {to_watch(tally.last.replay)}")
 
 
 def _names(files: list[Path]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from functools import partial
@@ -20,6 +21,42 @@ _SIGN = {"cryptography": "cryptography"}
 _AUTHOR = {"watchfiles": "watchfiles"}
 _DEBUGGER = {"debugpy": "debugpy"}
 _STATISTICS = {"numpy": "numpy", "rich": "rich", "scipy": "scipy"}
+
+#: What each extra is for.
+EXTRAS = {
+    "web": "pages: the viewer, live matches, people who play",
+    "export": "PNG and GIF pictures",
+    "league": "leagues, comparisons, statistics",
+    "grade": "gradings",
+    "postgres": "leagues in a PostgreSQL database",
+    "cluster": "leagues on many machines",
+    "sign": "certificates",
+    "author": "--watch, debuggers, profiles",
+    "rl": "learning environments",
+}
+
+
+def missing_of_extras() -> dict[str, list[str]]:
+    """Return the packages of each extra that are not installed. Empty if the referee runs from its folder and isn't installed itself."""
+    from importlib import metadata
+
+    try:
+        needs = metadata.requires("referee") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    found = {name: [line.split(";")[0] for line in needs if re.search(rf"extra == .{name}\b", line)] for name in EXTRAS}
+
+    def missing(name: str) -> list[str]:
+        packages: list[str] = []
+        for need in found[name]:
+            package, _, parts = re.sub(r"\]?[ (<>=!~].*|\]$", "", need).partition("[")
+            if package == "referee":
+                packages += [one for part in parts.split(",") for one in missing(part)]
+            elif not any(metadata.distributions(name=package)):
+                packages.append(f"{package}[{parts}]" if parts else package)
+        return packages
+
+    return {name: missing(name) for name in EXTRAS}
 
 
 def install_command(*packages: str, python: str | None = None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from importlib import import_module
@@ -16,6 +17,7 @@ from referee.cli import app, front
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -66,7 +68,8 @@ def test_the_front_needs_no_command(words: list[str], status: int) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == status, done.stderr
-    assert ("Play one match" in done.stdout + done.stderr) == (words != ["--version"])
+    assert ("Play one match" in done.stdout) == ("-h" in words or "--help" in words)
+    assert ("You write a bot:" in done.stdout) == (not words)
     loaded = done.stderr.splitlines()[-1].split()
     assert {name for name in loaded if name.startswith("referee.cli.")} <= {"referee.cli.app", "referee.cli.front", "referee.cli.plain"}
     assert "rich" not in loaded
@@ -78,6 +81,34 @@ def _commands() -> list[list[str]]:
         for name, group in _TYPERS.items()
     }
     return [[name, *more] for name in NAMES for more in ([[], *([each] for each in groups[name])] if name in groups else [[]])]
+
+
+def test_the_referee_alone_says_within_a_screen_what_three_kinds_of_people_try(referee: Cli) -> None:
+    done = referee()
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 22
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line.startswith("You ")] == ["You write a bot:", "You hold a competition:", "You grade submissions:"]
+    for line in lines:
+        if line.startswith("  referee "):
+            words = re.split(r"  +", line.strip())[0].split()[1:]
+            assert words[0] in NAMES
+            if words[0] in ("play", "new"):
+                assert referee(*words, *(["--max-steps", "5"] if words[0] == "play" else [])).returncode == 0, line
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["watch", "install"])
+def test_a_match_ends_with_the_one_next_step_that_fits(is_whole: bool, tmp_path: Path) -> None:
+    """Where the packages for pages are missing, the step installs them for this Python before it opens the viewer."""
+    lacks = "" if is_whole else "from referee.support import packages; packages.WEB['some-package'] = 'no_module_of_this_name'\n"
+    code = f"import sys; sys.argv[0] = 'referee'; from referee.__main__ import main\n{lacks}main()"
+    words = [sys.executable, "-c", code, "play", "straight", "still", "--max-steps", "3", "--out", "a match.replay.jsonl.gz"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    steps = [line for line in done.stdout.splitlines() if line.startswith("Next:")]
+    before = "" if is_whole else f"{shlex.quote(sys.executable)} -m pip install some-package && "
+    assert len(steps) == 1
+    assert re.fullmatch(rf"Next:  {re.escape(before)}\S*referee watch 'a match\.replay\.jsonl\.gz'", steps[0]), steps
 
 
 @pytest.mark.parametrize("words", _commands(), ids=" ".join)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,9 @@ def test_the_doctor_tries_everything_and_says_what_it_saw(best: Isolation, refer
     assert "FAIL" not in done.stdout
     assert "--isolation strict" in done.stdout
     told = json.loads(referee("doctor", "--json").stdout)
+    for name, extra in told["extras"].items():
+        assert extra["works"] == (not extra["missing"])
+        assert re.search(rf"^  {'yes' if extra['works'] else 'no '}  +{name} ", done.stdout, re.MULTILINE), name
     assert told["strict"] is True
     assert told["levels"][-2:] == ["limits", "none"]
     assert all(check["ok"] for check in told["checks"])
