@@ -440,7 +440,7 @@ def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None
     from referee.cli.league_output import progress
     from referee.league.engine import Engine, LeagueStopped
     from referee.league.league import first
-    from referee.league.store import StoreError
+    from referee.league.rows import StoreError
 
     try:
         say(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, insert, inspect, select, update
@@ -21,8 +20,22 @@ from referee.league import database
 from referee.league.address import postgres, without_password
 from referee.league.claim import Claim, is_claimed, network_file_system
 from referee.league.database import DONE, FILE, PLANNED, STOPPED, VERSION, reason
-from referee.league.values import Duel, MatchRecord, MatchTask, Team
-from referee.wire.escape import escape
+from referee.league.rows import (
+    WRONG,
+    StoreError,
+    essence,
+    is_readable,
+    kept,
+    names,
+    planned,
+    quoted,
+    record_of,
+    result_text,
+    task_of,
+    team_of,
+    team_row,
+)
+from referee.league.values import Duel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,19 +44,10 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
     from typing_extensions import Self
 
-#: The most characters that are kept of a sentence with characters that must be escaped.
-_LONGEST = 2000
+    from referee.league.values import MatchRecord, MatchTask, Team
+
 #: How many matches are read at once.
 _ROWS = 1000
-
-#: What reading a row with wrong contents raises.
-_WRONG = (ValueError, TypeError, KeyError, AttributeError)
-
-
-class StoreError(RefereeError):
-    """The store can't be read or written."""
-
-    exit_code = 4
 
 
 class StoredMatch(NamedTuple):
@@ -86,11 +90,11 @@ class Store:
             path = folder / FILE
             if not create and not path.is_file():
                 raise UsageError(
-                    f"{_quoted(folder)} is not the folder of a league: it has no {FILE}. Begin one: referee league run FILE --out DIR"
+                    f"{quoted(folder)} is not the folder of a league: it has no {FILE}. Begin one: referee league run FILE --out DIR"
                 )
             if (kind := network_file_system(folder)) is not None:
                 raise UsageError(
-                    f"{_quoted(folder)} is on a network file system ({kind}), where SQLite loses data. Name a local folder with --out, "
+                    f"{quoted(folder)} is on a network file system ({kind}), where SQLite loses data. Name a local folder with --out, "
                     "or a PostgreSQL database with --database."
                 )
             store = cls(database.sqlite_file(path, create=create), str(path))
@@ -103,7 +107,7 @@ class Store:
             raise
         except SQLAlchemyError as error:
             store.close()
-            raise UsageError(f"The store {_quoted(store.where)} can't be opened: {reason(error, store.where)}.") from None
+            raise UsageError(f"The store {quoted(store.where)} can't be opened: {reason(error, store.where)}.") from None
         return store
 
     def _check(self, *, create: bool) -> None:
@@ -111,12 +115,12 @@ class Store:
             tables = set(inspect(connection).get_table_names())
         if not tables & set(database.meta.tables):
             if not create or tables:
-                raise UsageError(f"{_quoted(self.where)} is the database of something else: it has no league's tables.")
+                raise UsageError(f"{quoted(self.where)} is the database of something else: it has no league's tables.")
             database.meta.create_all(self._engine)
             self.set_fact("version", VERSION)
             return
         if "facts" not in tables:
-            raise UsageError(f"{_quoted(self.where)} is the database of something else: it has no league's tables.")
+            raise UsageError(f"{quoted(self.where)} is the database of something else: it has no league's tables.")
         version = self.fact("version")
         if version is None:
             # It was killed between making the tables and this note.
@@ -124,7 +128,7 @@ class Store:
             self.set_fact("version", VERSION)
         elif not isinstance(version, int) or version > VERSION:
             raise UsageError(
-                f"{_quoted(self.where)} was made by a newer version of the referee (tables of version {version}, this one knows {VERSION}): update the referee."
+                f"{quoted(self.where)} was made by a newer version of the referee (tables of version {version}, this one knows {VERSION}): update the referee."
             )
 
     def __enter__(self) -> Self:
@@ -143,8 +147,8 @@ class Store:
             with self._engine.begin() as connection:
                 yield connection
         except DBAPIError as error:
-            raise StoreError(f"The store {_quoted(self.where)} can't be written: {reason(error, self.where)}.") from None
-        except _WRONG as error:
+            raise StoreError(f"The store {quoted(self.where)} can't be written: {reason(error, self.where)}.") from None
+        except WRONG as error:
             raise self._damaged(error) from None
 
     @contextlib.contextmanager
@@ -160,13 +164,13 @@ class Store:
             with self._engine.connect() as connection:
                 yield connection
         except DBAPIError as error:
-            raise StoreError(f"The store {_quoted(self.where)} can't be read: {reason(error, self.where)}.") from None
-        except _WRONG as error:
+            raise StoreError(f"The store {quoted(self.where)} can't be read: {reason(error, self.where)}.") from None
+        except WRONG as error:
             raise self._damaged(error) from None
 
     def _damaged(self, error: Exception) -> StoreError:
         return StoreError(
-            f"The store {_quoted(self.where)} is damaged: one of its rows can't be read ({_quoted(error)}). Restore the file from a copy."
+            f"The store {quoted(self.where)} is damaged: one of its rows can't be read ({quoted(error)}). Restore the file from a copy."
         )
 
     def fact(self, name: str) -> Any:
@@ -191,7 +195,7 @@ class Store:
         """The teams in order."""
         with self._read() as connection:
             rows = connection.execute(select(database.teams).order_by(database.teams.c.position)).all()
-            return [Team(row.name, json.loads(row.players), row.hash, json.loads(row.home), json.loads(row.files)) for row in rows]
+            return [team_of(row) for row in rows]
 
     def add_teams(self, teams: Sequence[Team], facts: Mapping[str, Any]) -> None:
         """Add teams at the end, together with changed facts. A decided league is open again."""
@@ -213,7 +217,7 @@ class Store:
     def forfeit(self, team: str, reason: str) -> None:
         """A team can't start: none of its other matches is played."""
         with self._write() as connection:
-            connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=_kept(reason)))
+            connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=kept(reason)))
 
     def withdraw(self, team: str, note: str, facts: Mapping[str, Any]) -> None:
         """A team leaves: its matches that have no result are not played, and the note says why. A decided league is open again."""
@@ -221,9 +225,9 @@ class Store:
             _reopen(connection)
             for name, value in facts.items():
                 _put_fact(connection, name, value)
-            connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=_kept(note)))
+            connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=kept(note)))
             rows = connection.execute(select(database.duels.c.number, database.duels.c.teams)).all()
-            mine = [row.number for row in rows if team in _names(row.teams)]
+            mine = [row.number for row in rows if team in names(row.teams)]
             planned = select(database.matches.c.duel).where(database.matches.c.status == PLANNED)
             _stop(connection, set(mine) & set(connection.execute(planned).scalars()), note)
 
@@ -242,7 +246,7 @@ class Store:
         ]
         dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
         with self._write() as connection:
-            for table, found in ((database.duels, rows), (database.matches, [_planned(task) for task in tasks])):
+            for table, found in ((database.duels, rows), (database.matches, [planned(task) for task in tasks])):
                 if found:
                     connection.execute(dialect.insert(table).on_conflict_do_nothing(), found)
 
@@ -270,7 +274,7 @@ class Store:
             for name, value in (facts or {}).items():
                 _put_fact(connection, name, value)
             for team in teams:
-                connection.execute(update(database.teams).where(database.teams.c.name == team.name).values(**_team_row(team), forfeit=None))
+                connection.execute(update(database.teams).where(database.teams.c.name == team.name).values(**team_row(team), forfeit=None))
             for key in old:
                 for table in (database.matches, database.voids, database.disagreements):
                     connection.execute(table.delete().where(table.c.key == key))
@@ -279,13 +283,13 @@ class Store:
             for number in dropped:
                 connection.execute(database.duels.delete().where(database.duels.c.number == number))
             for task in tasks:
-                connection.execute(insert(database.matches).values(**_planned(task)))
+                connection.execute(insert(database.matches).values(**planned(task)))
 
     def duels(self) -> list[Duel]:
         """All duels so far in schedule order."""
         with self._read() as connection:
             rows = connection.execute(select(database.duels).order_by(database.duels.c.number)).all()
-            return [Duel(row.number, row.round, _names(row.teams), row.start, row.variant, row.repeat) for row in rows]
+            return [Duel(row.number, row.round, names(row.teams), row.start, row.variant, row.repeat) for row in rows]
 
     def duel_notes(self) -> dict[int, str]:
         """What was said about duels that are not to be played to the end."""
@@ -308,7 +312,7 @@ class Store:
             .order_by(database.matches.c.duel, database.matches.c.game_number)
         )
         with self._read() as connection:
-            return [_task(row) for row in connection.execute(query)]
+            return [task_of(row) for row in connection.execute(query)]
 
     def keys(self) -> set[str]:
         """Return the keys of all matches, also of those whose results can't be read."""
@@ -332,14 +336,14 @@ class Store:
                 if not rows:
                     return
                 for row in rows:
-                    record = None if row.result is None else _record(row.key, row.result, row.seconds, row.host)
-                    yield StoredMatch(_task(row), row.status, record)
+                    record = None if row.result is None else record_of(row.key, row.result, row.seconds, row.host)
+                    yield StoredMatch(task_of(row), row.status, record)
 
     def forget_unreadable(self) -> int:
         """Plan the matches again whose results can't be read; return how many there are."""
         query = select(database.matches.c.key, database.matches.c.result).where(database.matches.c.status == DONE)
         with self._read() as connection:
-            found = [row.key for row in connection.execute(query) if not _is_readable(row.result)]
+            found = [row.key for row in connection.execute(query) if not is_readable(row.result)]
         with self._write() as connection:
             for key in found:
                 mine = update(database.matches).where(database.matches.c.key == key)
@@ -353,18 +357,18 @@ class Store:
             changed = connection.execute(
                 update(database.matches)
                 .where(database.matches.c.key == record.key, database.matches.c.status != DONE)
-                .values(status=DONE, result=result, seconds=record.wall_seconds, host=_kept(record.host), finished=time.time())
+                .values(status=DONE, result=result, seconds=record.wall_seconds, host=kept(record.host), finished=time.time())
             ).rowcount
             if not changed:
                 earlier = connection.execute(select(database.matches.c.result).where(database.matches.c.key == record.key)).scalar()
-                if earlier is not None and _essence(earlier) != _essence(result):
-                    connection.execute(insert(database.disagreements).values(key=record.key, result=result, host=_kept(record.host)))
+                if earlier is not None and essence(earlier) != essence(result):
+                    connection.execute(insert(database.disagreements).values(key=record.key, result=result, host=kept(record.host)))
         return bool(changed)
 
     def void(self, key: str, why: str, host: str) -> int:
         """Note that an attempt was void; return the number of void attempts of this match."""
         with self._write() as connection:
-            connection.execute(insert(database.voids).values(key=key, text=_kept(why), host=_kept(host), time=time.time()))
+            connection.execute(insert(database.voids).values(key=key, text=kept(why), host=kept(host), time=time.time()))
             return int(connection.execute(select(func.count()).select_from(database.voids).where(database.voids.c.key == key)).scalar_one())
 
     def voids(self) -> list[tuple[str, str]]:
@@ -379,7 +383,7 @@ class Store:
         """Results that came a second time and differ from the first."""
         with self._read() as connection:
             rows = connection.execute(select(database.disagreements).order_by(database.disagreements.c.number)).all()
-        return [(row.key, _record(row.key, row.result, 0.0, row.host)) for row in rows]
+        return [(row.key, record_of(row.key, row.result, 0.0, row.host)) for row in rows]
 
     def counts(self) -> Counts:
         """The number of matches by status."""
@@ -403,8 +407,8 @@ class Store:
     def put_host(self, name: str, score: float, level: str) -> None:
         """Store a machine that plays matches, with its speed (``worker.speed_score``) and the isolation that it has proved."""
         with self._write() as connection:
-            connection.execute(database.hosts.delete().where(database.hosts.c.name == _kept(name)))
-            connection.execute(insert(database.hosts).values(name=_kept(name), score=score, level=_kept(level)))
+            connection.execute(database.hosts.delete().where(database.hosts.c.name == kept(name)))
+            connection.execute(insert(database.hosts).values(name=kept(name), score=score, level=kept(level)))
 
     def hosts(self) -> dict[str, tuple[float, str]]:
         """The machines that play, each with its speed and its isolation."""
@@ -420,83 +424,9 @@ class Store:
         return Claim(self._engine, self.where)
 
 
-def result_text(record: MatchRecord) -> str:
-    """A result as it is stored, without what differs from run to run on other machines."""
-    facts = record._asdict()
-    for name in ("key", "wall_seconds", "host"):
-        del facts[name]
-    return json.dumps(facts, separators=(",", ":"), sort_keys=True)
-
-
-#: What must be equal when a match is played twice.
-_ESSENCE = ("winner", "reason", "scores", "steps", "fault_kinds", "position")
-
-
-def _essence(result: str) -> dict[str, Any]:
-    facts = json.loads(result)
-    return {name: facts.get(name) for name in _ESSENCE}
-
-
-def _record(key: str, result: str, seconds: float | None, host: str | None) -> MatchRecord:
-    try:
-        facts = json.loads(result)
-        if all(isinstance(facts[name], kind) for name, kind in _KINDS.items()):
-            return MatchRecord(key=key, wall_seconds=seconds or 0.0, host=host or "", **facts)
-    except _WRONG:
-        pass
-    raise StoreError(
-        f"The store's result of the match {_quoted(key)} can't be read. Make it anew from its replay: referee league rebuild DIR"
-    )
-
-
-def _is_readable(result: str) -> bool:
-    try:
-        _record("", result, 0.0, "")
-    except StoreError:
-        return False
-    return True
-
-
-#: The kinds of values that a result needs.
-_KINDS: Mapping[str, Any] = {
-    **dict.fromkeys(("reason", "text", "replay", "replay_hash", "position"), str),
-    **dict.fromkeys(("scores", "faults", "fault_kinds", "seconds", "slowest"), dict),
-    "winner": (str, type(None)),
-    "steps": int,
-    "started": bool,
-    "ranks": (dict, type(None)),
-}
-
-
-def _planned(task: MatchTask) -> dict[str, Any]:
-    return {
-        "key": task.key,
-        "duel": task.duel,
-        "game_number": task.game_number,
-        "seats": json.dumps(dict(task.seats)),
-        "settings": json.dumps(dict(task.settings)),
-        "seed": task.seed,
-        "status": PLANNED,
-    }
-
-
-def _task(row: Any) -> MatchTask:
-    seats = json.loads(row.seats)
-    if not isinstance(seats, dict):
-        raise TypeError("the seats of a match are wrong")
-    return MatchTask(row.key, row.duel, row.game_number, seats, _settings(row.settings), row.seed)
-
-
-@lru_cache(maxsize=4096)
-def _settings(text: str) -> Mapping[str, Any]:
-    """The settings of many matches are the same: they share one value, which nobody changes."""
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
 def _stop(connection: Connection, duels: Iterable[int], note: str) -> None:
     for number in duels:
-        connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=_kept(note)))
+        connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=kept(note)))
         mine = (database.matches.c.duel == number, database.matches.c.status == PLANNED)
         connection.execute(update(database.matches).where(*mine).values(status=STOPPED))
 
@@ -506,17 +436,12 @@ def _reopen(connection: Connection) -> None:
     told = connection.execute(select(database.facts.c.value).where(database.facts.c.name == "decided")).scalar()
     if told is None:
         return
-    is_stopped = database.duels.c.note == _kept(json.loads(told).get("why") or "")
+    is_stopped = database.duels.c.note == kept(json.loads(told).get("why") or "")
     numbers = select(database.duels.c.number).where(is_stopped)
     played = update(database.matches).where(database.matches.c.status == STOPPED, database.matches.c.duel.in_(numbers))
     connection.execute(played.values(status=PLANNED))
     connection.execute(update(database.duels).where(is_stopped).values(note=None))
     connection.execute(database.facts.delete().where(database.facts.c.name == "decided"))
-
-
-@lru_cache(maxsize=4096)
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(json.loads(text))
 
 
 def _put_fact(connection: Connection, name: str, value: Any) -> None:
@@ -526,18 +451,4 @@ def _put_fact(connection: Connection, name: str, value: Any) -> None:
 
 def _put_teams(connection: Connection, teams: Sequence[Team], position: int) -> None:
     for number, team in enumerate(teams, position):
-        connection.execute(insert(database.teams).values(**_team_row(team), position=number))
-
-
-def _team_row(team: Team) -> dict[str, Any]:
-    # A folder's name may hold what is no UTF-8, which no database stores as text.
-    return {**team._asdict(), "players": json.dumps(dict(team.players)), "home": json.dumps(team.home), "files": json.dumps(team.files)}
-
-
-def _kept(text: str) -> str:
-    """Text as a database takes it: PostgreSQL stores no NUL, and neither database a lone surrogate."""
-    return text if text.isprintable() else escape(text, _LONGEST)
-
-
-def _quoted(path: object) -> str:
-    return escape(str(path), 200)
+        connection.execute(insert(database.teams).values(**team_row(team), position=number))

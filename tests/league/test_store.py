@@ -21,7 +21,8 @@ from referee.league import address, config
 from referee.league.database import sqlite_file
 from referee.league.engine import Engine
 from referee.league.league import begin, open_league
-from referee.league.store import Store, StoreError
+from referee.league.rows import StoreError
+from referee.league.store import Store
 from referee.league.values import Duel, MatchTask, Team
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from leagues import IDLE, write_league
 
 from referee.league.check import LeagueReport, verify_league
 from referee.league.league import open_league
-from referee.league.store import StoreError
+from referee.league.rows import StoreError
 from referee.players.languages import named
 
 if TYPE_CHECKING:

@@ -1,0 +1,131 @@
+"""Rows of a league's store: values as the database keeps them, and back."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import RefereeError
+from referee.league.database import PLANNED
+from referee.league.values import MatchRecord, MatchTask, Team
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The most characters that are kept of a sentence with characters that must be escaped.
+_LONGEST = 2000
+#: What reading a row with wrong contents raises.
+WRONG = (ValueError, TypeError, KeyError, AttributeError)
+
+
+class StoreError(RefereeError):
+    """The store can't be read or written."""
+
+    exit_code = 4
+
+
+def result_text(record: MatchRecord) -> str:
+    """A result as it is stored, without what differs from run to run on other machines."""
+    facts = record._asdict()
+    for name in ("key", "wall_seconds", "host"):
+        del facts[name]
+    return json.dumps(facts, separators=(",", ":"), sort_keys=True)
+
+
+_ESSENCE = ("winner", "reason", "scores", "steps", "fault_kinds", "position")
+
+
+def essence(result: str) -> dict[str, Any]:
+    """Return what of a stored result must be equal when its match is played twice."""
+    facts = json.loads(result)
+    return {name: facts.get(name) for name in _ESSENCE}
+
+
+def record_of(key: str, result: str, seconds: float | None, host: str | None) -> MatchRecord:
+    """Return the record of a match from its row. StoreError if the result can't be read."""
+    try:
+        facts = json.loads(result)
+        if all(isinstance(facts[name], kind) for name, kind in _KINDS.items()):
+            return MatchRecord(key=key, wall_seconds=seconds or 0.0, host=host or "", **facts)
+    except WRONG:
+        pass
+    raise StoreError(
+        f"The store's result of the match {quoted(key)} can't be read. Make it anew from its replay: referee league rebuild DIR"
+    )
+
+
+def is_readable(result: str) -> bool:
+    """True if ``record_of`` can read a stored result."""
+    try:
+        record_of("", result, 0.0, "")
+    except StoreError:
+        return False
+    return True
+
+
+#: The kinds of values that a result needs.
+_KINDS: Mapping[str, Any] = {
+    **dict.fromkeys(("reason", "text", "replay", "replay_hash", "position"), str),
+    **dict.fromkeys(("scores", "faults", "fault_kinds", "seconds", "slowest"), dict),
+    "winner": (str, type(None)),
+    "steps": int,
+    "started": bool,
+    "ranks": (dict, type(None)),
+}
+
+
+def planned(task: MatchTask) -> dict[str, Any]:
+    """Return the row of a match that is to be played."""
+    return {
+        "key": task.key,
+        "duel": task.duel,
+        "game_number": task.game_number,
+        "seats": json.dumps(dict(task.seats)),
+        "settings": json.dumps(dict(task.settings)),
+        "seed": task.seed,
+        "status": PLANNED,
+    }
+
+
+def task_of(row: Any) -> MatchTask:
+    """Return the match of a row. Raises one of ``WRONG``."""
+    seats = json.loads(row.seats)
+    if not isinstance(seats, dict):
+        raise TypeError("the seats of a match are wrong")
+    return MatchTask(row.key, row.duel, row.game_number, seats, _settings(row.settings), row.seed)
+
+
+@lru_cache(maxsize=4096)
+def _settings(text: str) -> Mapping[str, Any]:
+    """The settings of many matches are the same: they share one value, which nobody changes."""
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def names(text: str) -> tuple[str, ...]:
+    """Return the names of a duel's teams. Raises one of ``WRONG``."""
+    return tuple(json.loads(text))
+
+
+def team_of(row: Any) -> Team:
+    """Return the team of a row. Raises one of ``WRONG``."""
+    return Team(row.name, json.loads(row.players), row.hash, json.loads(row.home), json.loads(row.files))
+
+
+def team_row(team: Team) -> dict[str, Any]:
+    """Return the row of a team, without its position and its forfeit."""
+    # A folder's name may hold what is no UTF-8, which no database stores as text.
+    return {**team._asdict(), "players": json.dumps(dict(team.players)), "home": json.dumps(team.home), "files": json.dumps(team.files)}
+
+
+def kept(text: str) -> str:
+    """Text as a database takes it: PostgreSQL stores no NUL, and neither database a lone surrogate."""
+    return text if text.isprintable() else escape(text, _LONGEST)
+
+
+def quoted(path: object) -> str:
+    """Return a path or a text for a sentence, escaped and cut."""
+    return escape(str(path), 200)
