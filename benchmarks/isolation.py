@@ -17,7 +17,7 @@ from pathlib import Path
 
 from harness import Figure, alternate, run
 from league import TERMS, tasks, teams
-from matches import PARSING, SEATS, FloorGame, start_line, step_of_match
+from matches import IDLE_SDK, PARSING, SEATS, FloorGame, start_line, step_of_match
 
 from referee.errors import RefereeError
 from referee.isolation import bubblewrap, submission
@@ -36,11 +36,11 @@ from referee.players.spec import resolve
 FIXED_COST = 2.0
 
 
-def _start(isolation: Isolation) -> float:
+def _start(isolation: Isolation, bot_code: str = PARSING) -> float:
     """Return the milliseconds from the request for a bot to its ``ready`` message."""
     with tempfile.TemporaryDirectory() as folder:
         bot = Path(folder) / "bot.py"
-        bot.write_text(PARSING)
+        bot.write_text(bot_code)
         spec = resolve(str(bot), "hunter", "evasion")
         processes = BotProcesses()
         begun = time.perf_counter()
@@ -68,7 +68,9 @@ def isolation_costs(rounds: int, steps: int, isolation: Isolation) -> list[Figur
         return lambda: step_of_match(PARSING, steps, game, None, idle, walls, clock)
 
     _start(isolation)
-    bare, inside = alternate(4 * rounds, lambda: _start(Isolation()), lambda: _start(isolation))
+    bare, inside, with_sdk = alternate(
+        4 * rounds, lambda: _start(Isolation()), lambda: _start(isolation), lambda: _start(isolation, IDLE_SDK)
+    )
     run, walled, plain, stopped, plain_billed, billed = alternate(
         rounds,
         step("run"),
@@ -80,6 +82,7 @@ def isolation_costs(rounds: int, steps: int, isolation: Isolation) -> list[Figur
     )
     return [
         Figure("start of a bot, isolated", "ms", inside, bare, "excess", 25.0),
+        Figure("start of an SDK bot, isolated", "ms", with_sdk, inside, "ratio", 1.15),
         Figure("match step, isolated, idle = run", "us", walled, run, "ratio", 1.05),
         Figure("match step, isolated", "us", stopped, plain, "ratio", 1.15),
         Figure("the same with the cpu clock", "us", billed, plain_billed, "ratio", 1.15),

@@ -15,11 +15,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from harness import Figure, alternate, child, run
-from matches import PARSING, FloorGame, floor, step_of_match
+from matches import IDLE_SDK, PARSING, FloorGame, floor, step_of_match
 
 from referee.games.evasion import GAME
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Kind, Wall, Walls, trace
@@ -29,17 +30,6 @@ from referee.replay.reader import Step, verify
 from referee.support.processes import module_command
 from sdk.evasion import Build
 from sdk.evasion import State as SdkState
-
-#: The same moves, with the SDK.
-IDLE_SDK = """
-from sdk import HunterBot, PreyBot
-class Idle(HunterBot, PreyBot):
-    def hunt(self, state):
-        return None
-    def flee(self, state):
-        return (0, 1)
-Idle.main()
-"""
 
 #: Writes the time of its first question to its log, by the system-wide monotonic clock.
 STAMPING = """
@@ -217,7 +207,7 @@ def _milliseconds(command: list[str]) -> float:
 
 
 def starts(rounds: int) -> list[Figure]:
-    """Command to first question, and ``import sdk``, each beside bare Python."""
+    """Command to first question, and the import of the SDK for each game, beside bare Python."""
     with tempfile.TemporaryDirectory() as folder:
         bot = Path(folder) / "stamping.py"
         bot.write_text(STAMPING)
@@ -229,12 +219,15 @@ def starts(rounds: int) -> list[Figure]:
             return (float(Path(told["logs"]["hunter"]).read_text()) - begun) * 1e3
 
         bare = [sys.executable, "-c", "pass"]
-        sdk = [sys.executable, "-c", "import sdk"]
+        imports = [f"from sdk import {name}" for name in ("HunterBot", "RectangleBot", "ThiefBot")]
+        sdk = [partial(_milliseconds, [sys.executable, "-c", statement]) for statement in imports]
         first_question()
-        floor, imported, question = alternate(rounds, lambda: _milliseconds(bare), lambda: _milliseconds(sdk), first_question)
+        for importing in sdk:
+            importing()
+        floor, question, *imported = alternate(rounds, lambda: _milliseconds(bare), first_question, *sdk)
     return [
         Figure("command to first question", "ms", question, floor, "value", 250.0),
-        Figure("import sdk", "ms", imported, floor, "excess", 15.0),
+        *(Figure(name, "ms", values, floor, "excess", 8.0) for name, values in zip(imports, imported, strict=True)),
     ]
 
 

@@ -43,6 +43,16 @@ while True:
     write('{"type":"move","turn":%d,"move":%s}\\n' % (question["turn"], move))
     flush()
 """
+#: The same moves, with the SDK.
+IDLE_SDK = """
+from sdk import HunterBot, PreyBot
+class Idle(HunterBot, PreyBot):
+    def hunt(self, state):
+        return None
+    def flee(self, state):
+        return (0, 1)
+Idle.main()
+"""
 
 
 def entrants(source: str) -> Mapping[str, Entrant]:

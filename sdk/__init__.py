@@ -13,6 +13,8 @@ When a referee runs the bot, importing this module redirects stdout at once, so 
 Anywhere else the import changes nothing.
 """
 
+import sys
+
 from sdk import _guard, _sources
 
 if _guard.is_under_referee():
@@ -21,45 +23,27 @@ if not _sources.are_preferred():
     _sources.prefer()
 
 from sdk._bot import Bot, TimeLeft
-from sdk.evasion import (
-    COUNTER_DIAGONAL,
-    DIAGONAL,
-    HORIZONTAL,
-    VERTICAL,
-    Body,
-    Build,
-    BuildCheck,
-    HunterBot,
-    HunterMove,
-    PreyBot,
-    PreyMove,
-    Region,
-    Settings,
-    State,
-    Wall,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sdk.evasion import COUNTER_DIAGONAL as COUNTER_DIAGONAL
+    from sdk.evasion import DIAGONAL as DIAGONAL
+    from sdk.evasion import HORIZONTAL as HORIZONTAL
+    from sdk.evasion import VERTICAL as VERTICAL
+    from sdk.evasion import Body as Body
+    from sdk.evasion import Build as Build
+    from sdk.evasion import BuildCheck as BuildCheck
+    from sdk.evasion import HunterBot as HunterBot
+    from sdk.evasion import HunterMove as HunterMove
+    from sdk.evasion import PreyBot as PreyBot
+    from sdk.evasion import PreyMove as PreyMove
+    from sdk.evasion import Region as Region
+    from sdk.evasion import Settings as Settings
+    from sdk.evasion import State as State
+    from sdk.evasion import Wall as Wall
     from sdk.maze import PolicemanBot as PolicemanBot
     from sdk.maze import ThiefBot as ThiefBot
     from sdk.rectangle import RectangleBot as RectangleBot
-
-
-#: The base classes of other games are imported on first use: each bot plays only one game.
-_HOMES = {"PolicemanBot": "maze", "RectangleBot": "rectangle", "ThiefBot": "maze"}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'sdk' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"sdk.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
 
 
 __all__ = [
@@ -84,3 +68,21 @@ __all__ = [
     "TimeLeft",
     "Wall",
 ]
+
+#: The games are imported on first use: each bot plays only one, and pays for its imports at its start. All other names are Evasion's.
+_HOMES = {"PolicemanBot": "maze", "RectangleBot": "rectangle", "ThiefBot": "maze"}
+
+
+def __getattr__(name: str) -> object:
+    if name != "evasion" and name not in __all__:
+        raise AttributeError(f"module 'sdk' has no attribute {name!r}")
+    # The module importlib takes long to import.
+    home = f"sdk.{_HOMES.get(name, 'evasion')}"
+    __import__(home)
+    module = sys.modules[home]
+    found = globals()[name] = module if name == "evasion" else getattr(module, name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

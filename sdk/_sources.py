@@ -6,7 +6,7 @@ also load the compiled parts of the referee, which bots don't need.
 
 import os
 import sys
-from importlib.machinery import SOURCE_SUFFIXES, FileFinder, PathFinder, SourceFileLoader
+from _frozen_importlib_external import SOURCE_SUFFIXES, FileFinder, PathFinder, SourceFileLoader  # importlib takes long to import
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Everything that looks ahead uses the referee's own engine, so ``state.after`` re
 
 from __future__ import annotations
 
-from referee.games.evasion import GAME, variants
+from referee.games.evasion import variants
 from referee.games.evasion.board import regions
 from referee.games.evasion.board.regions import Region
 from referee.games.evasion.board.walls import (
@@ -151,9 +151,9 @@ class State(EngineState):
         The ids of new walls are correct, unless walls were built and removed while the bot wasn't asked. ValueError if the match is over.
         """
         if variants.RULE_SETS[self.settings.rules].is_turnwise:
-            state, _ = GAME.step(self, {HUNTER: _hunter_command(hunter), PREY: _prey_command(prey)})
+            state, _ = variants.step(self, {HUNTER: _hunter_command(hunter), PREY: _prey_command(prey)})
         else:
-            state, _ = GAME.step(self, {HUNTER: _hunter_move(hunter), PREY: _prey_move(prey)})
+            state, _ = variants.step(self, {HUNTER: _hunter_move(hunter), PREY: _prey_move(prey)})
         return _own(state)
 
     @classmethod

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from referee.games.maze import variants
 from referee.games.maze.layouts import STEPS, Layout, Order
-from referee.games.maze.solver import Value, solution
 from referee.games.maze.state import POLICEMAN, THIEF, Go, Settings
 from referee.games.maze.state import State as EngineState
 from sdk._bot import Bot
@@ -15,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Literal
+
+    from referee.games.maze.solver import Solution, Value
 
     Square = tuple[int, int]
     Role = Literal["thief", "policeman"]
@@ -89,12 +88,12 @@ class State:
                 raise ValueError(f"{order!r:.40} leads nowhere from here; the orders that do are {', '.join(ways)}")
             here = ways[order]
             thief, policeman, is_thiefs = (here, policeman, False) if is_thiefs else (thief, here, True)
-        return solution(self.layout).value(thief, policeman, is_thiefs=is_thiefs)
+        return _solution(self.layout).value(thief, policeman, is_thiefs=is_thiefs)
 
     def best(self) -> list[Order]:
         """Return the orders of perfect play: they win as soon as possible, lose as late as possible, or keep the draw."""
         state = self._engine
-        return solution(self.layout).best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
+        return _solution(self.layout).best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
 
 
 def drawn_position(drawing: str, seat: Role = "thief", **options: Any) -> State:
@@ -116,9 +115,28 @@ def engine_state(state: object) -> EngineState | None:
 MOVES = {THIEF: Go, POLICEMAN: Go}
 
 
-@cache
+_known_distances: dict[tuple[Layout, int], list[int]] = {}
+
+
 def _distances(layout: Layout, end: int) -> list[int]:
-    return layout.distances(end)
+    if (layout, end) not in _known_distances:
+        _known_distances[layout, end] = layout.distances(end)
+    return _known_distances[layout, end]
+
+
+def _solution(layout: Layout) -> Solution:
+    """Return the solution of a layout. Bots that don't ask for it don't load the solver."""
+    from referee.games.maze.solver import solution
+
+    return solution(layout)
+
+
+def __getattr__(name: str) -> object:
+    if name != "Value":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from referee.games.maze.solver import Value
+
+    return Value
 
 
 class _MazeBot(Bot):
@@ -133,7 +151,7 @@ class _MazeBot(Bot):
 
     def solve(self) -> None:
         """Solve the layout now. Call this in ``begin``: then it counts towards the start-up limit and not towards the first move."""
-        solution(self.layout)
+        _solution(self.layout)
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
         decide = getattr(self, self._seats[start["seat"]])

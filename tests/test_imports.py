@@ -222,13 +222,40 @@ def test_the_viewer_names_no_game() -> None:
     assert not [line for line in lines if _WORDS_OF_GAMES.search(line[2])]
 
 
-@pytest.mark.parametrize("statement", ["import sdk", "import referee.games", "from referee import games; games.get('evasion')"])
-def test_the_core_loads_nothing_foreign_or_slow(statement: str) -> None:
+def _loaded_by(statement: str) -> set[str]:
+    """The modules that a statement loads in a new process."""
     code = f"import sys; before = set(sys.modules); {statement}; print(*sorted(set(sys.modules) - before))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+_BASES_OF_BOTS = {"HunterBot": "evasion", "PreyBot": "evasion", "RectangleBot": "rectangle", "ThiefBot": "maze", "PolicemanBot": "maze"}
+
+
+@pytest.mark.parametrize(("base", "game"), _BASES_OF_BOTS.items())
+def test_a_bot_loads_no_other_game(base: str, game: str) -> None:
+    loaded = {name for name in _loaded_by(f"from sdk import {base}") if name.startswith(("referee.games.", "sdk."))}
+    assert f"sdk.{game}" in loaded
+    assert not [name for name in loaded for other in {*_BASES_OF_BOTS.values()} - {game} if other in name]
+
+
+def test_each_name_of_the_sdk_can_be_had_from_the_package_alone() -> None:
+    assert "sdk.evasion" in _loaded_by("import sdk; [getattr(sdk, name) for name in sdk.__all__]; sdk.evasion.State")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import sdk",
+        *(f"from sdk import {base}" for base in _BASES_OF_BOTS),
+        "import referee.games",
+        "from referee import games; games.get('evasion')",
+    ],
+)
+def test_the_core_loads_nothing_foreign_or_slow(statement: str) -> None:
+    loaded = _loaded_by(statement)
     own = {"referee", "sdk"}
     # A compiled wheel has one module more, which holds the code of all compiled modules.
     others = {name.split(".")[0] for name in loaded if not name.endswith("__mypyc")}
     foreign = others - own - set(sys.stdlib_module_names)
     assert not foreign
-    assert not {"collections", "dataclasses", "inspect", "json", "pathlib", "random", "re", "subprocess", "typing"} & set(loaded)
+    assert not {"collections", "dataclasses", "inspect", "json", "pathlib", "random", "re", "subprocess", "typing"} & loaded

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from referee.games.capabilities import CAPABILITIES
-from referee.games.game import SettingsError
+from referee.games.outcome import SettingsError
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -69,6 +68,8 @@ def get(name: str) -> Game[Any, Any]:
 def _loaded(point: EntryPoint) -> Game[Any, Any]:
     package = f"the package {point.dist.name!r}" if point.dist is not None else f"the module {point.module!r}"
     from inspect import getattr_static
+
+    from referee.games.capabilities import CAPABILITIES
 
     try:
         found: Game[Any, Any] = point.load()
