@@ -209,7 +209,7 @@ def _put_beside(head: str, text: str, width: int) -> None:
 
 
 def _print(request: Request, report: Report) -> None:
-    width, name_width = columns(100), max(len(one.name) for one in request.checks)
+    width, name_width = columns(100), max(len(one.check.name) for one in report.results)
     for seat in report.seats:
         how = f"{request.game.info.name}, rules {request.settings.rules}, isolation {report.isolation or 'unknown'}"
         put(textwrap.fill(f"{escape(request.bot, 200)} as {seat} ({how})", width))

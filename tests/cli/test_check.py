@@ -104,8 +104,37 @@ def test_the_failures_come_again_at_the_end_and_quiet_prints_only_them(referee: 
 def test_nothing_is_offered_to_play_if_no_check_was_passed(referee: Cli, folder: Path) -> None:
     (folder / "ends.py").write_text("raise SystemExit")
     done = referee("check", "ends.py", "--only", "flushes,memory", "--seat", "hunter")
-    assert done.stdout.endswith("2 checks: 0 ok, 2 skipped.\n")
+    assert done.stdout.endswith("3 checks: 0 ok, 1 failed, 2 skipped.\n")
     assert done.stderr.endswith("referee check ends.py\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "only", "cause", "status"),
+    [
+        ("#!/usr/bin/env python3\nraise SystemExit(3)\n", "memory", "starts", 1),
+        ("#!/usr/bin/env python3\nprint('hello', flush=True)\ninput()\ninput()\n", "memory,seeds", "ready", 1),
+        ('#!/usr/bin/env python3\nprint(\'{"type":"ready","protocol":1}\', flush=True)\ninput()\n', "two-at-once", "answers", 1),
+        ("#!/no/such/interpreter\n", "memory", "starts", 3),
+    ],
+)
+def test_a_bot_that_fails_before_the_checks_that_were_asked_for_does_not_pass(
+    source: str, only: str, cause: str, status: int, referee: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").write_text(source)
+    (tmp_path / "mine").chmod(0o755)
+    words = ("check", "./mine", "--only", only, "--seat", "hunter", "--isolation", "none")
+    done = referee(*words)
+    assert done.returncode == status, done.stdout
+    failed = done.stdout.partition("./mine fails as hunter:\n")[2]
+    assert failed.startswith(f"  FAILED   {cause}  ")
+    told = json.loads(referee(*words, "--json").stdout)
+    assert [(one["name"], one["status"]) for one in told["seats"]["hunter"]] == [
+        (cause, "failed"),
+        *((name, "skipped") for name in only.split(",")),
+    ]
+    quiet = referee(*words, "--quiet")
+    assert quiet.returncode == status
+    assert f"FAILED   {cause}" in quiet.stdout
 
 
 def test_json(referee: Cli, folder: Path) -> None:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _SILENT = ("silent", "unread", "unfinished")
 #: How long a program is waited for to find out which game it plays, in seconds.
 _PATIENCE = 3.0
+#: The checks that say why others are skipped: the bot ends or isn't ready, or gives no answer.
+_CAUSES = ("starts", "ready", "answers")
 #: What to do about a program that can't be started, and about one that can't be built.
 _START = "Run it by hand from its folder. Make it executable (chmod +x), and give a script a first line such as #!/usr/bin/env python3."
 _BUILD = "Run the build of its bot.toml by hand in its folder, and mend what the compiler says."
@@ -162,12 +164,13 @@ class _Run:
         results: list[CheckResult] = []
         total = len(found) * len(request.checks)
         for seat, evidence in found.items():
-            has_failed = False
+            has_failed, first = False, len(results)
             for check in request.checks:
                 on_progress(seat, check, len(results), total)
                 result = skipped(NOT_READY) if has_failed else finding(check, evidence)
                 results.append(CheckResult(check, seat, result))
                 has_failed = has_failed or (check.name == CHECKS[0].name and result.status == FAILED)
+            results[first:first] = _cause(results[first:], evidence)
         return Report(tuple(results), self.not_checked, self.level, tuple(self.notes))
 
     def plays(self, *, is_first: bool) -> bool:
@@ -257,11 +260,22 @@ class _Run:
     def _refused(self, why: str, remedy: str) -> Report:
         """Return the report on a program that can't be started."""
         seat, results = self.request.seats[0], []
-        for check in self.request.checks:
+        for check in dict.fromkeys((CHECKS[0], *self.request.checks)):
             is_start = check.name == CHECKS[0].name
             result = Finding(FAILED, why, "nothing", "nothing", remedy) if is_start else skipped("It can't be started.")
             results.append(CheckResult(check, seat, result))
         return Report(tuple(results), self.not_checked, self.level, tuple(self.notes), why)
+
+
+def _cause(results: Sequence[CheckResult], evidence: Evidence) -> list[CheckResult]:
+    """Return the result of the check that says why the others were skipped, if it was not among them: a bot that isn't ready isn't sound."""
+    if all(one.finding not in (skipped(NOT_READY), skipped(NO_ANSWER)) for one in results):
+        return []
+    if any(one.finding.status == FAILED for one in results):
+        return []
+    seat = results[0].seat
+    causes = (CheckResult(check, seat, finding(check, evidence)) for check in CHECKS if check.name in _CAUSES)
+    return [one for one in causes if one.finding.status == FAILED][:1]
 
 
 def finding(check: Check, evidence: Evidence) -> Finding:
