@@ -122,20 +122,28 @@ def export(
     as_svg: Annotated[bool, typer.Option("--svg", help="A picture of one step.")] = False,
     as_png: Annotated[bool, typer.Option("--png", help="The same picture in pixels.")] = False,
     as_gif: Annotated[bool, typer.Option("--gif", help="An animation of the match.")] = False,
+    as_card: Annotated[
+        bool, typer.Option("--card", help="A still for messages, 1200 x 630: board, names and result; as --png, or as --svg.")
+    ] = False,
     step: Annotated[int | None, typer.Option("--step", metavar="N", min=0, help="The step of the picture.  (default: the last)")] = None,
     first: Annotated[int | None, typer.Option("--from", metavar="A", min=0, help="The first step of the GIF.  (default: 0)")] = None,
     last: Annotated[int | None, typer.Option("--to", metavar="B", min=0, help="The last step of the GIF.  (default: the last)")] = None,
     every: Annotated[
         int | None, typer.Option("--every", metavar="K", min=1, help=f"Show every K-th step.  (default: K for at most {_FRAMES} frames)")
     ] = None,
-    size: Annotated[int, typer.Option("--size", metavar="PIXELS", min=64, max=4096, help="The picture's width.")] = 640,
+    size: Annotated[
+        int | None, typer.Option("--size", metavar="PIXELS", min=64, max=4096, help="The picture's width.  (default: 640; a card's: 1200)")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The file to write.  (default: the replay's name, in the current folder)")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Turn a replay into a page, a picture or an animated GIF."""
-    kind = _kind((as_html, as_svg, as_png, as_gif), out)
+    is_named = as_html or as_svg or as_png or as_gif or out is not None
+    kind = _kind((as_html, as_svg, as_png, as_gif), out) if is_named or not as_card else "png"
+    if as_card and kind not in ("svg", "png"):
+        raise UsageError(f"--card is a still; it can't be a .{kind} file: add --svg or --png.")
     if kind != "gif" and (first, last, every) != (None, None, None):
         raise UsageError("--from, --to and --every are for --gif.")
     if kind in ("html", "gif") and step is not None:
@@ -145,19 +153,20 @@ def export(
     if kind in ("png", "gif"):
         need_export(f"--{kind}")
     stem = file.name.removesuffix(SUFFIX).removesuffix(".gz").removesuffix(".html")
-    place = out or Path(f"{stem}{'' if step is None else f'-{step}'}.{kind}")
+    place = out or Path(f"{stem}{'' if step is None else f'-{step}'}{'-card' if as_card else ''}.{kind}")
+    width = size or (1200 if as_card else 640)
     with _replay_in(file) as path:
         game, head = _open(path, file)
         if kind == "html":
             data = _html(path, file)
         elif kind == "gif":
-            data = _gif(path, file, game, head, first, last, every, size)
+            data = _gif(path, file, game, head, first, last, every, width)
         else:
             from referee.export.remarks import Remarks
 
             remarks = Remarks()
             states = _positions(path, file, remarks, step, _TRAIL + 1)
-            data = _drawn(_captioned(game, head, states, remarks, remarks.count), kind, size)
+            data = _drawn(_captioned(game, head, states, remarks, remarks.count), kind, width, is_card=as_card)
         write_file(place, data)
     if as_json:
         put_json({"file": str(place), "kind": kind})
@@ -269,8 +278,12 @@ def _captioned(game: Any, head: dict[str, Any], states: list[Any], remarks: Rema
     return remarks.onto(picture, game.picture, states[-1], position, is_end=game.outcome(states[-1]) is not None)
 
 
-def _drawn(picture: Picture, kind: str, size: int) -> bytes:
+def _drawn(picture: Picture, kind: str, size: int, *, is_card: bool) -> bytes:
     title = f"{' against '.join(name for _, name, _ in picture.names)}: {picture.caption}"
+    if is_card:
+        from referee.export import card
+
+        return card.as_svg(picture, size, title).encode() if kind == "svg" else card.as_png(picture, size, title)
     if kind == "svg":
         from referee.export import svg
 

@@ -14,6 +14,7 @@ from referee.games.picture import BOARD, FAINT, GRID, INK, PAPER, Area, Box, Dis
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from referee.export.sheet import Word
     from referee.games.picture import Picture, Point, Shape
 
 #: The picture is drawn this many times larger and then scaled down, for smooth edges.
@@ -22,19 +23,33 @@ _FINER = 3
 
 def png(picture: Picture, size: int, title: str) -> bytes:
     """Return the picture as PNG, ``size`` pixels wide; ``title`` becomes its description."""
+    return encoded(image(picture, size), title)
+
+
+def encoded(pixels: Image.Image, title: str) -> bytes:
+    """Return pixels as PNG with a description."""
     from PIL.PngImagePlugin import PngInfo
 
     about = PngInfo()
     about.add_itxt("Description", title)
     buffer = io.BytesIO()
-    image(picture, size).save(buffer, "PNG", optimize=True, pnginfo=about)
+    pixels.save(buffer, "PNG", optimize=True, pnginfo=about)
     return buffer.getvalue()
+
+
+def write(pixels: Image.Image, words: Iterable[Word]) -> None:
+    """Write words on pixels, with their discs. Their places and sizes are in pixels."""
+    pen = ImageDraw.Draw(pixels)
+    for x, y, size, text, is_faint, dot in words:
+        if dot:
+            pen.ellipse(_around((x - 0.55 * size, y - 0.35 * size), 0.35 * size), fill=_rgb(dot))
+        pen.text((x, y), text, fill=_rgb(FAINT if is_faint else INK), font=ImageFont.load_default(max(1.0, size)), anchor="ls")
 
 
 def gif(pictures: Sequence[Picture], size: int, milliseconds: int) -> bytes:
     """Return pictures one after the other as a GIF that repeats for ever; the last picture is shown for two seconds."""
     # All have room for the words of the one with most.
-    lines = max(Sheet(picture, size, measure=_measured).lines for picture in pictures)
+    lines = max(Sheet(picture, size, measure=measured).lines for picture in pictures)
     # One palette for all, so that colours don't flicker and only what has changed is kept; the last picture has most on it.
     palette = image(pictures[-1], size, lines).quantize(128)
     images = [image(picture, size, lines).quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
@@ -46,10 +61,10 @@ def gif(pictures: Sequence[Picture], size: int, milliseconds: int) -> bytes:
 
 def image(picture: Picture, size: int, lines: int = 0) -> Image.Image:
     """The picture as pixels, ``size`` wide, with room for a number of lines of text below the board."""
-    return _Canvas(Sheet(picture, size, lines=lines, measure=_measured), size).drawn()
+    return _Canvas(Sheet(picture, size, lines=lines, measure=measured), size).drawn()
 
 
-def _measured(text: str) -> float:
+def measured(text: str) -> float:
     """Return the width of a text in heights of its font."""
     return ImageFont.load_default(100).getlength(text) / 100
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from referee.games.picture import Picture, Point, Shape
 
-_FONT = 'font-family="system-ui, sans-serif"'
+FONT = 'font-family="system-ui, sans-serif"'
 
 
 def render(picture: Picture, size: int, title: str, *, is_captioned: bool = True, bold: float = 1.0) -> str:
@@ -50,7 +50,7 @@ def render(picture: Picture, size: int, title: str, *, is_captioned: bool = True
             lines.append(
                 f'<circle cx="{_number(x - 0.55 * high)}" cy="{_number(y - 0.35 * high)}" r="{_number(0.35 * high)}" fill="{dot}"/>'
             )
-        place = f'x="{_number(x)}" y="{_number(y)}" {_FONT} font-size="{_number(high)}" fill="{FAINT if is_faint else INK}"'
+        place = f'x="{_number(x)}" y="{_number(y)}" {FONT} font-size="{_number(high)}" fill="{FAINT if is_faint else INK}"'
         lines.append(f"<text {place}>{escape(text)}</text>")
     return "\n".join([*lines, "</svg>"]) + "\n"
 
@@ -65,14 +65,14 @@ def _path(lines: Iterable[tuple[Point, Point]]) -> str:
 
 def _letter(letter: Letter) -> str:
     x, y = letter.middle
-    place = f'x="{_number(x)}" y="{_number(y + 0.36 * letter.size)}" text-anchor="middle" {_FONT} font-size="{_number(letter.size)}"'
+    place = f'x="{_number(x)}" y="{_number(y + 0.36 * letter.size)}" text-anchor="middle" {FONT} font-size="{_number(letter.size)}"'
     return f'<text {place} font-weight="600" fill="{letter.color}">{escape(letter.text)}</text>'
 
 
 def _label(label: Label, sheet: Sheet, taken: list[tuple[float, float, float, float]]) -> str:
     unit = sheet.unit
     size = letter_size(label.text, sheet.picture.width, 2.2 * unit)
-    font = f'{_FONT} font-size="{_number(size)}"'
+    font = f'{FONT} font-size="{_number(size)}"'
     if not label.is_boxed:
         x, y = label.place
         return f'<text x="{_number(x)}" y="{_number(y)}" {font} fill="{label.color}">{escape(label.text)}</text>'

@@ -57,6 +57,42 @@ def test_pixels_show_the_same(referee: Cli, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("maze-dasher-hard", ["Dasher", "Hard", "Move 29. The thief"]),
+        ("rectangle-middle-four-players", ["Random", "Team", "Turn 60. Team wins"]),
+        ("evasion-classic-hunter-fault", ["&lt;b&gt;x", "Runner"]),
+    ],
+)
+def test_a_card_has_the_names_the_result_and_the_board(name: str, words: list[str], referee: Cli, tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    assert referee("export", str(replay(name)), "--card", "--out", str(tmp_path / "a.svg")).returncode == 0
+    text = (tmp_path / "a.svg").read_text()
+    ET.fromstring(text)
+    assert 'width="1200" height="630"' in text
+    beside = "".join(line for line in text.rpartition("</svg>\n<")[2].splitlines() if line.startswith("<text"))
+    assert [word for word in words if word not in text] == []
+    assert words[0] in text.partition("</title>")[0]
+    assert beside.count("<text") >= 2
+    done = referee("export", str(replay(name)), "--card")
+    assert done.stdout == f"{name}-card.png\n", done.stderr
+    with image.open(tmp_path / f"{name}-card.png") as picture:
+        assert picture.size == (1200, 630)
+        pixels = picture.convert("RGB")
+    for side in ((0, 0, 600, 630), (740, 0, 1200, 630)):
+        assert len(pixels.crop(side).getcolors(1 << 20)) > 8, "the board on the left, words on the right"
+    assert pixels.crop((1180, 0, 1200, 630)).getcolors(1 << 20) == [(20 * 630, (255, 255, 255))], "no word beyond the edge"
+    assert referee("export", str(replay(name)), "--card", "--svg", "--size", "600").returncode == 0
+    assert 'width="600" height="315" viewBox="0 0 1200 630"' in (tmp_path / f"{name}-card.svg").read_text()
+
+
+def test_a_card_is_a_still(referee: Cli) -> None:
+    done = referee("export", str(replay("maze-dasher-hard")), "--card", "--gif")
+    assert done.returncode == 2
+    assert done.stderr == "referee: --card is a still; it can't be a .gif file: add --svg or --png.\n"
+
+
 def replay(name: str) -> Path:
     return REPLAYS / f"{name}.replay.jsonl.gz"
 
