@@ -75,6 +75,16 @@ class Found(NamedTuple):
         """True if the grader, and no platform, said whose this is: by the name of the file or folder."""
         return self.person.startswith("name ")
 
+    @property
+    def student_id(self) -> str:
+        """The student id by which a platform knows the person, as ``key`` returns it; "" if it knows none."""
+        return self.person[3:] if self.person.startswith("id ") else ""
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The e-mail addresses, as ``key`` returns them."""
+        return tuple(dict.fromkeys(key(text) for text in self.identities if "@" in text and not self.is_named_by_grader))
+
 
 def is_wrapper(name: str, inner: Collection[str], programs: Collection[str], layout: str, is_known: Callable[[str], bool]) -> bool:
     """True if the only folder in SUBMISSIONS holds the submissions of a class, and is not one of them.

@@ -1,7 +1,7 @@
 """Decides whose each submission is. A clash is an error that names both submissions: no mark is moved by a guess.
 
-A person is known by what the platform vouches for: the student id, else the whole e-mail address, or the platform's number. People choose their
-own names, so a name alone never makes one submission the next attempt of another.
+A person is known by what the platform vouches for: the student id, else the whole e-mail address, or the platform's number. So two student ids
+with one address are two persons. People choose their own names, so a name alone never makes one submission the next attempt of another.
 """
 
 from __future__ import annotations
@@ -59,14 +59,18 @@ def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[S
     clashes: list[str] = []
     made: list[Claim] = []
     others = [Claim(item) for item in found]
+    owned: list[Claim] = []
+    strangers = known
     if rows is not None:
-        made, others = _on_roster(found, rows, known, clashes)
+        made, others, owned = _on_roster(found, rows, known, clashes)
         students = {row.student for row in rows}
-        known = [submission for submission in known if submission.student not in students]
+        strangers = [submission for submission in known if submission.student not in students]
     groups: dict[str, list[Claim]] = {}
     for claim in others:
-        student = _student(claim, known, clashes)
+        student = _student(claim, strangers, clashes)
         groups.setdefault(student or _own(claim).student, []).append(claim._replace(student=student))
+        owned.append(claim._replace(student=student or _own(claim).student))
+    clashes += _shared(owned, known)
     for student, group in groups.items():
         chosen, note = _last([_own(claim) for claim in group], student, clashes)
         made.append(next(claim for claim in group if claim.found is chosen)._replace(note=group[0].note or note))
@@ -76,6 +80,37 @@ def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[S
     return made
 
 
+def _shared(owned: Sequence[Claim], known: Sequence[Submission]) -> list[str]:
+    """Return a sentence for each person and each address that submissions of two students have.
+
+    What the roster names in the row of a student belongs to that student, whatever an earlier run found.
+    """
+    before: dict[str, tuple[str, str]] = {}
+    for old in known:
+        if old.name and old.person and not old.person.startswith(("name ", "submission ")):
+            shown = f"the submission '{escape(old.name, 80)}' ({escape(old.person, 80)}) of an earlier run"
+            tokens = (old.person, *(f"mail {escape(key(text))}" for text in old.identities if "@" in text))
+            before.update(dict.fromkeys(tokens, (old.student, shown)))
+    now: dict[str, tuple[str, str]] = {}
+    clashes: dict[tuple[str, str], str] = {}
+    for claim in owned:
+        item, row = _own(claim), claim.row
+        if item.is_named_by_grader or (row is not None and roster.is_file_of(item, row)):
+            continue
+        mine = claim.student, f"the submission '{escape(item.name, 80)}' ({_who(item)})"
+        for token in dict.fromkeys((escape(item.person), *(f"mail {escape(address)}" for address in item.addresses))):
+            kind, _, text = token.partition(" ")
+            is_settled = row is not None and text in roster.keys(row)
+            other = now.get(token) or (None if is_settled else before.get(token))
+            now.setdefault(token, mine)
+            if other is not None and other[0] != mine[0]:
+                what = {"id": "student id", "mail": "address"}.get(kind, "number")
+                students = f"'{escape(other[0], 80)}' and '{escape(mine[0], 80)}'"
+                text = f"T{mine[1][1:]} has the {what} of {other[1]}, but they are of different students: {students}."
+                clashes.setdefault((other[1], mine[1]), text)
+    return list(clashes.values())
+
+
 def _own(claim: Claim) -> Found:
     assert claim.found is not None, "it was made of a submission"
     return claim.found
@@ -83,8 +118,8 @@ def _own(claim: Claim) -> Found:
 
 def _on_roster(
     found: Sequence[Found], rows: Sequence[Row], known: Sequence[Submission], clashes: list[str]
-) -> tuple[list[Claim], list[Claim]]:
-    """Return a claim for each student on the roster, and those of submissions that belong to none of them.
+) -> tuple[list[Claim], list[Claim], list[Claim]]:
+    """Return a claim for each student on the roster, those of submissions that belong to none of them, and one for each other submission.
 
     Once the roster has an id, an address or a number of one submission of a platform, the names of persons on it decide nothing.
     """
@@ -92,10 +127,15 @@ def _on_roster(
     groups: dict[int, list[Found]] = {}
     possible: dict[int, list[Found]] = {}
     others: list[Claim] = []
+    owned: list[Claim] = []
     for item in found:
+        if text := roster.contradiction(item, rows):
+            clashes.append(f"{_quoted(item)} ({_who(item)}) {text}")
+            continue
         match = roster.find(item, rows, by_name=item.is_named_by_grader or not has_identities)
         if match.row is not None:
             groups.setdefault(match.row.line, []).append(item)
+            owned.append(Claim(item, match.row.student, match.row))
         elif match.rows:
             for row in match.rows:
                 possible.setdefault(row.line, []).append(item)
@@ -113,11 +153,11 @@ def _on_roster(
             made.append(Claim(None, row.student, row, f"No submission surely belongs to this student; it could be {names}."))
         else:
             made.append(Claim(None, row.student, row, "Nothing was submitted."))
-    return made, others
+    return made, others, owned
 
 
 def _of_row(group: Sequence[Found], row: Row, known: Sequence[Submission], clashes: list[str]) -> Claim:
-    is_sure = all(roster.sure(item, [row]) or row.submission for item in group)
+    is_sure = all(roster.names(row, item) for item in group)
     chosen, note = _last(group, row.student, clashes, is_sure=is_sure)
     before = next((each for each in known if each.student == row.student), None)
     if before is not None and before.name and not is_sure and not _is_same_person(chosen, before):
@@ -132,8 +172,7 @@ def _is_same_person(item: Found, before: Submission) -> bool:
     """False if a platform vouches for another person than before. Earlier versions noted no persons."""
     if item.is_named_by_grader or not before.person or before.person.startswith("name "):
         return True
-    mine, theirs = ({key(text) for text in texts if "@" in text} for texts in (item.identities, before.identities))
-    return escape(item.person) == before.person or bool(mine & theirs)
+    return escape(item.person) == before.person
 
 
 def _outsider(item: Found, rows: Sequence[Row]) -> str:

@@ -31,13 +31,17 @@ _MOST_WORDS = 8
 
 
 class Row(NamedTuple):
-    """A student on the roster. ``submission`` is the name of a file or folder, if the roster names one; ``identities`` are all cells."""
+    """A student on the roster. ``submission`` is the name of a file or folder, if the roster names one; ``identities`` are all cells.
+
+    ``ids`` are the cells of columns whose name says that they have student ids.
+    """
 
     line: int
     student: str
     full_name: str = ""
     submission: str = ""
     identities: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
 
 
 class Match(NamedTuple):
@@ -102,10 +106,12 @@ def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str) -> 
     parts = " ".join(values.get(name, "") for name in ("first name", "last name", "surname")).strip()
     full_name = next((name for name in (*names, parts) if name), "")
     identities = tuple(dict.fromkeys(value for name, value in values.items() if value and name != "submission" and name not in _NAMES))
-    return Row(line, student, full_name, values.get("submission", ""), identities)
+    ids = tuple(value for name, value in values.items() if value and name.replace("_", " ") in _IDS)
+    return Row(line, student, full_name, values.get("submission", ""), identities, ids)
 
 
 _NAMES = frozenset({"name", "full name", "first name", "last name", "surname"})
+_IDS = frozenset({"id", "sid", "student id", "studentid", "student number", "matriculation number"})
 
 
 def _check_different(rows: Iterable[Row], shown: str) -> None:
@@ -121,7 +127,42 @@ def _check_different(rows: Iterable[Row], shown: str) -> None:
 def sure(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return the students of whom the roster names an identity of a submission: an id, an address, a number."""
     own = {key(text) for text in found.identities}
-    return tuple(row for row in rows if own & {key(text) for text in row.identities})
+    return tuple(row for row in rows if own & keys(row))
+
+
+def names(row: Row, found: Found) -> bool:
+    """True if the roster names the person of a submission in this row: by its file, else by the id, else by the address or number."""
+    told = (found.student_id,) if found.student_id else found.identities
+    return is_file_of(found, row) or not keys(row).isdisjoint(key(text) for text in told)
+
+
+def contradiction(found: Found, rows: Sequence[Row]) -> str:
+    """Return what is wrong if the student id of a submission is not that of the student with its address, as a verb phrase; else ""."""
+    if not found.student_id or any(is_file_of(found, row) for row in rows):
+        return ""
+    by_address = [row for row in rows if not keys(row).isdisjoint(found.addresses)]
+    by_id = [row for row in rows if key(found.student_id) in keys(row)]
+    if not by_address or any(row in by_id for row in by_address):
+        return ""
+    owner = f"has the address of the student '{escape(by_address[0].student, 80)}'"
+    if by_id:
+        return f"{owner}, but the student id of '{escape(by_id[0].student, 80)}'."
+    ids = by_address[0].ids
+    return f"{owner}, but not the student id ({escape(', '.join(ids), 80)})." if ids else ""
+
+
+def is_file_of(found: Found, row: Row) -> bool:
+    """True if the column 'submission' names the file or folder of a submission in this row."""
+    return bool(row.submission) and key(row.submission) in {key(name) for name in _files(found)}
+
+
+def _files(found: Found) -> tuple[str, ...]:
+    return found.name, *(path.rpartition("/")[2] for path, _ in found.pieces)
+
+
+def keys(row: Row) -> set[str]:
+    """Return what the roster names in a row, except names of persons, in the form in which it is compared."""
+    return {key(text) for text in (*row.identities, row.submission) if text}
 
 
 def find(found: Found, rows: Sequence[Row], *, by_name: bool = True) -> Match:
@@ -130,7 +171,7 @@ def find(found: Found, rows: Sequence[Row], *, by_name: bool = True) -> Match:
     The file that the roster names counts first, then the identities, then, if ``by_name``, the part of an address before the @, and names of
     persons last. If a number and a name point to different students, it belongs to neither. Two addresses have to be equal as a whole.
     """
-    files = {key(text) for text in (found.name, *(path.rpartition("/")[2] for path, _ in found.pieces), *found.identities)}
+    files = {key(text) for text in (*_files(found), *found.identities)}
     told = tuple(row for row in rows if row.submission and key(row.submission) in files)
     if told:
         return _only(told)

@@ -101,6 +101,59 @@ def test_the_attempts_of_one_person_are_counted_by_the_student_id(tmp_path: Path
         assert "have different addresses: 'ada@uni.example' and 'lovelace@uni.example'" in found.reason
 
 
+IDS = ("student,name,id,email", "ada,Ada Lovelace,101,ada@uni.example", "bob,Bob Martin,102,bob@uni.example")
+ADA_101, BOB_102 = ("Ada", "101", "ada@uni.example"), ("Bob", "102", "bob@uni.example")
+BOB_AS_ADA = ("Bob", "102", "ada@uni.example")
+#: What a submission with Bob's student id and Ada's address is told, beside both students or submissions.
+TORN = {
+    "ids and addresses": (IDS, (ADA_101, BOB_AS_ADA), "has the address of the student 'ada', but the student id of 'bob'"),
+    "alone": (IDS, (BOB_AS_ADA,), "has the address of the student 'ada', but the student id of 'bob'"),
+    "an id of nobody": (IDS, (("Bob", "666", "ada@uni.example"),), "has the address of the student 'ada', but not the student id (101)"),
+    "addresses": (ADDRESSES, (ADA_101, ("Rob", *BOB_AS_ADA[1:])), "claim to be of the same student, 'ada', but are of different persons"),
+    "her id is unknown": (
+        ADDRESSES,
+        (ADA, ("Rob", *BOB_AS_ADA[1:])),
+        "claim to be of the same student, 'ada', but are of different persons",
+    ),
+    "addresses and a name": (ADDRESSES, (ADA_101, BOB_AS_ADA), "has the address of the submission 'submission_1'"),
+    "two addresses": (ADDRESSES, (BOB_102, BOB_AS_ADA), "has the student id of the submission 'submission_1'"),
+    "only ids": (("student", "101", "102"), (ADA_101, BOB_AS_ADA), "has the address of the submission 'submission_1'"),
+    "names": (NAMES, (("Ada Lovelace", *ADA_101[1:]), ("Bob Martin", *BOB_AS_ADA[1:])), "has the address of the submission 'submission_1'"),
+    "no roster": ((), (ADA_101, BOB_AS_ADA), "has the address of the submission 'submission_1'"),
+}
+
+
+@pytest.mark.parametrize("case", TORN)
+def test_an_address_never_moves_a_submission_to_another_student_id(case: str, tmp_path: Path) -> None:
+    lines, people, words = TORN[case]
+    source = gradescope(tmp_path / "export", *people)
+    with pytest.raises(UsageError) as caught:
+        collect(source, tmp_path / "out", SEATS, roster(tmp_path, *lines) if lines else None)
+    assert words in str(caught.value)
+    assert f"'submission_{len(people)}' (id {people[-1][1]}, ada@uni.example)" in str(caught.value)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("lines", [ADDRESSES, ("student", "101", "102"), ()])
+def test_an_earlier_run_knows_whose_an_id_and_an_address_are(lines: Sequence[str], tmp_path: Path) -> None:
+    names = roster(tmp_path, *lines) if lines else None
+    before = collect(gradescope(tmp_path / "first", ADA_101, BOB_102), tmp_path / "1", SEATS, names)
+    with pytest.raises(UsageError, match=r"'submission_3' \(id 102, ada@uni.example\)") as caught:
+        collect(gradescope(tmp_path / "late", BOB_AS_ADA, first=3), tmp_path / "2", SEATS, names, known=before)
+    assert "'submission_1' (id 101)" in str(caught.value)
+    again = collect(gradescope(tmp_path / "again", ADA_101, first=3), tmp_path / "3", SEATS, names, known=before)
+    assert "submission_3" in students(again).values()
+
+
+def test_the_roster_settles_a_clash_of_an_id_and_an_address(tmp_path: Path) -> None:
+    """By the file of each, or by both the id and the address of the person."""
+    source = gradescope(tmp_path / "export", ADA_101, BOB_AS_ADA)
+    lines = ("student,submission", "ada,submission_1", "bob,submission_2")
+    assert students(collect(source, tmp_path / "1", SEATS, roster(tmp_path, *lines))) == {"ada": "submission_1", "bob": "submission_2"}
+    source = gradescope(tmp_path / "newer", ADA, ADA_101)
+    assert students(collect(source, tmp_path / "2", SEATS, roster(tmp_path, *IDS))) == {"ada": "submission_2", "bob": ""}
+
+
 def test_persons_without_an_identity_are_never_one(tmp_path: Path) -> None:
     source = gradescope(tmp_path / "export", ("Ada Lovelace", "", ""), ("Ada Lovelace", "", ""))
     with pytest.raises(UsageError, match="claim to be of the same student, 'Ada Lovelace'"):
@@ -167,6 +220,20 @@ def test_a_student_keeps_the_name_of_earlier_runs(tmp_path: Path) -> None:
 def points(home: Path) -> dict[str, str]:
     with (home / "out" / "grades.csv").open(newline="", encoding="utf-8-sig") as file:
         return {row["student"]: row["points"] for row in csv.DictReader(file)}
+
+
+def test_another_student_id_with_her_address_can_not_move_adas_mark(referee: Referee, tmp_path: Path) -> None:
+    (tmp_path / "rubric.toml").write_text(HUNTS)
+    roster(tmp_path, *ADDRESSES)
+    gradescope(tmp_path / "export", ADA_101)
+    options = ("--out", "out", "--roster", "roster.csv", "--slots", "1")
+    assert referee("grade", "export", *options).returncode == 0
+    for folder, people in (("both", (ADA_101, BOB_AS_ADA)), ("late", (BOB_AS_ADA,))):
+        done = referee("grade", str(gradescope(tmp_path / folder, *people, first=3 - len(people))), *options)
+        assert done.returncode == 2, done.stderr
+        assert "id 101" in done.stderr
+        assert "id 102" in done.stderr
+    assert points(tmp_path) == {"ada": "20", "bob": "0"}
 
 
 def test_a_stranger_with_her_name_can_not_move_adas_mark(referee: Referee, tmp_path: Path) -> None:
