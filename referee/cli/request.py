@@ -240,13 +240,14 @@ def _time(file: Mapping[str, Any], given: Mapping[str, Any]) -> TimeControl:
     kind = given.get("clock", limits.pop("clock", "wall"))
     flags = {"startup": "startup", "move": "move_time", "bank": "bank", "increment": "increment"}
     limits |= {name: given[flag] for name, flag in flags.items() if flag in given}
-    seconds: dict[str, Any] = {name: _seconds(name, value) for name, value in limits.items()}
-    if seconds.get("increment", 0.0) is None:
+    found: dict[str, Any] = {name: seconds(name, value) for name, value in limits.items()}
+    if found.get("increment", 0.0) is None:
         raise UsageError("The increment is none, but must be a number of seconds.")
-    return TimeControl(**seconds, kind=kind).checked()
+    return TimeControl(**found, kind=kind).checked()
 
 
-def _seconds(name: str, value: Any) -> float | None:
+def seconds(name: str, value: Any) -> float | None:
+    """Return a time limit of the command line, None for "none". UsageError if it is neither a number nor "none"."""
     if value == "none":
         return None
     try:

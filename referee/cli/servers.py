@@ -72,6 +72,14 @@ def gameserver(
             help="The most simultaneous games, each in its own process; further pairs wait. Addresses that play in no game have a quarter more.",
         ),
     ] = 32,
+    first_answer: Annotated[
+        str,
+        typer.Option(
+            "--first-answer",
+            metavar="SECONDS",
+            help="A client that takes longer for its first answer makes the game void; none for no limit.",
+        ),
+    ] = "30",
     out: Out = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -98,6 +106,9 @@ def gameserver(
         "isolation": "none" if opponent is None else None,
     }
     wanted = request.build(flags)
+    silence = request.seconds("first-answer", first_answer)
+    if silence is not None and not silence > 0:
+        raise UsageError(f"--first-answer is {first_answer!r:.40}, but must be a number of seconds above 0, or none.")
     bots = _opponent(opponent, wanted)
 
     def play(visitors: Mapping[str, Visitor], listeners: list[Listener]) -> dict[str, Any]:
@@ -107,7 +118,7 @@ def gameserver(
 
     sock = listen(host, port)
     say(f"Listening on {shown_address(sock)} for clients of the gameserver protocol; Ctrl-C ends.")
-    server = Gameserver(sock, ServerOptions(play, seats_for(next(iter(bots), None)), games, opponent or "", at_once), say)
+    server = Gameserver(sock, ServerOptions(play, seats_for(next(iter(bots), None)), games, opponent or "", at_once, silence), say)
     status = 0
     try:
         server.serve()
@@ -122,9 +133,14 @@ def gameserver(
         put_json({"games": results})
     else:
         for result in results:
-            put(f"game {result['number']}  {result.get('text', result.get('error'))}  {result.get('replay', '')}".rstrip())
+            put(f"game {result['number']}  {_ending(result)}  {result.get('replay', '')}".rstrip())
         _hint(next((result["replay"] for result in results if "replay" in result), None))
     raise typer.Exit(status)
+
+
+def _ending(result: Mapping[str, Any]) -> str:
+    """Return how a game of the gameserver ended, in words."""
+    return f"void: {result['void']}" if "void" in result else str(result.get("text", result.get("error")))
 
 
 def _hint(replay: object) -> None:

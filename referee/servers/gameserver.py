@@ -1,5 +1,7 @@
 """The 2010 game server: pairs clients in the order in which they join, and plays several games at once.
 
+A client that gives no first answer makes its game void, since a stranger waits for it. From then on its address plays with itself alone.
+
 Theory of operation. One process listens for clients and never plays. When the players of a game are complete, it forks a child process,
 which inherits their connections and plays the game. So a game is an ordinary match, games use all cores, and games can't affect each
 other. A socket pair connects the child to the server: the server passes spectators over it, and the child returns the result. When the
@@ -21,8 +23,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.dialects.dialect import DialectError
-from referee.errors import RefereeError
-from referee.games.evasion.dialects.gameserver import GameserverHost, accepted, read_join
+from referee.errors import MatchVoid, RefereeError
+from referee.games.evasion import GAME
+from referee.games.evasion.dialects.gameserver import GameserverHost, accepted, read_join, void_line
 from referee.games.evasion.state import HUNTER, PREY, SEATS
 from referee.match.events import Listener
 from referee.servers.listener import Caller, Visitor, close_gracefully, let_in
@@ -33,7 +36,8 @@ from referee.wire.escape import escape, is_blank, quoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from referee.match.events import PlayersFaulted, StepTaken
+    from referee.games.evasion.state import State
+    from referee.match.events import MatchBegun, PlayersFaulted, StepTaken
 
     #: Plays a game: takes the visitors by seat and further listeners; returns the game's ``--json`` object.
     Play = Callable[[Mapping[str, Visitor], list[Listener]], dict[str, Any]]
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
 JOIN_SECONDS = 60.0
 MOST_WAITING = 1_000
 MOST_SILENT = 100
+#: How long a client may take for its first answer, in seconds: the default of ``--first-answer``.
+FIRST_ANSWER_SECONDS = 30.0
 #: The default of ``--at-once``; each game is a process of about 7 MB.
 AT_ONCE = 32
 #: Beyond that limit there is one place for so many of its places, for addresses that play in no game.
@@ -56,13 +62,17 @@ _MOST_TOLD = 10
 
 
 class ServerOptions(NamedTuple):
-    """The server's options. ``seats`` are those of clients; ``games`` None: no limit; ``opponent`` is our own bot, if any."""
+    """The server's options. ``seats`` are those of clients; ``games`` None: no limit; ``opponent`` is our own bot, if any.
+
+    ``first_answer`` are the seconds in which a client must give its first answer; None: no limit but the bank.
+    """
 
     play: Play
     seats: tuple[str, ...] = SEATS
     games: int | None = None
     opponent: str = ""
     at_once: int = AT_ONCE
+    first_answer: float | None = FIRST_ANSWER_SECONDS
 
 
 class _Joined(NamedTuple):
@@ -72,10 +82,10 @@ class _Joined(NamedTuple):
 
 
 class _Running(NamedTuple):
-    """A game that is being played, in its own process. ``hosts`` are the addresses of its clients."""
+    """A game that is being played, in its own process. ``hosts`` are the addresses of its clients, by seat."""
 
     number: int
-    hosts: frozenset[str]
+    hosts: Mapping[str, str]
     pid: int
     line: socket.socket
     report: bytearray
@@ -99,6 +109,45 @@ class Screen(Listener):
             self._say(f"round {event.turn // 2}: {escape(fault.text, 300)}")
 
 
+class NoFirstAnswer(MatchVoid):
+    """A client gave no first answer, so the game is void. ``seat`` is the client's."""
+
+    def __init__(self, text: str, seat: str) -> None:
+        super().__init__(text)
+        self.seat = seat
+
+
+class FirstAnswers(Listener):
+    """Raises NoFirstAnswer if a client takes more than ``seconds`` for its first answer. ``names`` are the clients' names, by seat."""
+
+    def __init__(self, names: Mapping[str, str], seconds: float, clock: Callable[[], float] = monotonic) -> None:
+        self._names = dict(names)
+        self._seconds = seconds
+        self._clock = clock
+        self._asked: tuple[str, ...] = ()
+        self._since = 0.0
+
+    def begun(self, event: MatchBegun) -> None:
+        """Start the clock of the first question."""
+        self._ask(event.state)
+
+    def stepped(self, event: StepTaken) -> None:
+        """Count the answers of a step, and start the clock of the next question."""
+        if self._names:
+            for seat in self._asked:
+                self._names.pop(seat, None)
+            self._ask(event.after)
+
+    def ticked(self) -> None:
+        """Raise NoFirstAnswer if the time is over."""
+        silent = next((seat for seat in self._asked if seat in self._names), None)
+        if silent is not None and self._clock() - self._since > self._seconds:
+            raise NoFirstAnswer(f"{self._names[silent]} ({silent}) has given no first answer within {self._seconds:g} s", silent)
+
+    def _ask(self, state: State) -> None:
+        self._asked, self._since = GAME.movers(state), self._clock()
+
+
 class Gameserver:
     """Serves games until all are played, or until it is interrupted. ``results`` holds their results, by number."""
 
@@ -116,6 +165,9 @@ class Gameserver:
         self._spectators: list[Caller] = []
         self._running: dict[int, _Running] = {}
         self._begun = 0
+        self._void = 0
+        #: Addresses of clients that gave no first answer.
+        self._idle_hosts: set[str] = set()
         self._most_waiting = min(MOST_WAITING, raise_limit() // 2)
 
     def serve(self) -> None:
@@ -134,7 +186,7 @@ class Gameserver:
     @property
     def _is_open(self) -> bool:
         """True if further games will begin; if not, spectators can still watch running games."""
-        return self._begun != self._plan.games
+        return self._begun - self._void != self._plan.games
 
     @property
     def _waiting(self) -> list[Caller]:
@@ -210,22 +262,42 @@ class Gameserver:
             return
         seats = self._plan.seats
         complete = sum(len(group) == len(seats) for group in self._groups)
-        if not self._is_open or (self._plan.games is not None and self._begun + complete >= self._plan.games):
+        if not self._is_open or (self._plan.games is not None and self._begun - self._void + complete >= self._plan.games):
             self._forget(caller, "is sent away: all games have begun")
             return
         self._strangers.remove(caller)
-        group = next((group for group in self._groups if len(group) < len(seats)), [])
-        if not group:
-            self._groups.append(group)
-        seat = next(seat for seat in seats if seat not in [joined.seat for joined in group])
+        partners = next((group for group in self._groups if len(group) < len(seats) and self._may_play(caller, group)), [])
+        seat = next(seat for seat in seats if seat not in [joined.seat for joined in partners])
         self._say(f"{caller.address} joins as {escape(name, 160)}, {seat}")
-        group.append(_Joined(caller, name, seat))
+        group = self._place(_Joined(caller, name, seat))
         caller.tell(accepted(seat))
         if len(group) == len(seats):
             self._begin_games()
             if group in self._groups:
                 names = " and ".join(escape(one.name, 160) for one in group)
                 self._say(f"{names} wait: {len(self._running)} games are being played (--at-once)")
+
+    def _may_play(self, caller: Caller, group: list[_Joined]) -> bool:
+        """True if a caller may be paired with others: a client of an idle address plays with its own address alone."""
+        hosts = {caller.host, *(joined.caller.host for joined in group)}
+        return len(hosts) == 1 or hosts.isdisjoint(self._idle_hosts)
+
+    def _place(self, joined: _Joined) -> list[_Joined]:
+        """Add a client to the first group that lacks its seat and may play with it, else to a new group; return the group."""
+        for group in self._groups:
+            if joined.seat not in [other.seat for other in group] and self._may_play(joined.caller, group):
+                group.append(joined)
+                return group
+        self._groups.append([joined])
+        return self._groups[-1]
+
+    def _set_apart(self, host: str) -> None:
+        """Pair the clients of an address with each other alone from now on, those that wait included; they keep their seats."""
+        self._idle_hosts.add(host)
+        waiting = [joined for group in self._groups for joined in group]
+        self._groups = []
+        for joined in waiting:
+            self._place(joined)
 
     def _seat_spectator(self, caller: Caller, number: str) -> None:
         """Let a spectator watch the game of the given number, else the newest one, else the next one."""
@@ -263,7 +335,7 @@ class Gameserver:
         Some places beyond the limit are for addresses that play in no game, so no address keeps others waiting.
         """
         while self._is_open:
-            counts = Counter(host for game in self._running.values() for host in game.hosts)
+            counts = Counter(host for game in self._running.values() for host in set(game.hosts.values()))
             found = [(_games_of(group, counts), group) for group in self._groups if len(group) == len(self._plan.seats)]
             games, group = min(found, key=lambda one: one[0], default=(0, None))
             if group is None:
@@ -303,7 +375,7 @@ class Gameserver:
         for caller in callers:
             caller.close()
         ours.setblocking(False)
-        game = _Running(number, frozenset(one.caller.host for one in joined), pid, ours, bytearray())
+        game = _Running(number, {one.seat: one.caller.host for one in joined}, pid, ours, bytearray())
         self._running[number] = game
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._listen(game))
         signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
@@ -333,11 +405,7 @@ class Gameserver:
             def say(text: str) -> None:
                 self._say(f"game {number}, {text}")
 
-            visitors = {}
-            for caller, name, seat in joined:
-                about = {"program": f"client of the gameserver protocol, {caller.address}", "dialect": "gameserver"}
-                visitors[seat] = Visitor(name, about, caller.connection(), GameserverHost(seat, has_joined=True))
-            report = self._plan.play(visitors, [Screen(say), Spectators(theirs, spectators, say)])
+            report = self._play(joined, [Screen(say), Spectators(theirs, spectators, say)])
             # Send the report before ``close_gracefully``, which takes time, so that the server passes no more spectators.
             theirs.sendall(json.dumps(report).encode())
             close_gracefully([one.caller for one in joined])
@@ -352,6 +420,22 @@ class Gameserver:
             with contextlib.suppress(BaseException):
                 sys.stderr.flush()
             os._exit(status)
+
+    def _play(self, joined: list[_Joined], listeners: list[Listener]) -> dict[str, Any]:
+        """Play a game; return its ``--json`` object, or ``{"void": why, "seat": seat}`` if a client gave no first answer."""
+        visitors = {}
+        for caller, name, seat in joined:
+            about = {"program": f"client of the gameserver protocol, {caller.address}", "dialect": "gameserver"}
+            visitors[seat] = Visitor(name, about, caller.connection(), GameserverHost(seat, has_joined=True))
+        if self._plan.first_answer is not None:
+            names = {one.seat: escape(one.name, 160) for one in joined}
+            listeners = [*listeners, FirstAnswers(names, self._plan.first_answer)]
+        try:
+            return self._plan.play(visitors, listeners)
+        except NoFirstAnswer as silence:
+            for one in joined:
+                one.caller.tell(void_line(one.seat))
+            return {"void": str(silence), "seat": silence.seat}
 
     def _listen(self, game: _Running) -> None:
         try:
@@ -370,7 +454,13 @@ class Gameserver:
             os.waitpid(game.pid, 0)
         if game.report:
             result = json.loads(game.report)
-            self._say(f"game {game.number}: {result['text']}  {result['replay']}")
+            if "void" in result:
+                host = game.hosts[result["seat"]]
+                self._void += 1
+                self._set_apart(host)
+                self._say(f"game {game.number}: void, because {result['void']}; clients of {host} now play with each other alone")
+            else:
+                self._say(f"game {game.number}: {result['text']}  {result['replay']}")
         else:
             result = {"error": "the game was stopped early"}
             self._say(f"game {game.number}: stopped early, it counts for nobody")

@@ -19,6 +19,7 @@ from referee.match import sentences
 from referee.match.clock import TimeControl
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.seeds import match_id, seat_seed, secret_of
+from referee.players.building import all_built
 from referee.players.faults import Fault
 from referee.players.log import Log
 from referee.wire import decode, encode
@@ -75,8 +76,12 @@ class RemoteClient:
     def run(self, host: str, port: int) -> None:
         """Connect and play until the server has no more games.
 
-        Raises UsageError if the server can't be reached, MatchVoid if it doesn't keep to the protocol, BotFailed.
+        Raises UsageError if the server can't be reached, MatchVoid if it doesn't keep to the protocol, BotFailed, and StartError if a
+        bot can't be built.
         """
+        for seat, spec in self._bots.specs.items():
+            # Not during a game: a server may wait no longer than half a minute for a first answer.
+            all_built({seat: spec.program}, choose(self._bots.isolation, self._bots.limits, [spec.program]))
         try:
             sock = socket.create_connection((host, port), _REACH)
         except (OSError, UnicodeError) as error:

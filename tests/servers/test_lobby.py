@@ -18,7 +18,10 @@ import psutil
 import pytest
 from serving import PATIENCE
 
+from referee import games
+from referee.match.events import MatchBegun, StepTaken
 from referee.replay.reader import verify
+from referee.servers.gameserver import FirstAnswers, NoFirstAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +31,9 @@ if TYPE_CHECKING:
     Serve = Callable[..., Server]
     Call = Callable[..., Client]
 
-COMMAND = ("serve", "gameserver", "--port", "0", "--json")
+GAME = games.get("evasion")
+#: A test may take its time between two lines.
+COMMAND = ("serve", "gameserver", "--port", "0", "--json", "--first-answer", "none")
 
 
 def paired(server: Server, call: Call) -> tuple[Client, Client]:
@@ -503,7 +508,7 @@ def test_games_beyond_the_cap_wait_and_are_told_of(serve: Serve, call: Call) -> 
 
 def test_idle_seats_of_one_address_don_t_delay_a_pair_of_another(serve: Serve, call: Call) -> None:
     """They took all places, and a pair waited until the bank of an idle player was used up."""
-    server = serve("serve", "gameserver", "--port", "0", "--host", "0.0.0.0", "--at-once", "4")
+    server = serve("serve", "gameserver", "--port", "0", "--host", "0.0.0.0", "--at-once", "4", "--first-answer", "none")
     port = int(re.findall(r":(\d+)", server.screen[0])[0])
     with contextlib.ExitStack() as stack:
         for number in range(12):
@@ -523,6 +528,120 @@ def test_idle_seats_of_one_address_don_t_delay_a_pair_of_another(serve: Serve, c
         hunter.vanish()
         assert prey.rest()[-1] == "GAMEOVER 0 WINNER PREY TIMEOUT"
         server.wait_for("game 6: Eve (hunter) against Mel (prey)")
+
+
+def test_an_idle_client_costs_no_stranger_its_bank(serve: Serve, call: Call) -> None:
+    """The prey waited for 120 s, and the next client of that address was paired with the next stranger."""
+    server = serve(
+        "serve", "gameserver", "--port", "0", "--host", "0.0.0.0", "--games", "1", "--max-rounds", "1", "--first-answer", "0.01", "--json"
+    )
+    port = int(re.findall(r":(\d+)", server.screen[0])[0])
+    with contextlib.ExitStack() as stack:
+
+        def idle(name: str) -> Any:
+            sock = stack.enter_context(socket.create_connection(("127.0.0.2", port), PATIENCE, source_address=("127.0.0.2", 0)))
+            sock.sendall(f"JOIN {name}\n".encode())
+            return stack.enter_context(sock.makefile("r", newline="\n"))
+
+        silent = idle("Idle")
+        assert silent.readline() == "ACCEPTED HUNTER\n"
+        prey = call(port, "JOIN Bob")
+        assert prey.rest() == ["ACCEPTED PREY", "(500, 500) 6, 25, 1", "GAMEOVER 0 VOID PREY TIMEOUT"]
+        assert silent.read().splitlines()[-1] == "GAMEOVER 0 VOID HUNTER TIMEOUT"
+        server.wait_for(
+            "game 1: void, because Idle (hunter) has given no first answer within 0.01 s; clients of 127.0.0.2 now play with each other"
+        )
+        # The game didn't count, and the address is set apart: a stranger isn't paired with it, whoever joins first.
+        assert idle("Again").readline() == "ACCEPTED HUNTER\n"
+        hunter = call(port, "JOIN Ada")
+        assert hunter.hear() == "ACCEPTED HUNTER"
+        hunter.vanish()
+        server.wait_for("(Ada) has left before a game")
+        # Two of that address are a pair. This game is void, too.
+        last = idle("Last")
+        assert last.read().splitlines()[-1] == "GAMEOVER 0 VOID PREY TIMEOUT"
+        server.wait_for("game 2: void, because Again (hunter)")
+        # A game in which both answer ahead of their questions.
+        hunter, prey = call(port, "JOIN Ada\nPASS"), call(port, "JOIN Bob\nPASS")
+        assert hunter.rest()[-1] == "GAMEOVER 1 LOSER HUNTER EVADED"
+        assert prey.rest()[-1] == "GAMEOVER 1 WINNER PREY EVADED"
+        first, second, third = server.result()["games"]
+    assert (first["void"], first["seat"]) == ("Idle (hunter) has given no first answer within 0.01 s", "hunter")
+    assert second["seat"] == "hunter"
+    assert third["winner"] == "prey"
+
+
+#: A server whose games are void as soon as it is told so by a byte on stdin.
+VOID_ON_DEMAND = """
+import os
+from referee.servers.gameserver import Gameserver, NoFirstAnswer, ServerOptions
+from referee.servers.listener import listen
+
+def play(visitors, listeners):
+    os.read(0, 1)
+    raise NoFirstAnswer("the hunter is silent", "hunter")
+
+sock = listen("0.0.0.0", 0)
+print(sock.getsockname()[1], flush=True)
+Gameserver(sock, ServerOptions(play, at_once=1), lambda text: print(text, flush=True)).serve()
+"""
+
+
+def test_pairs_that_wait_are_made_anew_when_a_client_of_theirs_was_idle(call: Call) -> None:
+    command = [sys.executable, "-c", VOID_ON_DEMAND]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server, contextlib.ExitStack() as stack:
+        stack.callback(server.kill)
+        assert server.stdin is not None
+        assert server.stdout is not None
+        port = int(server.stdout.readline())
+
+        def idle(name: str) -> None:
+            sock = stack.enter_context(socket.create_connection(("127.0.0.2", port), PATIENCE, source_address=("127.0.0.2", 0)))
+            sock.sendall(f"JOIN {name}\n".encode())
+            assert sock.recv(16) == b"ACCEPTED HUNTER\n"
+
+        idle("Idle")
+        bob = call(port, "JOIN Bob")
+        idle("Other")
+        carl = call(port, "JOIN Carl")
+        assert carl.hear() == "ACCEPTED PREY"
+        server.stdin.write("x")
+        server.stdin.flush()
+        assert bob.rest() == ["ACCEPTED PREY", "GAMEOVER 0 VOID PREY TIMEOUT"]
+        said = iter(server.stdout.readline, "")
+        assert any("game 1: void, because the hunter is silent" in line for line in said)
+        # Carl keeps the seat that he was told, and plays with the next stranger.
+        assert call(port, "JOIN Dora").hear() == "ACCEPTED HUNTER"
+        assert any("game 2: Dora (hunter) against Carl (prey)" in line for line in said)
+
+
+def test_the_clock_of_a_first_answer_runs_from_the_question_and_counts_once() -> None:
+    settings = GAME.codec.settings("gameserver", {"cooldown": 0, "prey_cooldown": 0})
+    before = GAME.start(settings, b"")
+    after, _ = GAME.step(before, {"hunter": GAME.codec.parse(before, "hunter", {})})
+    now = [0.0]
+    watch = FirstAnswers({"hunter": "Ada", "prey": "Bob"}, 30, lambda: now[0])
+    watch.begun(MatchBegun({}, before))
+    now[0] = 29.0
+    watch.ticked()
+    watch.stepped(StepTaken(0, before, after, {}, (), {}, {}, {}, {}))
+    now[0] = 58.0
+    watch.ticked()
+    now[0] = 60.0
+    with pytest.raises(NoFirstAnswer, match=r"Bob \(prey\) has given no first answer within 30 s") as caught:
+        watch.ticked()
+    assert caught.value.seat == "prey"
+    # The hunter has answered once: later it may use its bank.
+    watch.stepped(StepTaken(1, after, before, {}, (), {}, {}, {}, {}))
+    now[0] = 1000.0
+    watch.ticked()
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "soon"])
+def test_a_time_for_first_answers_that_is_none_is_refused(seconds: str, referee: Callable[..., Any]) -> None:
+    done = referee("serve", "gameserver", "--port", "0", "--first-answer", seconds)
+    assert done.returncode == 2
+    assert "must be a number of seconds" in done.stderr
 
 
 #: A server that is told to end while it forks: Python calls such functions around a fork, and loses what a handler raises in them.

@@ -39,7 +39,7 @@ _STATE = re.compile(
 )
 _WALL = re.compile(rf"\(\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*\)", re.ASCII)
 _WALLS = re.compile(rf"\s*(?:{_WALL.pattern}\s*(?:,\s*{_WALL.pattern}\s*)*)?", re.ASCII)
-_OVER = re.compile(r"GAMEOVER\s+(\d{1,9})\s+(WINNER|LOSER)\s+(HUNTER|PREY)\s+([A-Z]{1,20})", re.ASCII)
+_OVER = re.compile(r"GAMEOVER\s+(\d{1,9})\s+(WINNER|LOSER|VOID)\s+(HUNTER|PREY)\s+([A-Z]{1,20})", re.ASCII)
 
 _REASONS = {"caught": "CAUGHT", "trapped": "TRAPPED", "evaded": "EVADED"}
 _KEYWORDS = {"join": "JOIN", "spectate": "SPECTATE"}
@@ -92,6 +92,11 @@ def end_line(state: State, seat: str, winner: str | None) -> bytes:
     last = state.step - (state.ended in ("caught", "trapped"))
     how = "WINNER" if seat == winner else "LOSER"
     return f"GAMEOVER {max(0, last) // 2} {how} {seat.upper()} {_REASONS.get(state.ended, 'TIMEOUT')}\n".encode()
+
+
+def void_line(seat: str) -> bytes:
+    """Return the line about a game without a result, because a player gave no first answer. The course's server has no such line."""
+    return f"GAMEOVER 0 VOID {seat.upper()} TIMEOUT\n".encode()
 
 
 def read_command(seat: str, line: bytes) -> Heard:
@@ -174,6 +179,9 @@ class GameserverGuest:
             self._given = dict(zip(names, map(int, found.groups()), strict=True))
             return []
         if found := _OVER.fullmatch(said):
+            if found[2] == "VOID":
+                told = "The game is void: one of its players gave no first answer."
+                return [Over({"reason": "void", "winner": None, "scores": {HUNTER: None}, "text": told}, is_last=True)]
             turn, has_won, seat, reason = int(found[1]), found[2] == "WINNER", found[3].lower(), found[4].lower()
             winner = seat if has_won else PREY if seat == HUNTER else HUNTER
             told = f"The {seat} has {'won' if has_won else 'lost'} in round {turn}: {reason}."
