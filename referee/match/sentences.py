@@ -187,7 +187,7 @@ def _ending(player: Player, detail: dict[str, object]) -> str:
         how = f"exited with status {status}"
     else:
         how = f"was killed by {detail.get('signal', f'signal {-status}')}"
-    text, program, box = player.log.tail(), process.program, process.sandbox
+    text = player.log.tail()
     said = crash_report.quoted(text, process.own_files(), process.status)
-    advice = crash_advice.advice(program, text, process.status, is_sandbox=box.is_sandbox, home=box.home) if program is not None else ""
+    advice = crash_advice.advice_of(process, text).text
     return f"{how}{said}{'. ' + advice if advice else ''}"

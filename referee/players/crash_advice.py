@@ -10,7 +10,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation import bubblewrap, runtime
 from referee.players.crash_report import crash_line
@@ -20,6 +20,7 @@ from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from referee.isolation.program import Program
+    from referee.players.process import BotProcess
 
 #: How many lines of stderr are searched where no error report is found.
 _LINES = 20
@@ -42,32 +43,50 @@ _MAIN = ("main", "bot")
 _OWN_MODULES = ("sdk", "referee")
 
 
-def advice(program: Program, text: str, status: int | None = None, *, is_sandbox: bool, home: str = bubblewrap.HOME) -> str:
-    """Return what to do about the crash that a bot's stderr reports, as sentences without the last full stop; "" if nothing is known.
+class Advice(NamedTuple):
+    """What to do about a crash, as sentences without the last full stop; "" if nothing is known.
 
-    ``home`` is the folder of its files in a sandbox.
+    ``is_line_right``: the line of the bot's own files that failed needs no change.
     """
+
+    text: str = ""
+    is_line_right: bool = False
+
+
+def advice_of(process: BotProcess, text: str) -> Advice:
+    """Return the advice about a program that has ended; ``text`` is the end of its stderr."""
+    program, box = process.program, process.sandbox
+    if program is None:
+        return Advice()
+    return advice(program, text, process.status, is_sandbox=box.is_sandbox, home=box.home)
+
+
+def advice(program: Program, text: str, status: int | None = None, *, is_sandbox: bool, home: str = bubblewrap.HOME) -> Advice:
+    """Return what to do about the crash that a bot's stderr reports. ``home`` is the folder of its files in a sandbox."""
     report = crash_line(text, status=status)
     lines = [line for line in text.split("\n") if line.strip()]
     says = report.says if report is not None else "\n".join(lines[-_LINES:])
     if found := _CLASS.search(says):
-        return _java(program, found[1])
+        return Advice(_java(program, found[1]))
     if found := _MODULE.search(says):
         return _module(program, found[1], is_sandbox=is_sandbox)
     if not is_sandbox:
-        return ""
+        return Advice()
     if _TIMER.search(says):
-        return "In isolation a bot can't make file descriptors of timers; a Haskell program doesn't need them if it is linked with -with-rtsopts=-V0"
+        return Advice(
+            "In isolation a bot can't make file descriptors of timers; "
+            "a Haskell program doesn't need them if it is linked with -with-rtsopts=-V0"
+        )
     if "Read-only file system" in says:
-        return f"In isolation a bot can write to {bubblewrap.SCRATCH} alone"
+        return Advice(f"In isolation a bot can write to {bubblewrap.SCRATCH} alone")
     if found := _FILE.search(says):
         name = next(group for group in found.groups() if group)
         beside = _beside(program, name, "", ".js", ".mjs", ".cjs", ".json")
         if beside:
             return _name_the_folder(program, beside)
     if _MISSES_FILE.search(says):
-        return f"In isolation a bot sees its own files alone, in {bubblewrap.HOME}" if home == bubblewrap.HOME else ""
-    return ""
+        return Advice(f"In isolation a bot sees its own files alone, in {bubblewrap.HOME}" if home == bubblewrap.HOME else "")
+    return Advice()
 
 
 def _program_file(program: Program) -> Path | None:
@@ -92,25 +111,27 @@ def _beside(program: Program, name: str, *ends: str) -> str:
         return ""
 
 
-def _name_the_folder(program: Program, missing: str) -> str:
+def _name_the_folder(program: Program, missing: str) -> Advice:
     """What to do where a sandbox lacks a file that lies beside the program's own."""
     file = _program_file(program)
     assert file is not None
     renamed = "" if file.stem in _MAIN else f", with the program in it called main{escape(file.suffix, 20)}"
-    return f"In isolation a bot that is named by its file brings that file alone; name its folder to bring {escape(missing, 80)} along{renamed}"
+    text = f"In isolation a bot that is named by its file brings that file alone; name its folder to bring {escape(missing, 80)} along{renamed}"
+    return Advice(text, is_line_right=True)
 
 
-def _module(program: Program, name: str, *, is_sandbox: bool) -> str:
+def _module(program: Program, name: str, *, is_sandbox: bool) -> Advice:
     """What to do about a Python module that can't be imported."""
     if is_sandbox and _beside(program, name, "", ".py"):
         return _name_the_folder(program, name)
     python = _python(program, is_sandbox=is_sandbox)
     if python is None or name in sys.stdlib_module_names:
-        return ""
+        return Advice()
     runs = f"It runs on {escape(python, 200)}, which has no module {name}"
     if name in _OWN_MODULES:
-        return f"{runs}; write {escape(runtime.OWN_PYTHON, 200)} instead, or name the .py file without an interpreter"
-    return f"{runs}; try: {escape(install_command(name, python=python), 300)}"
+        text = f"{runs}; write {escape(runtime.OWN_PYTHON, 200)} instead, or name the .py file without an interpreter"
+        return Advice(text, is_line_right=True)
+    return Advice(f"{runs}; try: {escape(install_command(name, python=python), 300)}")
 
 
 def _python(program: Program, *, is_sandbox: bool) -> str | None:

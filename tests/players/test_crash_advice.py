@@ -50,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def advised(folder: Path, said: str, *, is_sandbox: bool = True, python: str = "/usr/bin/python3") -> str:
     program = Program((python, "bot_1.py"), str(folder), {}, "my/bot_1.py", (Piece(str(folder / "bot_1.py"), "bot_1.py"),))
-    return advice(program, f"loading\n{said}\n", is_sandbox=is_sandbox)
+    return advice(program, f"loading\n{said}\n", is_sandbox=is_sandbox).text
 
 
 @pytest.mark.parametrize(
@@ -117,8 +117,8 @@ def test_a_script_that_names_its_python(folder: Path) -> None:
     script.chmod(0o755)
     program = Program((str(script),), str(folder), dict(os.environ), "bot", (Piece(str(script), "bot"),))
     text = "ModuleNotFoundError: No module named 'numpy_of_nobody'"
-    assert f"It runs on {shutil.which('python3')}, which" in advice(program, text, is_sandbox=False)
-    assert f"It runs on {runtime.OWN_PYTHON}, which" in advice(program, text, is_sandbox=True)
+    assert f"It runs on {shutil.which('python3')}, which" in advice(program, text, is_sandbox=False).text
+    assert f"It runs on {runtime.OWN_PYTHON}, which" in advice(program, text, is_sandbox=True).text
 
 
 def test_a_folder_does_as_the_advice_says(best: Isolation, folder: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from referee.author.check.check import NO_ANSWER, NOT_READY, READY, STARTED, Check
 from referee.author.check.evidence import ONE_LINE, ONLY_ANSWERS
-from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, mend, ok, quoted, skipped
+from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, skipped
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 
 if TYPE_CHECKING:
@@ -33,10 +33,9 @@ def answers(evidence: Evidence) -> Finding:
                 return Finding(
                     FAILED, "It answered only when its input had ended.", quoted(asked.question), "nothing", "See the check flushes."
                 )
-            if given.place:
+            if given.place or given.remedy:
                 # Its sentence says what is in its stderr.
-                remedy = mend(given.place) if given.has_ended else THINKING
-                return Finding(FAILED, given.text, quoted(asked.question), "nothing", remedy)
+                return Finding(FAILED, given.text, quoted(asked.question), "nothing", given.remedy or THINKING)
             remedy = "Read line after line until the input ends, and answer each message of the type turn with one line."
             return Finding(FAILED, given.text, quoted(asked.question), _stderr(seen.stderr), remedy)
     return ok(f"It answered {len(seen.questions)} of {len(seen.questions)} questions.")

@@ -12,6 +12,7 @@ import termios
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from referee.author.check.finding import mend
 from referee.author.check.patience import Patience, Spent, longest_wait
 from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
@@ -19,7 +20,7 @@ from referee.isolation.sandbox import MEMORY
 from referee.match import sentences
 from referee.match.clock import Clock, TimeControl
 from referee.match.conversation import Conversation, Entrant, Manner
-from referee.players import crash_report, stack
+from referee.players import crash_advice, crash_report, stack
 from referee.players.faults import CRASHED, EXCEEDED, LATE, Fault
 from referee.players.log import Log
 from referee.wire import decode, encode
@@ -67,7 +68,8 @@ class Given(NamedTuple):
     ``line`` is the bot's line, ``seconds`` its time by the wall clock, ``cpu`` its processor time, ``waited`` the seconds for which the
     system kept it or the referee off the processor. ``reason`` is empty for a good answer, else a reason code; ``fault`` says it in a sentence.
     ``place`` is the line of its own files where it was late or has ended, ``memory`` its memory so far at the peak, in bytes. ``is_late``:
-    it has thought longer than the limit of a move.
+    it has thought longer than the limit of a move. ``remedy`` is what to do about an end with a known place or a common cause; ``fault`` then
+    doesn't say it.
     """
 
     line: bytes | None
@@ -82,6 +84,7 @@ class Given(NamedTuple):
     place: str = ""
     memory: int = 0
     is_late: bool = False
+    remedy: str = ""
 
     @property
     def own_seconds(self) -> float:
@@ -268,12 +271,24 @@ class CheckSession:
 
     def _located(self, given: Given) -> Given:
         """Return a failure with the line of its own files where the bot was late, or where it has ended."""
-        found, process = self._whereabouts, self.process
+        found = self._whereabouts
         if found is not None and given.fault is not None and given.fault.kind == LATE:
             fault = sentences.located(given.fault, found.place, may_wait=found.may_wait)
             return given._replace(place=found.place, fault=fault)
-        report = crash_report.crash_line(self.player.log.tail(), own := process.own_files(), process.status) if given.has_ended else None
-        return given if report is None or report.place is None else given._replace(place=report.place.text(own))
+        return self._mended(given, self.player.log.tail()) if given.has_ended else given
+
+    def _mended(self, given: Given, text: str) -> Given:
+        """Return an end of the program with its place and one remedy; ``text`` is the end of its stderr."""
+        process, fault = self.process, given.fault
+        report = crash_report.crash_line(text, own := process.own_files(), process.status)
+        advice = crash_advice.advice_of(process, text)
+        place = report.place.text(own) if report is not None and report.place is not None else ""
+        assert fault is not None
+        if advice.text:
+            fault = fault._replace(text=fault.text.removesuffix(f" {advice.text}."))
+        remedies = [mend(place)] if place and not advice.is_line_right else []
+        remedies += [advice.text] if advice.text else []
+        return given._replace(place=place, fault=fault, remedy="; or, if this line is right: ".join(remedies))
 
     def _timed(self, reply: Reply, before: float, cpu: float) -> Given:
         lost = max(0.0, waited(self.process.sandbox.first_pid()) - before)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from referee.author.check.check import READY, STARTED, Check
-from referee.author.check.finding import FAILED, OK, WARNING, Finding, mend, ok, quoted, seconds_shown, skipped
+from referee.author.check.finding import FAILED, OK, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
 from referee.wire.constants import NAME_LENGTH
@@ -35,9 +35,9 @@ def starts(evidence: Evidence) -> Finding:
     seen = evidence.transcript
     if seen.ready.has_ended or seen.ready.reason == "deaf":
         remedy = "Run the program by hand and paste the start message into its input: its error appears there."
-        if seen.ready.place:
+        if seen.ready.remedy:
             # Its sentence says what is in its stderr.
-            return Finding(FAILED, seen.ready.text, "the start message", "nothing", mend(seen.ready.place))
+            return Finding(FAILED, seen.ready.text, "the start message", "nothing", seen.ready.remedy)
         if seen.status == 0:
             remedy = 'Read the start message and answer it before the program ends; with the SDK, let the file end with a call such as "MyBot.main()".'
         return Finding(FAILED, seen.ready.text, quoted(seen.start), _stderr(seen.stderr), remedy)
