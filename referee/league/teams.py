@@ -39,6 +39,8 @@ _LOOK_LIKE = {
 _TO_LATIN = {ord(odd): plain for plains, odds in _LOOK_LIKE.items() for plain, odd in zip(plains, odds, strict=True)}
 #: Signs that look alike in one case only. Letters without ink are left out.
 _BEFORE_CASE = str.maketrans("I10", "lLO", "\u115f\u1160")
+#: Letters that look like two others. "D" and "M" don't, so this is applied before case is dropped.
+_LIKE_TWO = str.maketrans({"m": "rn", "d": "cl", "w": "vv", "W": "vv"})
 #: The form of a team's hash. Earlier versions hashed a link to a file like the file, and left out empty folders and who may be executed.
 _FORM = "team 2"
 #: Alphabets that words of one language mix.
@@ -203,14 +205,16 @@ def file_name(name: str) -> str:
     return re.sub(r"[\W_]+", "-", text).strip("-")
 
 
-def identities(name: str) -> tuple[str, str]:
-    """Return what no two teams of a league may share: the name in file names, and how the name looks.
+def identities(name: str) -> tuple[str, str, str]:
+    """Return what no two teams of a league may share: the name in file names, and two forms of how the name looks.
 
-    Names look alike if they differ only in spaces and signs, in case, in forms that Unicode counts as compatible (NFKC), or in letters of
-    other alphabets that look like Latin ones.
+    Names look alike if they differ only in spaces and signs, in forms that Unicode counts as compatible (NFKC), in letters of other
+    alphabets that look like Latin ones, and either in case or in "rn" for "m", "cl" for "d", "vv" for "w".
     """
-    looks = unicodedata.normalize("NFKC", name).translate(_BEFORE_CASE).casefold().translate(_TO_LATIN)
-    return file_name(name), f"looks {''.join(filter(str.isalnum, looks))}"
+    text = unicodedata.normalize("NFKC", name).translate(_BEFORE_CASE)
+    looks = (text.casefold().translate(_TO_LATIN), text.translate(_TO_LATIN).translate(_LIKE_TWO).casefold().translate(_TO_LATIN))
+    in_any_case, in_pairs = ("".join(filter(str.isalnum, one)) for one in looks)
+    return file_name(name), f"looks {in_any_case}", f"looks in pairs {in_pairs}"
 
 
 def check_name(name: str, what: str, longest: int = LONGEST_NAME) -> None:

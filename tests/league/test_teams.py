@@ -192,6 +192,7 @@ def test_a_bad_name_is_refused(name: str, sentence: str) -> None:
 
 def test_names_that_can_not_be_told_apart_are_refused() -> None:
     check_different(["Alpha", "Beta", "\u00c4pfel", "Apfel", "\u65e5\u672c", "\u4e2d\u56fd", "ball", "bail", "a1", "a2", "Lili", "Illi"])
+    check_different(["Modern", "Model", "Clara", "Dara", "RN", "M", "Vera", "Wera", "vow", "wov"])
     with pytest.raises(UsageError, match="Two teams have the name 'A'; give one of them another name"):
         check_different(["A", "B", "A"])
     alike = (
@@ -206,6 +207,16 @@ def test_names_that_can_not_be_told_apart_are_refused() -> None:
             ("Ada", "\u0410d\u0430"),
         ),
         *(("COP", "\u0421\u041e\u0420"), ("Ada", "\u0391da"), ("All", "AIl"), ("A10", "AlO"), ("Ada", "Ada\u3164"), ("Ada", "A\u0332da")),
+        *(
+            ("Modern", "Modem"),
+            ("clown", "down"),
+            ("win", "vvin"),
+            ("Winner", "VVinner"),
+            ("vw", "wv"),
+            ("Team c1an", "Team dan"),
+            ("corn", "c0m"),
+        ),
+        *(("burn", "bum"), ("\u0475\u0475", "w")),
     )
     for one, other in alike:
         with pytest.raises(UsageError, match="look alike") as caught:
