@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import select
+import signal
 from typing import TYPE_CHECKING, Any
 
 from referee.league import config
@@ -15,6 +17,8 @@ from referee.league.worker import Played, Report
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from commands import Commands
 
     from referee.league.league import OpenLeague
 
@@ -48,6 +52,34 @@ def open_new(folder: Path, **options: Any) -> OpenLeague:
     from referee.league.league import begin
 
     return begin(config.load(write_league(folder / "in", **options)), folder / "out")
+
+
+#: A bot that says by a file that it waits: at its start, or for its first question.
+_WAITS = """
+import pathlib, sys
+if {at_start}:
+    pathlib.Path(__file__).with_name("begun").touch()
+    sys.stdin.read()
+sys.stdin.readline()
+print('{{"type":"ready","protocol":1}}', flush=True)
+if '"turn"' in sys.stdin.readline():
+    pathlib.Path(__file__).with_name("begun").touch()
+    sys.stdin.read()
+"""
+
+
+def first_interrupted(commands: Commands, folder: Path, command: str, *more: str, at_start: bool = False) -> tuple[int, str, str]:
+    """The exit status, stdout and stderr of many matches that Ctrl-C ends while the first one waits for a bot."""
+    (folder / "waits.py").write_text(_WAITS.format(at_start=at_start))
+    (folder / "begun").unlink(missing_ok=True)
+    limits = ("--startup", "600", "--move-time", "600", "--bank", "600")
+    running = commands.start(command, "waits.py", "evader" if command == "play" else "straight", *limits, *more, cwd=folder)
+    while not (folder / "begun").exists():
+        assert running.poll() is None, running.stderr.read()
+        select.select([], [], [], 0.02)
+    running.send_signal(signal.SIGINT)
+    told, problems = running.communicate(60)
+    return running.wait(60), told, problems
 
 
 class PretendPool:

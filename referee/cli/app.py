@@ -152,17 +152,19 @@ def _fail(text: str, code: int, *, as_json: bool, facts: Mapping[str, Any] | Non
 
 
 @contextlib.contextmanager
-def told_anyway(facts: Callable[[], Mapping[str, Any] | None], report: Callable[[], None], *, as_json: bool) -> Iterator[None]:
-    """If an error, Ctrl-C or a signal ends a long work, tell what it has done before.
+def told_anyway(
+    facts: Callable[[], Mapping[str, Any]], report: Callable[[], None], has_any: Callable[[], bool], *, as_json: bool
+) -> Iterator[None]:
+    """If an error, Ctrl-C or a signal ends a long work, tell what it has done before; of an error before the first result, nothing.
 
-    ``report`` prints it; with ``--json`` the ``facts`` stand beside the error instead. They are None if nothing was done.
+    ``report`` prints it; with ``--json`` the ``facts`` stand beside the error instead. ``has_any``: there is a result.
     """
     try:
         yield
     except (KeyboardInterrupt, SystemExit, RefereeError) as error:
-        known = facts()
-        if known is None:
+        if isinstance(error, RefereeError) and not has_any():
             raise
+        known = facts()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if not as_json:
             report()

@@ -36,47 +36,59 @@ MOST_LISTED = 20
 
 def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: int | None, *, is_quiet: bool, as_json: bool) -> None:
     """Play many games and print their summary."""
-    from referee.league.many import many
-    from referee.match.seeds import new_seed
+    from referee.league.many import many, new_folder
 
     match = wanted.match
     if match.seed is None:
         match = match._replace(seed=new_seed())
+    folder = new_folder(match, list(players.values()))
+    match = match._replace(out=str(folder))
     tell = _BatchProgress(games, is_quiet=is_quiet or wanted.quiet)
-    with told_of_games(match.seed, players, tell.ended, games, as_json=as_json or wanted.as_json):
+    with told_of_games(match.seed, players, tell.ended, games, folder, as_json=as_json or wanted.as_json):
         try:
             with contextlib.closing(many(match, players, games, slots, tell)) as played:
                 for _ in played:
                     pass
         finally:
             tell.end()
-    report(match.seed, players, tell.ended, as_json=as_json or wanted.as_json)
+    report(match.seed, players, tell.ended, folder, as_json=as_json or wanted.as_json)
 
 
 def told_of_games(
-    seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], games: int, *, as_json: bool
+    seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], games: int, folder: Path, *, as_json: bool
 ) -> AbstractContextManager[None]:
-    """Return a context that tells of the games that have ended if something ends the others."""
+    """Return a context that tells of the games that have ended if something ends the others. ``folder`` has the replays."""
     return told_anyway(
-        lambda: {"planned": games, **_facts(seed, ended)} if ended else None,
-        lambda: report(seed, players, ended, as_json=False, of=games),
+        lambda: {"planned": games, **_facts(seed, ended)},
+        lambda: report(seed, players, ended, folder, as_json=False, of=games),
+        lambda: bool(ended),
         as_json=as_json,
     )
 
 
 def _facts(seed: int | None, ended: Sequence[ManyGame]) -> dict[str, Any]:
     """The summary as JSON data, with the games in the order of the schedule."""
-    return {"seed": seed, **summarize(ended), "results": [game.to_json() for game in sorted(ended)]}
+    return {"seed": seed, **(summarize(ended) if ended else {"games": 0}), "results": [game.to_json() for game in sorted(ended)]}
 
 
-def report(seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], *, as_json: bool, of: int | None = None) -> None:
+def report(
+    seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], folder: Path, *, as_json: bool, of: int | None = None
+) -> None:
     """Print the summary of many games. ``of`` is the number that was asked for, if others have not ended."""
     if as_json:
         put_json(_facts(seed, ended))
         return
-    played, summary = sorted(ended), summarize(ended)
-    count = f"{len(played):,} games" if of is None else f"{len(played):,} of {of:,} games"
+    count = f"{len(ended):,} games" if of is None else f"{len(ended):,} of {of:,} games"
     put(f"{count} of {' and '.join(players.values())}")
+    if ended:
+        _put_summary(sorted(ended), summarize(ended))
+    put(f"  seed     {seed}")
+    put(f"  replays  {folder}/{'' if ended else ' has none yet'}")
+    if ended:
+        put(f"Next:  {program()} show {min(ended).replay}")
+
+
+def _put_summary(played: Sequence[ManyGame], summary: Mapping[str, Any]) -> None:
     for seat, share in summary["won"].items():
         low, high = share["interval"]
         put(f"  won      {seat} {share['games']:,} ({share['share']:.1%}; {low:.1%} to {high:.1%})")
@@ -99,9 +111,6 @@ def report(seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGam
         put(f"  faults   {seat} {kinds:,}")
     for line in _listed(played):
         put(line)
-    put(f"  seed     {seed}")
-    put(f"  replays  {played[0].replay.parent}/")
-    put(f"Next:  {program()} show {played[0].replay}")
 
 
 def _listed(played: Sequence[ManyGame]) -> list[str]:
@@ -162,7 +171,7 @@ def play_series(wanted: Request, lineup: Mapping[str, str], games: int, show: Sh
     pages: Pages | None = None
     place: PageAddress | None = None
     try:
-        with told_of_games(match.seed, lineup, found, games, as_json=as_json):
+        with told_of_games(match.seed, lineup, found, games, folder, as_json=as_json):
             for number, (start, seed) in enumerate(schedule):
                 one = one_of_many(match, Path(folder), number, games, start, seed)
                 is_last = number + 1 == games
@@ -181,7 +190,7 @@ def play_series(wanted: Request, lineup: Mapping[str, str], games: int, show: Sh
                 if not is_last:
                     select.select([], [], [], _RESULT_SECONDS)
                     place = pages.make_room()
-        report(match.seed, lineup, found, as_json=as_json)
+        report(match.seed, lineup, found, folder, as_json=as_json)
         sys.stdout.flush()
         assert pages is not None
         linger(pages, show)

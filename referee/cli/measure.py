@@ -100,15 +100,23 @@ def compare(
     from referee.league.compare import Trial
     from referee.league.comparison import begin
 
-    comparison = begin(wanted.match, [a, b, *(against or ())], Trial(p0, p1, alpha, beta, score, duels), slots, seat, out)
+    test = Trial(p0, p1, alpha, beta, score, duels)
+    with told_anyway(
+        lambda: {"matches": 0, "duels": 0},
+        lambda: put(f"Undecided after 0 of at most {duels:,} duels: the bots were being started to see which roles they play."),
+        lambda: False,
+        as_json=as_json,
+    ):
+        comparison = begin(wanted.match, [a, b, *(against or ())], test, slots, seat, out)
     if not quiet:
         say(f"seed {comparison.seed}")
         for sentence in (*comparison.why, *_setting(comparison)):
             say(escape(sentence, 1000))
     lines = _ComparisonProgress(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
     with told_anyway(
-        lambda: comparison.to_json() if comparison.matches else None,
+        comparison.to_json,
         lambda: _put_report(comparison, out, is_whole=False),
+        lambda: comparison.matches > 0,
         as_json=as_json,
     ):
         try:

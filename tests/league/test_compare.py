@@ -14,7 +14,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from leagues import IDLE, PretendPool, record, write_league
+from leagues import IDLE, PretendPool, first_interrupted, record, write_league
 
 import referee
 from referee import games
@@ -396,8 +396,22 @@ def test_ctrl_c_tells_the_result_so_far_and_the_same_command_goes_on(commands: C
     assert {**found, "matches": 0} == {**whole, "matches": 0}
 
 
+def test_ctrl_c_before_the_first_result_tells_where_the_duels_are(commands: Commands, tmp_path: Path) -> None:
+    code, told, problems = first_interrupted(commands, tmp_path, "compare", "--duels", "12", "--out", "out", *FLAGS)
+    assert code == 130, problems
+    assert told.startswith("Undecided after 0 of at most 12 duels: the comparison has not come to its end.\n  duels    0 (0 matches)")
+    assert told.endswith("The duels are kept in out/: the same command continues them.\n")
+    assert problems.endswith("referee: Interrupted.\n")
+    code, told, _ = first_interrupted(commands, tmp_path, "compare", "--duels", "12", *FLAGS, at_start=True)
+    assert (code, told) == (
+        130,
+        "Undecided after 0 of at most 12 duels: the bots were being started to see which roles they play.\n",
+    )
+
+
 def test_an_interrupted_comparison_is_one_json_object_and_keeps_its_seed(commands: Commands, referee: Referee, tmp_path: Path) -> None:
-    words = ("straight", "boxer", "--duels", "200", *FLAGS[:-4], "--slots", "2", "--json", "--out", "out")
+    bounds = ("--alpha", "1e-9", "--beta", "1e-9")
+    words = ("straight", "boxer", "--duels", "100000", *bounds, *FLAGS[:-4], "--slots", "2", "--json", "--out", "out")
     code, told, problems = begun(commands, tmp_path, *words)
     assert code == 130, problems
     found = json.loads(told)

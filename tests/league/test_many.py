@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import statistics
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
+from leagues import first_interrupted
 
 import referee as api
 from referee.errors import PlayerError, UsageError
@@ -179,6 +181,23 @@ def test_interrupted_games_are_one_json_object(commands: Commands, tmp_path: Pat
     assert (found["error"], found["exit_code"], found["planned"]) == ("Interrupted.", 130, 50)
     assert found["games"] == len(found["results"]) >= 2
     assert {game["replay"] for game in found["results"]} <= {f"out/{name}" for name in kept}
+
+
+@pytest.mark.parametrize("has_folder", [True, False])
+def test_games_that_are_interrupted_before_the_first_result_say_so(commands: Commands, tmp_path: Path, has_folder: bool) -> None:
+    words = ("--games", "50", "--slots", "1", "--seed", "5", *FLAGS)
+    code, told, problems = first_interrupted(commands, tmp_path, "play", *words, *(("--out", "out") if has_folder else ()))
+    assert code == 130, problems
+    first, seed, folder = told.splitlines()
+    assert (first, seed) == ("0 of 50 games of waits.py and evader", "  seed     5")
+    assert re.fullmatch(r"  replays  out/ has none yet" if has_folder else r"  replays  matches/replays/[\w-]+/ has none yet", folder)
+    assert problems.endswith("referee: Interrupted.\n")
+
+
+def test_a_first_game_that_is_interrupted_is_one_json_object(commands: Commands, tmp_path: Path) -> None:
+    code, told, _ = first_interrupted(commands, tmp_path, "play", "--games", "50", "--seed", "5", "--json", *FLAGS)
+    assert code == 130
+    assert json.loads(told) == {"error": "Interrupted.", "exit_code": 130, "planned": 50, "seed": 5, "games": 0, "results": []}
 
 
 def a_game(number: int, steps: int, faults: dict[str, str] | None = None) -> api.ManyGame:
