@@ -79,7 +79,10 @@ def test_one_number_is_the_size_of_a_square_board(referee: Cli) -> None:
     assert done.returncode == 0, done.stderr
     settings = json.loads(referee("show", json.loads(done.stdout)["replay"], "--json").stdout)["head"]["settings"]
     assert (settings["width"], settings["height"]) == (100, 100)
-    done = referee("play", "boxer", "still", "--size", "100")
+    done = referee("play", "boxer", "still", "--size", "100", "--max-steps", "5", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(referee("show", json.loads(done.stdout)["replay"], "--json").stdout)["head"]["settings"]["prey"] == [76, 66]
+    done = referee("play", "boxer", "still", "--size", "100", "--prey", "230,200")
     assert "prey starts at (230, 200), off the 100 x 100 board" in done.stderr
     assert "set another start, as --prey X,Y" in done.stderr
 

@@ -308,8 +308,8 @@ def test_the_page_names_every_key_and_its_example_is_a_league(tmp_path: Path) ->
     assert len(read(tmp_path, example).teams) >= 2
 
 
-def test_listed_starts_replace_one_that_is_off_the_board(tmp_path: Path) -> None:
-    """The standard start lies off a small board, which matters only where a start doesn't say where everybody is."""
+def test_listed_starts_replace_the_standard_one_on_a_small_board(tmp_path: Path) -> None:
+    """A start that doesn't say where the prey is has it where a match without listed starts has it."""
     file = tmp_path / "league.toml"
     file.write_text(
         '[settings]\nwidth = 60\nheight = 60\n[starts]\nfile = "starts.jsonl"\n'
@@ -319,8 +319,11 @@ def test_listed_starts_replace_one_that_is_off_the_board(tmp_path: Path) -> None
     assert load(file).starts.listed[0].settings == {"hunter": [0, 0, 1, 1], "prey": [40, 25]}
     for line in ('{"hunter": [0, 0, 1, 1]}', '{"seed": 7}'):
         (tmp_path / "starts.jsonl").write_text(line)
-        with pytest.raises(UsageError, match="off the 60 x 60 board"):
-            load(file)
+        league = load(file)
+        assert league.match_settings(0, league.starts_of(0)[0])["prey"] == [46, 40]
+    (tmp_path / "starts.jsonl").write_text('{"prey": [60, 25]}')
+    with pytest.raises(UsageError, match="off the 60 x 60 board"):
+        load(file)
 
 
 def test_a_folder_with_too_few_teams_says_what_to_put_into_it(tmp_path: Path) -> None:

@@ -90,14 +90,21 @@ MOST = {option.name: option.most for option in OPTIONS if option.kind == "intege
 def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[Wall] = ()) -> Settings:
     """Return the settings of a rule set (None: ``classic``) with some changed. ``standing`` are the walls of a set-up position.
 
-    Raises SettingsError with the setting and its allowed values.
+    On a board that is too small for the prey's usual start, its column or row has the same share of the board as on the usual one. Raises SettingsError with the setting and its allowed values.
     """
     rules = "classic" if rules is None else rules
     values.refuse_rules("Evasion has no rule set", rules, RULE_SETS)
     names = RULE_SETS[rules].names
     unknown = next((name for name in given if name not in names), "")
     values.refuse_unknown(f"the rule set {rules} has" if unknown in Settings._fields else "Evasion has", names, given)
-    found = RULE_SETS[rules].defaults._replace(**values.checked(OPTIONS, given))
+    usual = RULE_SETS[rules].defaults
+    found = usual._replace(**values.checked(OPTIONS, given))
+    if "prey" not in given:
+        x, y = (
+            at if at < size else at * size // usual_size
+            for at, size, usual_size in zip(usual.prey, (found.width, found.height), (usual.width, usual.height), strict=True)
+        )
+        found = found._replace(prey=(x, y))
     check_start(found, _checked(standing, found))
     return found
 

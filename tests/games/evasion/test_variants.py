@@ -43,6 +43,28 @@ def test_settings_are_refused_by_name(given: dict[str, Any], text: str) -> None:
     assert text in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("rules", "width", "height", "prey"),
+    [
+        ("classic", 300, 300, (230, 200)),
+        ("classic", 231, 201, (230, 200)),
+        ("classic", 230, 1000, (176, 200)),
+        ("classic", 100, 100, (76, 66)),
+        ("diagonal", 5, 9, (3, 6)),
+        ("gameserver", 100, 500, (66, 200)),
+    ],
+)
+def test_the_usual_start_of_the_prey_is_on_every_board(rules: str, width: int, height: int, prey: tuple[int, int]) -> None:
+    assert GAME.codec.settings(rules, {"width": width, "height": height}).prey == prey
+
+
+def test_a_start_that_is_given_is_not_moved() -> None:
+    with pytest.raises(SettingsError, match="off the 100 x 100 board"):
+        GAME.codec.settings("classic", {"width": 100, "height": 100, "prey": (230, 200)})
+    with pytest.raises(SettingsError, match="has caught the prey at"):
+        GAME.codec.settings("classic", {"width": 4, "height": 4})
+
+
 def test_an_unknown_rule_set_is_refused_with_the_good_ones() -> None:
     with pytest.raises(SettingsError, match="classic, diagonal"):
         GAME.codec.settings("diagonals", {})
