@@ -155,7 +155,7 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
         inside, env = bubblewrap.with_java_memory(inside, env, limits.memory_bytes)
         confined = confinement.before(bubblewrap.tool("perl") or "perl", confined_to, _FILTER_FD)
         argv = (*_become(user.number), *caps, *confined, *program.before, *inside)
-        fd = confinement.filter_pipe(has_network=bool(program.through) and not program.is_build)
+        fd = confinement.filter_pipe(has_network=bool(program.through) and not program.is_build, is_build=program.is_build)
         made = (BuildSandbox if program.is_build else UserSandbox)(
             ProgramStart(argv, env, home, (fd,)), limits._replace(processes=processes), home, user
         )

@@ -88,11 +88,11 @@ def before(perl: str, scratch: str, filter_fd: int) -> tuple[str, ...]:
     return (perl, "-e", script, "--", scratch, str(filter_fd))
 
 
-def filter_pipe(*, has_network: bool) -> int:
-    """Return a descriptor from which the filter can be read once. It fits into a pipe."""
+def filter_pipe(*, has_network: bool, is_build: bool) -> int:
+    """Return a descriptor from which the filter of a bot or a build can be read once. It fits into a pipe."""
     read, write = os.pipe()
     try:
-        os.write(write, seccomp.program(has_network=has_network))
+        os.write(write, seccomp.program(has_network=has_network, is_build=is_build))
     except BaseException:
         os.close(read)
         raise

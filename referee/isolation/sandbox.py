@@ -208,6 +208,7 @@ class BubblewrapSandbox(Sandbox):
     ) -> None:
         self.group = group
         self._user = user
+        self._is_build = bool(config.builder)
         #: Gives the copy of the bot's files back.
         self._give_back: Callable[[], None] | None = give_back
         # Write it before the sandbox reads it: a filter fits into a pipe.
@@ -236,7 +237,7 @@ class BubblewrapSandbox(Sandbox):
         if self._filter >= 0:
             # A sandbox that has ended already explains it on its stderr.
             with contextlib.suppress(BrokenPipeError):
-                os.write(self._filter, seccomp.program())
+                os.write(self._filter, seccomp.program(is_build=self._is_build))
             os.close(self._filter)
             self._filter = -1
 

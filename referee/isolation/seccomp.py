@@ -65,8 +65,6 @@ _DENIED = (
     *("mknod", "mknodat"),
     # The processor that it was given.
     "sched_setaffinity",
-    # Locks on files that others use, too.
-    "flock",
     # Notifications of access to shared files: two bots could communicate by reading the same file of the runtime.
     *("inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
     # Timers and signals as descriptors: when one goes off, the kernel wakes everything that waits for the descriptor, in an interrupt. A
@@ -82,6 +80,9 @@ _DENIED = (
 #: reading, the kernel would make the machine's disk write its cache. Everybody may set the times of /dev/null to now, and a sandbox shows the
 #: machine's own devices: a bot read there when another one had done that. Builds and archives set times, so an error would stop them.
 _WITHOUT_EFFECT = ("fsync", "fdatasync", "sync_file_range", "sync_file_range2", "utime", "utimes", "futimesat", "utimensat")
+
+#: Locks on files that others use, too. Cargo and Go lock the files of a project and don't build without it: there it succeeds, without effect.
+_LOCK = "flock"
 
 _CLONE_NEW = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)  # CLONE_NEW*, <linux/sched.h>
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # <asm-generic/ioctls.h>
@@ -120,12 +121,13 @@ _KERNEL_RULES = (
 )
 
 
-def _rules(families: frozenset[int]) -> Iterator[tuple[int, str, tuple[tuple[int, int, int], ...]]]:
+def _rules(families: frozenset[int], *, is_build: bool) -> Iterator[tuple[int, str, tuple[tuple[int, int, int], ...]]]:
     """Yield each rule: the error, the call, and the (argument, mask, value) comparisons that must all hold.
 
-    ``families`` are the families of sockets that are allowed.
+    ``families`` are the families of sockets that are allowed. ``is_build``: the filter is that of a build, not of a bot.
     """
     yield from _KERNEL_RULES
+    yield 0 if is_build else errno.EPERM, _LOCK, ()
     for name in _UNKNOWN:
         yield errno.ENOSYS, name, ()
     for name in _DENIED:
@@ -152,15 +154,15 @@ def _rules(families: frozenset[int]) -> Iterator[tuple[int, str, tuple[tuple[int
 
 
 @cache
-def program(*, has_network: bool = True) -> bytes:
-    """The filter, as the kernel reads it; without a network it allows Unix sockets only. OSError or ImportError if the library (libseccomp2) or its binding is missing."""
+def program(*, has_network: bool = True, is_build: bool = False) -> bytes:
+    """The filter, as the kernel reads it; without a network it allows Unix sockets only. ``is_build`` as for ``_rules``. OSError or ImportError if the library (libseccomp2) or its binding is missing."""
     try:
         import pyseccomp as seccomp
     except (RuntimeError, AttributeError) as missing:
         # Some versions raise these where the library is missing.
         raise OSError(str(missing)) from None
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
-    for error, name, comparisons in _rules(_UNIX | _NETWORK if has_network else _UNIX):
+    for error, name, comparisons in _rules(_UNIX | _NETWORK if has_network else _UNIX, is_build=is_build):
         arguments = [seccomp.Arg(number, seccomp.MASKED_EQ, mask, value) for number, mask, value in comparisons]
         try:
             rules.add_rule(seccomp.ERRNO(error), name, *arguments)

@@ -22,7 +22,7 @@ from referee.isolation import contents, runtime, submission
 from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
-from referee.players import bot_file, languages
+from referee.players import bot_file, build_systems, languages
 from referee.players.compilers import how_to_install
 from referee.players.faults import the_seat
 from referee.support.files import similar
@@ -274,6 +274,8 @@ def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Spec:
         raise PlayerError(
             f"{the_seat(seat)} {_quoted(text)} has its program outside its folder: '{escape(path.name, 80)}' points to '{escape(str(real), 200)}'."
         )
+    if told is None and languages.compiled_source(real) and (project := build_systems.advice(folder, seat)):
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} is a folder with source that must be built; write {project}.")
     if not real.is_file():
         raise PlayerError(f"{the_seat(seat)} {_quoted(text)} has no ordinary file as its program: '{escape(path.name, 80)}'.")
     argv = _run(top / path.name, str(path), text, seat)
@@ -291,6 +293,8 @@ def _what_lacks(seat: Seat, folder: Path, *, is_told: bool) -> str:
     wanted = f"there should be {seat}.*, main.* or bot.* in it"
     if is_told:
         return f'{wanted}, or a line in its {bot_file.NAME}: run = "./{seat}"'
+    if project := build_systems.advice(folder, seat):
+        return f"{wanted}, or {project}"
     files = sorted(path for path in folder.iterdir() if _is_program(path))
     source = next((path for path in files if languages.compiled_source(path)), None)
     if source is not None:

@@ -15,12 +15,13 @@ from referee.isolation import seccomp
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0
 
 
-def judged(call: int, *arguments: int, arch: int | None = None) -> int:
+def judged(call: int, *arguments: int, arch: int | None = None, is_build: bool = False) -> int:
     """What the filter says of a system call: the kernel's own little machine (classic BPF), in Python."""
     import pyseccomp
 
     data = struct.pack("<iIQ6Q", call, pyseccomp.system_arch() if arch is None else arch, 0, *(arguments + (0,) * 6)[:6])
-    code = [struct.unpack("<HBBI", seccomp.program()[at : at + 8]) for at in range(0, len(seccomp.program()), 8)]
+    program = seccomp.program(is_build=is_build)
+    code = [struct.unpack("<HBBI", program[at : at + 8]) for at in range(0, len(program), 8)]
     accumulator = at = 0
     while True:
         op, if_true, if_false, value = code[at]
@@ -118,6 +119,13 @@ def test_advice_about_own_memory_is_allowed(advice: int) -> None:
 @pytest.mark.parametrize("name", ["fsync", "fdatasync", "sync_file_range"])
 def test_what_would_reach_the_disk_of_the_machine_succeeds_without_effect(name: str) -> None:
     assert judged(number(name)) == _ERRNO
+
+
+def test_a_lock_has_no_effect_in_a_build_and_is_denied_to_a_bot() -> None:
+    """Cargo and Go build nothing without locks, and two bots could signal each other by them."""
+    assert judged(number("flock"), is_build=True) == _ERRNO
+    assert judged(number("flock")) == _ERRNO | errno.EPERM
+    assert judged(number("unshare"), is_build=True) == _ERRNO | errno.EPERM
 
 
 @pytest.mark.parametrize(("name", "place", "value", "error"), [("mmap", 3, 0x40022, errno.ENOMEM), ("prctl", 0, 62, errno.EINVAL)])
