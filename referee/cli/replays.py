@@ -35,6 +35,19 @@ ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay fil
 RECORDED_BOT = "The program: a player as in referee play.  (default: the one that the replay names, if it has the recorded hash)"
 
 
+def asked_seat(seat: str | None, file: Path, bot: str | None, command: str) -> str:
+    """Return the seat that is asked again: the named one, or the one that the replay makes clear, and say so. UsageError if it isn't clear."""
+    from referee.replay.beginning import seat_of
+
+    if seat is not None:
+        return seat
+    words = [str(file), *([bot] if bot is not None else [])]
+    found = seat_of(file, bot, f"{program()} {command} {shlex.join(escape(word, 200) for word in words)}")
+    if bot is not None:
+        say(f"'{escape(bot, 200)}' is asked as the {found}, which it played in the replay.")
+    return found
+
+
 def recorded_bot(asked: Questions, file: Path, command: str) -> str:
     """Return the program that the replay names for the asked seat, and say so. PlayerError if it isn't found here, or not unchanged."""
     from referee.replay.beginning import unchanged_program

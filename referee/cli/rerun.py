@@ -14,7 +14,7 @@ from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.front import AUTHORS, GRADERS
 from referee.cli.options import BotIsolation, bot_argument, check_isolation, isolation_option, seat_option
-from referee.cli.replays import RECORDED_BOT, ReplayFile, recorded_bot
+from referee.cli.replays import RECORDED_BOT, ReplayFile, asked_seat, recorded_bot
 from referee.cli.run import announce_build
 from referee.errors import UsageError
 from referee.wire.escape import escape
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from referee.replay.rehearsal import CurrentTurn, Debugged, Judgment, QuestionsToTurn
     from referee.replay.rerun import Difference, Given, Rerun
 
+_SEAT_HELP = (
+    "The seat that it played, one of those in the replay.  (default: that of BOT; without BOT, that of the file with the recorded hash)"
+)
 #: Seconds between two progress lines.
 _TOLD_SECONDS = 2.0
 
@@ -42,7 +45,7 @@ def rerun(
     *,
     file: ReplayFile,
     bot: Annotated[str | None, bot_argument(help=RECORDED_BOT)] = None,
-    seat: Annotated[str, seat_option(help="The seat that it played, one of those in the replay.")],
+    seat: Annotated[str | None, seat_option(help=_SEAT_HELP)] = None,
     isolation: BotIsolation = "auto",
     patience: Annotated[
         float | None,
@@ -69,6 +72,7 @@ def rerun(
     from referee.replay.rerun import rerun as ask_again
 
     check_isolation(isolation)
+    seat = asked_seat(seat, file, bot, "rerun")
     asked = questions(file, seat)
     if bot is None:
         bot = recorded_bot(asked, file, "rerun")
@@ -146,7 +150,7 @@ def debug(
     *,
     file: ReplayFile,
     bot: Annotated[str | None, bot_argument(help=RECORDED_BOT)] = None,
-    seat: Annotated[str, seat_option(help="The seat that it plays, one of those in the replay.")],
+    seat: Annotated[str | None, seat_option(help=_SEAT_HELP)] = None,
     turn: Annotated[
         int | None, typer.Option("--turn", metavar="N", help="The turn.  (default: the last question to the seat)", show_default=False)
     ] = None,
@@ -205,6 +209,7 @@ def debug(
         from referee.author.pinned_test import check_free
 
         check_free(as_test)
+    seat = asked_seat(seat, file, bot, "debug")
     asked = questions(file, seat)
     if bot is None:
         bot = recorded_bot(asked, file, "debug")

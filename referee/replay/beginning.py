@@ -224,6 +224,40 @@ def unchanged_program(asked: Questions, hint: str) -> str:
     return text
 
 
+def seat_of(path: Path, bot: str | None, again: str) -> Seat:
+    """Return the seat of a replay that ``bot`` played; without ``bot``, that of the only player that is a file found here unchanged.
+
+    UsageError lists the players if there is no such seat, or more than one. ``again`` is the beginning of a command that names one.
+    """
+    head, _ = read_head(path, read_lines(path))
+    game, settings = open_game(path, head)
+    players: Mapping[Seat, Mapping[str, Json]] = head["players"]
+    if bot is None:
+        found = [seat for seat, about in players.items() if _is_unchanged_file(game.info.name, settings, about, seat)]
+    else:
+        found = [seat for seat, about in players.items() if str(about.get("program")).strip() == bot.strip()]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(f"{seat} {_quoted(str(about.get('program')))}" for seat, about in players.items())
+    why = "none of them is a file" if not found else "more than one of them is a file"
+    why = (
+        f"{why} that is found here with the recorded hash"
+        if bot is None
+        else f"{_quoted(bot)} played {'more than one' if found else 'none'}"
+    )
+    raise UsageError(
+        f"The players of {escape(str(path), 200)} are {names}; {why}: name the seat, as in {again} --seat {next(iter(players))}"
+    )
+
+
+def _is_unchanged_file(game: str, settings: Any, about: Mapping[str, Json], seat: Seat) -> bool:
+    try:
+        text, spec = _found(game, settings, about, seat, "")
+    except PlayerError:
+        return False
+    return _is_file(text) and not _is_changed(spec, about)
+
+
 def _other(text: str, game: str, seat: Seat) -> str:
     """Return the beginning of a sentence about a program that isn't the recorded one."""
     if _is_example(text, game) and not _is_file(text):
@@ -278,4 +312,4 @@ def _quoted(text: str) -> str:
     return f"'{escape(text, 120)}'"
 
 
-__all__ = ["SAME", "StartPosition", "begin", "recorded_player", "recorded_program", "split", "unchanged_program"]
+__all__ = ["SAME", "StartPosition", "begin", "recorded_player", "recorded_program", "seat_of", "split", "unchanged_program"]

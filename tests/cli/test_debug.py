@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -181,6 +182,36 @@ def test_the_bot_is_the_one_that_the_replay_names(referee: Cli, tmp_path: Path, 
     assert (done.returncode, "all 20 answers equal: this bot played this match" in done.stdout) == (0, True), done.stderr
     done = referee("debug", "game.gz", "--seat", "hunter", "--attach")
     assert (done.returncode, "name BOT, or use --isolation none, too" in done.stderr) == (2, True)
+
+
+def test_the_seat_is_that_of_the_bot_where_the_replay_makes_it_clear(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = bot(tmp_path, "mine")
+    shutil.copy(path, tmp_path / "theirs.py")
+    play_match("mine.py", "still", replay=tmp_path / "game.gz", max_steps=20)
+    play_match("mine.py", "theirs.py", replay=tmp_path / "both.gz", max_steps=20)
+    for command in ("debug", "rerun"):
+        done = referee(command, "game.gz")
+        assert done.returncode == 0, done.stderr
+        assert "The hunter is 'mine.py', as the replay says; it has the recorded hash.\n" in done.stderr
+        done = referee(command, "game.gz", "still", "--json")
+        assert done.returncode == 0, done.stderr
+        assert "'still' is asked as the prey, which it played in the replay.\n" in done.stderr
+    assert referee("debug", "game.gz", "mine.py", "--turn", "3").stdout.startswith("debug      turn 3 of game.gz: the hunter is asked\n")
+    done = referee("debug", "both.gz")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert (
+        "The players of both.gz are hunter 'mine.py', prey 'theirs.py'; more than one of them is a file that is found here" in done.stderr
+    )
+    assert ": name the seat, as in " in done.stderr
+    assert done.stderr.endswith("referee debug both.gz --seat hunter\n")
+    done = referee("debug", "game.gz", "other.py")
+    assert "'other.py' played none: name the seat, as in " in done.stderr
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("# another hash\n")
+    done = referee("rerun", "game.gz")
+    assert (done.returncode, "none of them is a file that is found here with the recorded hash" in done.stderr) == (2, True)
+    assert referee("debug", "game.gz", "mine.py", "--turn", "3").returncode == 0
 
 
 def test_a_bot_that_has_changed_since_is_not_taken_from_the_replay(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

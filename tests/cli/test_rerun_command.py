@@ -68,7 +68,7 @@ def test_the_exit_status_says_what_is_wrong(referee: Cli, replay: str, tmp_path:
         ((replay, "--seat", "prey", "nobody.py"), 2, "does not exist"),
         ((replay, "--seat", "prey", "human"), 2, "Only a program can be asked again"),
         ((replay, "--seat", "prey", "runner", "--isolation", "much"), 2, "--isolation is 'much'"),
-        ((replay, "runner"), 2, "--seat"),
+        ((replay, "nobody.py"), 2, "name the seat, as in"),
         ((replay, "--seat", "prey", "./odd", "--isolation", "none"), 3, "can't be started"),
         (("text.gz", "--seat", "prey", "runner"), 2, "the first line is not JSON"),
         (("nothing.gz", "--seat", "prey", "runner"), 2, "can't be read"),
