@@ -69,7 +69,7 @@ def gameserver(
             "--at-once",
             min=1,
             max=10_000,
-            help="The most simultaneous games, each in its own process; further pairs wait. Addresses that play in no game have a quarter more.",
+            help="The most games at a time, each in its own process; further pairs wait. Addresses in no game: a quarter more.",
         ),
     ] = 32,
     first_answer: Annotated[
