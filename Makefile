@@ -26,7 +26,7 @@ format: .venv/installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The reference of the SDK, from its docstrings.
+# The site of the documentation: all pages, every command, and the SDK and the Python API from docstrings. A warning is an error.
 docs: .venv/installed-dev
 	$(BIN)/python scripts/make-docs build/docs
 

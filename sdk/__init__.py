@@ -1,5 +1,7 @@
 """The SDK: what a bot imports.
 
+A first bot::
+
     from sdk import HunterBot, HunterMove, State
 
     class MyHunter(HunterBot):

@@ -63,6 +63,16 @@ def test_your_first_bot(tmp_path: Path) -> None:
     assert {"play", "show", "export", "explain"} <= {line.split()[1] for line in commands if line.startswith("referee ")}
 
 
+def test_three_first_results(tmp_path: Path) -> None:
+    """A match, a league's report, and marks: only the installation is taken as done."""
+    home, env = folder(tmp_path)
+    follow("docs/index.md", home, env, lambda line: "" if line.startswith(("python3 -m venv", ". .venv", "pip install")) else None)
+    assert (home / "autumn/report.html").stat().st_size > 10_000
+    ada, bob = (home / "marks/grades.csv").read_text().splitlines()[1:]
+    assert ada.startswith("ada,ada,") and ",ok," in ada
+    assert bob.startswith("bob,bob.py,0,")
+
+
 BETTER = "docs/boxer-to-better.md"
 
 

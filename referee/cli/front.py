@@ -37,7 +37,7 @@ You hold a competition:
 
 You grade submissions:
   referee grade --init                write a rubric for each game
-  referee grade submissions --rubric evasion.toml
+  referee grade submissions --rubric rubric-evasion.toml
 
 referee --help lists every command, and referee COMMAND --help explains one."""
 
