@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import marshal
 import os
 import select
 import signal
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from referee.isolation import supervisor
 from referee.isolation.copies import Copies
@@ -27,6 +28,12 @@ PATIENCE = 10.0
 START_PATIENCE = 180.0
 #: A request is sent in pieces of this size, the descriptors with the first.
 _PIECE = 1 << 16
+
+
+def pack(*request: Any) -> bytes:
+    """A request as supervisor and keeper read it."""
+    data = marshal.dumps(request)
+    return len(data).to_bytes(4, "big") + data
 
 
 class Supervision:
@@ -48,6 +55,8 @@ class Supervision:
         self._cleaning: list[Cleaning] = []
         #: The copies of programs that its matches share.
         self.copies = Copies(self.clean, check)
+        #: Whether no bot of its matches could signal its processes.
+        self.is_guarded = True
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", supervisor.__file__, str(theirs.fileno())],
@@ -84,7 +93,7 @@ class Supervision:
     def clean(self, cleaning: Cleaning) -> None:
         """Register what must be removed: trees at the supervisor's end, the rest at the match's. Call this before it is created."""
         self._cleaning.append(cleaning)
-        request = supervisor.pack("clean", *map(list, cleaning))
+        request = pack("clean", *map(list, cleaning))
         self._note(request)
         self._send(request)
 
@@ -100,28 +109,34 @@ class Supervision:
 
         All these descriptors can be closed here afterwards.
         """
-        request = supervisor.pack("spawn", index, start.argv, dict(start.env), start.cwd, len(start.fds), len(held))
+        request = pack("spawn", index, start.argv, dict(start.env), start.cwd, len(start.fds), len(held))
         self._send(request, [*standard, *start.fds, *held])
 
     def watch(self, index: int, watch: SoftLimits) -> None:
         """Let the supervisor enforce caps that the kernel doesn't enforce."""
-        self._send(supervisor.pack("watch", index, *watch))
+        self._send(pack("watch", index, *watch))
 
     def kill(self, index: int) -> None:
         """Kill a program's process group."""
-        self._send(supervisor.pack("kill", index))
+        self._send(pack("kill", index))
 
     def renew(self) -> None:
         """Let the supervisor end the match and clean up. It reports an empty line when it can serve the next match."""
-        self._send(supervisor.pack("renew"))
+        self._send(pack("renew"))
 
     def is_renewed(self) -> bool:
         """True if nothing of the match before exists and both processes are there to serve the next one. Call this after the empty line."""
         if any(os.path.lexists(path) for cleaning in self._cleaning for path in cleaning.folders):
             return False
         self._cleaning = [Cleaning(trees=cleaning.trees) for cleaning in self._cleaning if cleaning.trees]
-        self._note(supervisor.pack("forget"))
+        self._note(pack("forget"))
         return self._has_notes and self.is_quiet()
+
+    def is_at_work(self) -> bool:
+        """True if nobody has stopped the supervisor or the keeper, and False where the system can't tell."""
+        pids = [self.keeper, *supervisor.children(self.keeper)]
+        states = [supervisor.read(f"/proc/{pid}/stat").rpartition(b") ")[2][:1] for pid in pids]
+        return len(pids) > 1 and not {b"T", b"t"} & set(states)
 
     def is_quiet(self) -> bool:
         """True if the keeper lives and the supervisor has nothing to report, not even its end."""
@@ -148,7 +163,7 @@ class Supervision:
 
     def end(self) -> None:
         """Let the supervisor kill everything. ``close`` waits for it."""
-        self._send(supervisor.pack("end"))
+        self._send(pack("end"))
         self._control.close()
         with contextlib.suppress(OSError):
             os.close(self._notes)
@@ -206,10 +221,13 @@ class SupervisionReserve:
         self.check = check
         self._idle: Supervision | None = None
 
-    def take(self) -> Supervision | None:
-        """Return the idle supervision; None if there is none, or if it can't be trusted."""
+    def take(self, *, is_guarded: bool) -> Supervision | None:
+        """Return the idle supervision; None if there is none, or if it can't be trusted.
+
+        ``is_guarded``: no bot of the next match can signal its processes. Such bots and others don't share one, nor copies of programs.
+        """
         supervision, self._idle = self._idle, None
-        if supervision is None or supervision.is_quiet():
+        if supervision is None or (supervision.is_guarded == is_guarded and supervision.is_quiet()):
             return supervision
         _discard(supervision)
         return None

@@ -24,14 +24,13 @@ they are named. Reports go out as lines on descriptor 1, the first of them empty
                                          (control groups) to remove, and whole trees (copies of bots) to remove after the last match
     <- ("kill", index)                   that bot's process group
     -> "INDEX status N"                  exit status, negative for a signal; once, when the bot's first process has ended
-    <- ("renew",)                        end the match, but keep the trees; an empty line reports that the next one can begin
+    <- ("renew",)                        end the match, but keep the trees; an empty line reports that the next one can begin. If the match
+                                         has changed anything in the supervisor, it exits
     <- ("end",)                          kill everything; the supervisor exits when it has no child left
 
 The keeper reads its own "clean" requests on descriptor 0. The referee sends them before it makes what they name, and "forget" when all
-that they name but the trees is gone.
-
-A bot's first process stays a zombie until the end. So the kernel doesn't reuse the number of its process group while the referee may
-still signal it.
+that they name but the trees is gone. A bot's first process stays a zombie until the end, so that the kernel doesn't reuse the number of its
+process group while the referee may still signal it.
 """
 
 from __future__ import annotations
@@ -64,6 +63,8 @@ _LONGEST_PAUSE = 2.0
 _FIRST_INHERITED, _LOWEST_KEPT = 3, 64
 _MOST_DESCRIPTORS = 253  # SCM_MAX_FD, <net/scm.h>
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+#: The lines of /proc/self/status that stay as they are while nobody interferes with a process.
+_LASTING = (b"TracerPid", b"Threads", b"SigBlk", b"SigIgn", b"SigCgt", b"Cpus_allowed:")
 #: SIGHUP, SIGINT, SIGPIPE, SIGTERM and SIGXFSZ: Python ignores some of them, and its child processes would inherit that.
 _SIGNALS_TO_RESET = (1, 2, 13, 15, 25)
 
@@ -82,14 +83,11 @@ def become_subreaper(*, on: bool = True) -> bool:
 
 def children(pid: int) -> list[int]:
     """The live and dead children of a process, from /proc; none where there is no /proc."""
-    found: list[int] = []
     try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{task}/children") as file:
-                found += map(int, file.read().split())
+        tasks = os.listdir(f"/proc/{pid}/task")
     except OSError:
-        pass
-    return found
+        return []
+    return [int(child) for task in tasks for child in read(f"/proc/{pid}/task/{task}/children").split()]
 
 
 def descendants(pid: int) -> list[int]:
@@ -145,6 +143,15 @@ def sweep(writes: Iterable[tuple[str, str]] = ()) -> None:
             select.select([], [], [], 0.001)
 
 
+def read(path: str) -> bytes:
+    """Return the content of a file of the kernel; nothing if it can't be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
 def write(path: str, text: str) -> None:
     """Write to a file of the kernel. OSError if it is gone."""
     with open(path, "w") as file:
@@ -174,6 +181,16 @@ def trees_of(cleanings: Iterable[Cleaning]) -> list[Cleaning]:
     return [((), (), trees) for _, _, trees in cleanings if trees]
 
 
+def traits() -> list[object]:
+    """Return what a bot of the same user can change in this process and what later bots would inherit, and its open descriptors."""
+    status = [line for line in read("/proc/self/status").splitlines() if line.startswith(_LASTING)]
+    found = [os.getpriority(os.PRIO_PROCESS, 0), read("/proc/self/limits"), *status]
+    for fd in os.listdir("/dev/fd"):
+        # The descriptor of this listing is closed by now.
+        attempt(lambda path: found.append((path, os.readlink(path))), f"/dev/fd/{fd}")
+    return found
+
+
 def remove_tree(top: str) -> None:
     """Remove a folder with all that is in it, as far as possible; links are not followed. A bot can nest folders deeper than paths can be."""
     folders = [top]
@@ -189,20 +206,14 @@ def remove_tree(top: str) -> None:
 
 def share_of_memory(pid: int) -> int:
     """Return the memory of a process in bytes; shared pages count in proportion (PSS), or fully if that can't be read (CAP_SYS_PTRACE)."""
-    try:
-        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-            return next((int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss:")), 0)
-    except (OSError, ValueError, IndexError):
-        return resident_memory(pid)
+    lines = read(f"/proc/{pid}/smaps_rollup").splitlines()
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(b"Pss:")), 0) if lines else resident_memory(pid)
 
 
 def resident_memory(pid: int) -> int:
     """Return the memory of a process in bytes; shared pages count fully (RSS). It is never less than PSS and much cheaper to read."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            return int(file.read().split()[1]) * _PAGE_BYTES
-    except (OSError, ValueError, IndexError):
-        return 0
+    fields = read(f"/proc/{pid}/statm").split()
+    return int(fields[1]) * _PAGE_BYTES if fields else 0
 
 
 def is_over_memory(pids: list[int], most: int) -> bool:
@@ -253,6 +264,7 @@ class Supervisor:
         self.watches: dict[int, tuple[int, int, int]] = {}
         self.next_look = 0.0
         self.cleanings: list[Cleaning] = []
+        self.traits = traits()
 
     def run(self) -> None:
         """Serve until the referee sends "end" or is gone, then clean up."""
@@ -271,8 +283,8 @@ class Supervisor:
             send_signal(-pid, _SIGKILL)
         clean_up(self.cleanings)
 
-    def renew(self) -> None:
-        """End the match, forget it, and report that the next one can begin."""
+    def renew(self) -> bool:
+        """End the match, forget it, and report that the next one can begin; False if it has left something."""
         trees = trees_of(self.cleanings)
         self.cleanings = [(writes, folders, ()) for writes, folders, _ in self.cleanings]
         self.end_match()
@@ -283,7 +295,7 @@ class Supervisor:
         for kept in (self.watched, self.held, self.descriptors, self.pids, self.reported, self.watches, self.cleanings):
             kept.clear()
         self.cleanings += trees
-        attempt(os.write, 1, b"\n")
+        return not self.requests and traits() == self.traits and attempt(os.write, 1, b"\n")
 
     def serve(self) -> bool:
         """Wait once and handle the events; False when it is time to end."""
@@ -320,7 +332,7 @@ class Supervisor:
                 os.close(fd)
         requests, self.requests = unpack(self.requests + data)
         for request in requests:
-            if request[0] == "end":
+            if request[0] == "end" or (request[0] == "renew" and not self.renew()):
                 return False
             self.serve_request(*request)
         # No data: the referee is gone.
@@ -328,16 +340,13 @@ class Supervisor:
 
     def serve_request(self, kind: str, *parts: Any) -> None:
         """Carry out one request."""
-        if kind == "kill":
-            if parts[0] in self.pids:
-                send_signal(-self.pids[parts[0]], _SIGKILL)
+        if kind == "kill" and parts[0] in self.pids:
+            send_signal(-self.pids[parts[0]], _SIGKILL)
         elif kind == "watch":
             self.watches[parts[0]] = parts[1:]
         elif kind == "clean":
             self.cleanings.append(parts)
-        elif kind == "renew":
-            self.renew()
-        else:
+        elif kind == "spawn":
             self.spawn(*parts)
 
     def look(self) -> None:
@@ -347,11 +356,8 @@ class Supervisor:
             if pid is None or index in self.reported:
                 continue
             below = descendants(pid)
-            over = [
-                bool(memory) and is_over_memory([pid, *below], memory),
-                bool(processes) and len(below) + 1 > processes,
-                bool(inodes) and count_inodes(below) > inodes,
-            ]
+            is_large = bool(memory) and is_over_memory([pid, *below], memory)
+            over = [is_large, bool(processes) and len(below) + 1 > processes, bool(inodes) and count_inodes(below) > inodes]
             if any(over):
                 del self.watches[index]
                 _tell(index, "exceeded", over.index(True))
@@ -403,12 +409,6 @@ class Supervisor:
 def _tell(index: int, what: str, number: int) -> None:
     # If the referee is gone the next read says so.
     attempt(os.write, 1, b"%d %s %d\n" % (index, what.encode(), number))
-
-
-def pack(*request: Any) -> bytes:
-    """A request as the supervisor reads it."""
-    data = marshal.dumps(request)
-    return len(data).to_bytes(4, "big") + data
 
 
 class Keeper:
@@ -465,7 +465,7 @@ class Keeper:
 
 
 def unpack(data: bytes) -> tuple[list[Any], bytes]:
-    """Return the complete requests in some bytes, as made by ``pack``, and the bytes after them."""
+    """Return the complete requests in some bytes, and the bytes after them."""
     found = []
     while len(data) >= 4 and len(data) >= 4 + (size := int.from_bytes(data[:4], "big")):
         found.append(marshal.loads(data[4 : 4 + size]))

@@ -185,7 +185,7 @@ class ProcessPlayer:
 class BotProcesses:
     """The programs of one match as players, by seat, with their supervisor.
 
-    With a ``reserve``, sandboxed bots use the supervisor of the match before, and leave it to the next match.
+    With a ``reserve``, bots use the supervisor of the match before, and leave it to the next match.
     """
 
     def __init__(self, reserve: SupervisionReserve | None = None) -> None:
@@ -221,8 +221,10 @@ class BotProcesses:
             return
         self._children_before = frozenset(supervisor.children(os.getpid()))
         try:
-            reserved = self._reserved(isolation)
+            is_guarded = all(levels.get(seat, isolation or Isolation()).guards_supervisor for seat in programs)
+            reserved = self._reserve.take(is_guarded=is_guarded) if self._reserve is not None else None
             self._supervision = reserved or new_supervision(self._reserve.check if self._reserve is not None else None)
+            self._supervision.is_guarded = is_guarded
             self.status_fd = self._supervision.reports
             supervisor.become_subreaper()
             if reserved is not None:
@@ -250,16 +252,6 @@ class BotProcesses:
         except BaseException:
             self.close()
             raise
-
-    def _reserved(self, isolation: Isolation | None) -> Supervision | None:
-        """Return the supervision of the match before, if the bots are sandboxed."""
-        if self._reserve is None:
-            return None
-        if isolation is not None and isolation.guards_supervisor:
-            return self._reserve.take()
-        # A bot of the referee's own user could reach its supervisor, and the copies for further matches.
-        self._reserve.close()
-        return None
 
     def _start(self, seat: str, program: Program, log: Log, sandbox: Sandbox, supervision: Supervision, *, keeps_early: bool) -> None:
         fds = [os.pipe(), os.pipe(), os.pipe()]
@@ -407,7 +399,7 @@ class BotProcesses:
         for player in self._order:
             # A process that is killed while frozen ends only when it is thawed.
             player.process.sandbox.kill()
-        if is_sound and self._reserve is not None and self._is_trusted() and self._renew(supervision):
+        if is_sound and self._reserve is not None and self._is_trusted() and supervision.is_at_work() and self._renew(supervision):
             self.status_fd = -1
             supervisor.become_subreaper(on=False)
             self._reserve.give(supervision)
@@ -420,9 +412,9 @@ class BotProcesses:
             supervision.clean_up()
 
     def _is_trusted(self) -> bool:
-        """True if all bots were sandboxed, and neither a sandbox nor the supervisor has failed."""
+        """True if neither a sandbox nor the supervisor has failed, and no bot has exceeded a cap."""
         sandboxes = [player.process.sandbox for player in self._order]
-        return not self.is_lost and all(one.is_sandbox and not one.has_failed and one.exceeded is None for one in sandboxes)
+        return not self.is_lost and not any(one.has_failed or one.exceeded is not None for one in sandboxes)
 
     def _renew(self, supervision: Supervision) -> bool:
         """Let the supervisor end everything and serve the next match; False if there is any doubt that it can."""

@@ -200,6 +200,8 @@ def test_a_match_without_a_sandbox_ends_the_copies(bot: Path, best: Isolation, p
     intrude(bot, planted, best, steps=1, reserve=reserve)
     assert len(tops()) == 1
     play_match("straight", "still", options=UNHURRIED, max_steps=2, reserve=reserve)
+    assert tops() == []
+    reserve.close()
     assert census() == before
 
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from conftest import play_match
-from sandboxes import INTRUDERS, UNHURRIED, Planted, census, command_of, intrude, missing, need
+from sandboxes import HOSTILE, INTRUDERS, UNHURRIED, Planted, census, command_of, intrude, missing, need
 from victims import KILLS, Victim
 
+from referee import games
 from referee.errors import MatchVoid
-from referee.isolation import bubblewrap, supervisor
+from referee.isolation import bubblewrap
 from referee.isolation.level import Isolation
-from referee.isolation.supervision import Supervision, SupervisionReserve
+from referee.isolation.supervision import Supervision, SupervisionReserve, pack
 from referee.match.events import Listener, StepTaken
 from referee.match.loop import Entrant, Match
 from referee.players.spec import resolve
@@ -25,6 +26,8 @@ from referee.players.spec import resolve
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from referee.match.loop import Result
 
 
 @pytest.fixture
@@ -99,7 +102,7 @@ def test_a_keeper_that_reads_nothing_blocks_no_match(reserve: SupervisionReserve
     keeper = psutil.Process(supervision.keeper)
     keeper.suspend()
     for _ in range(10_000):
-        supervision._note(supervisor.pack("forget"))
+        supervision._note(pack("forget"))
     assert not supervision.is_renewed()
     reserve.give(supervision)
     reserve.close()
@@ -140,15 +143,58 @@ def test_a_bot_that_exceeded_a_cap_leaves_no_supervisor_to_the_next(planted: Pla
     assert census() == before
 
 
-def test_bots_outside_a_sandbox_get_a_supervisor_of_their_own(reserve: SupervisionReserve) -> None:
-    from referee import games
-
-    before = census()
+def play_unguarded(prey: str, level: str, reserve: SupervisionReserve) -> Result:
+    """Play a short match whose bots run as the referee's own user."""
     game = games.get("evasion")
-    specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "straight"), ("prey", "still"))}
+    specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "straight"), ("prey", prey))}
     entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
-    Match(game, game.codec.settings("classic", {"max_steps": 3}), entrants, UNHURRIED, seed=1, reserve=reserve).run()
-    assert census() == before
+    options = UNHURRIED._replace(isolation=Isolation(level))
+    return Match(game, game.codec.settings("classic", {"max_steps": 5}), entrants, options, seed=1, reserve=reserve).run()
+
+
+#: Bots that do something to the supervisor or leave something: how the match ends, and whether the next one gets another supervisor.
+MISCHIEF = {
+    "leaves_a_daemon": ("", False),
+    "daemon_holds_stdout": ("", False),
+    "opens_descriptors": ("", False),
+    "stops_the_supervisor": ("", True),
+    "kills_the_supervisor": ("crashed", True),
+    "limits_the_supervisor": ("", True),
+}
+
+
+@pytest.mark.parametrize("level", ["none", "limits"])
+@pytest.mark.parametrize(("name", "end", "is_replaced"), [(name, *rest) for name, rest in MISCHIEF.items()])
+def test_outside_a_sandbox_no_bot_touches_the_next_match(
+    name: str, end: str, is_replaced: bool, level: str, reserve: SupervisionReserve
+) -> None:
+    empty = census()
+    assert play_unguarded("still", level, reserve).faults == {}
+    first, idle = helpers(), census()
+    used = descriptors(first)
+    assert len(first) == 2
+    result = play_unguarded(str(HOSTILE / f"{name}.py"), level, reserve)
+    assert {seat: fault.kind for seat, fault in result.faults.items()} == ({"prey": end} if end else {})
+    assert helpers() == ([] if is_replaced else first)
+    for _ in range(2):
+        assert play_unguarded("still", level, reserve).faults == {}
+        assert len(helpers()) == 2
+        assert descriptors(helpers()) == used
+        assert len(census()["processes"]) == len(idle["processes"])  # type: ignore[arg-type]
+    assert (helpers() == first) is not is_replaced
+    assert len(census()["descriptors"]) == len(idle["descriptors"])  # type: ignore[arg-type]
+    reserve.close()
+    psutil.wait_procs(first, timeout=60)
+    assert census() == empty
+
+
+def test_sandboxed_bots_never_share_a_supervisor_with_others(best: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:
+    play_unguarded("still", "none", reserve)
+    first = helpers()
+    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve)
+    second = helpers()
+    play_unguarded("still", "none", reserve)
+    assert len({*first, *second, *helpers()}) == 6
 
 
 def test_an_ordinary_match_ends_its_supervisor(best: Isolation) -> None:

@@ -122,7 +122,16 @@ def test_those_who_are_out_are_no_trouble_to_the_others(ask: str, tmp_path: Path
 
 
 #: Programs of ``hostile_bots`` that would not let a match be quick, or end it for all.
-NOT_HERE = {"kills_the_supervisor", "stops_the_supervisor", "forks_without_end", "lists_descriptors", "never_ready", "_wire"}
+NOT_HERE = {
+    "kills_the_supervisor",
+    "limits_the_supervisor",
+    "stops_the_supervisor",
+    "forks_without_end",
+    "lists_descriptors",
+    "opens_descriptors",
+    "never_ready",
+    "_wire",
+}
 
 
 @pytest.mark.slow
