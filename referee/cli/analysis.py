@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.cli.app import fitted, program
 from referee.cli.positions import move_text
+from referee.players.faults import the_seat
 from referee.support.words import counted
 from referee.wire.escape import escape
 
@@ -81,7 +82,9 @@ def analysis_lines(file: Path, found: MatchAnalysis, *, every: bool) -> list[str
             if point.best:
                 lines.append(f"{'':>{_INDENT}}{analysis.suggestion_name} in this step: {point.best['text']}")
     for losses in found.losses:
-        lines += ["", *_losses_lines(file, analysis, losses)]
+        lines += [*([""] if lines else []), *_losses_lines(file, analysis, losses)]
+    if analysis is None and not found.losses:
+        lines.append("Nobody lost this match, so no step is named that cost a player much.")
     if analysis is not None and not every:
         if found.losses:
             lines.append("")
@@ -93,11 +96,11 @@ def analysis_lines(file: Path, found: MatchAnalysis, *, every: bool) -> list[str
 
 
 def _losses_lines(file: Path, analysis: Analysis[Any] | None, losses: Losses) -> list[str]:
-    seat, kind = escape(losses.seat, 20), "exactly" if losses.is_exact else "by an estimate"
+    who, kind = the_seat(escape(losses.seat, 20)), "exactly" if losses.is_exact else "by an estimate"
     if not losses.steps:
-        return fitted(f"The {seat} lost, but no better move was found for it in any step, {kind}. Counted: {losses.measure}.", 0)
+        return fitted(f"{who} lost, but no better move was found for it in any step, {kind}. Counted: {losses.measure}.", 0)
     number = "step" if len(losses.steps) == 1 else f"{len(losses.steps)} steps"
-    lines = fitted(f"The {seat} lost. Its {number} that cost most, {kind}. Counted: {losses.measure}.", 0)
+    lines = fitted(f"{who} lost. Its {number} that cost most, {kind}. Counted: {losses.measure}.", 0)
     for costly in losses.steps:
         lines += fitted(f"step {costly.step:>6,}  {_sentence(costly)}", _INDENT)
         if costly.verdicts and analysis is not None:

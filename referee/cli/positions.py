@@ -11,6 +11,7 @@ import typer
 from referee.cli.app import columns, put, put_json, say, wrapped
 from referee.errors import UsageError
 from referee.match.clock import PatientClock
+from referee.players.faults import the_seat
 from referee.replay.names import player_name
 from referee.replay.reader import open_game, read_head, read_lines, verify
 from referee.replay.recorded import first_turn, seconds_by_seat, time_control, told
@@ -163,7 +164,8 @@ def _happened(game: Game[Any, Any], replay: Replay, found: _Position) -> list[tu
     if found.step is not None and game.appraisal is not None:
         kind = "exactly" if game.appraisal.is_exact else "estimate"
         for seat, one in _better(game, found.step):
-            text = f"a better move of the {seat} was {move_text(game.codec.move_json(one.better))}, {one.about}: {one.instead:,} instead of {one.now:,}"
+            whose = the_seat(seat).lower()
+            text = f"a better move of {whose} was {move_text(game.codec.move_json(one.better))}, {one.about}: {one.instead:,} instead of {one.now:,}"
             lines.append(
                 (kind, f"{text} {game.appraisal.measure(seat, game.codec.settings(replay.head['rules'], replay.head['settings']))}")
             )

@@ -180,7 +180,7 @@ if TYPE_CHECKING:
         def measure(self, seat: Seat, settings: Any) -> str:
             """Return what the measure counts: "cells left to the prey"."""
 
-        def apart(self, seat: Seat, settings: Any) -> int:
+        def apart(self, seat: Seat, settings: Any, /) -> int:
             """Return the number of steps within which two moves count as one chance: only the costlier one is named."""
 
         def appraiser(self, seat: Seat) -> Callable[[S_contra, Mapping[Seat, Any], S_contra], Appraised | None]:

@@ -4,6 +4,7 @@ import gzip
 import json
 import shlex
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import prey_model
@@ -16,8 +17,6 @@ from referee.replay.reader import verify
 from sdk.testing import play
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     Cli = Any
 
 
@@ -110,13 +109,37 @@ def test_the_losing_side_reads_its_costly_steps_and_how_to_see_them(referee: Cli
     assert f"{shown['instead']:,} instead of {shown['now']:,}" in told
 
 
-def test_what_can_t_be_analyzed(referee: Cli, tmp_path: Path) -> None:
-    assert referee("play", "--game", "maze", "dasher", "hard", "--seed", "1", "--isolation", "none", "--out", "maze.gz").returncode == 0
-    for file, status, why in (("maze.gz", 2, "nothing to analyze"), ("none.gz", 2, "none.gz")):
-        done = referee("analyze", file)
-        assert done.returncode == status
-        assert why in done.stderr
-        assert done.stdout == ""
+@pytest.mark.parametrize(
+    ("replay", "text", "is_estimate"),
+    [
+        (
+            "maze-patient-expert",
+            "The thief lost. Its step that cost most, exactly. Counted: plies until the policeman catches the thief",
+            False,
+        ),
+        ("maze-move-limit", "Nobody lost this match, so no step is named that cost a player much.", False),
+        ("rectangle-large-four-players", "Player a lost. Its 5 steps that cost most, by an estimate. Counted: cells of the 1,600", True),
+    ],
+)
+def test_the_moves_of_every_game_have_a_measure(replay: str, text: str, is_estimate: bool, referee: Cli) -> None:
+    file = Path(__file__).parents[1] / f"data/replays/{replay}.replay.jsonl.gz"
+    plain = referee("analyze", file)
+    assert plain.returncode == 0, plain.stderr
+    assert plain.stdout.startswith(text)
+    found = json.loads(referee("analyze", file, "--json").stdout)
+    assert (found["points"], found["left_out"], found["verified"]["status"]) == ([], [], "good")
+    for costly in found["costly"]:
+        assert costly["is_estimate"] == is_estimate
+        for step in costly["steps"]:
+            assert step["cost"] == step["instead"] - step["now"] > 0
+            shown = json.loads(referee("show", file, "--step", str(step["step"]), "--json").stdout)["better"]
+            assert shown[costly["seat"]] == {"move": step["better"], "now": step["now"], "instead": step["instead"]}
+
+
+def test_what_can_t_be_analyzed(referee: Cli) -> None:
+    done = referee("analyze", "none.gz")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "none.gz" in done.stderr
 
 
 def test_a_failure_is_told_to_machines_too(referee: Cli) -> None:

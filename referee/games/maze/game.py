@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from referee.games.capabilities import Drawing, Marking, PictureView, Samples, Starters, TextView
+    from referee.games.capabilities import Appraisal, Drawing, Marking, PictureView, Samples, Starters, TextView
     from referee.games.game import Json, Seat
 
 _NOBODY: tuple[str, ...] = ()
@@ -66,7 +66,6 @@ class Maze:
     info = INFO
     codec = MazeCodec()
     analysis = None
-    appraisal = None
     adjudication = None
     pairing = _Pairing()
     starts = None
@@ -76,6 +75,13 @@ class Maze:
     dialects = None
     conformance = None
     metrics = _Metrics()
+
+    @property
+    def appraisal(self) -> Appraisal[State]:
+        """What moves cost, from the solved game."""
+        from referee.games.maze import appraisal
+
+        return appraisal
 
     @property
     def picture(self) -> PictureView[State]:

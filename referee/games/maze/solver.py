@@ -57,6 +57,11 @@ class Solution:
         self._row = len(boards) // (2 * self.count)
         self._policemans = self.count * self._row
 
+    @property
+    def most(self) -> int:
+        """A number above the plies of any value."""
+        return 1 << (self._row // self._size - 1)
+
     def to_bytes(self) -> bytes:
         """Return the solution for a file: the format, the layout, a checksum of the boards, the boards."""
         import zlib

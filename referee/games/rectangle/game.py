@@ -13,7 +13,7 @@ from referee.support.record import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.capabilities import Conformance, Drawing, Marking, PictureView, Samples, Starters, TextView
+    from referee.games.capabilities import Appraisal, Conformance, Drawing, Marking, PictureView, Samples, Starters, TextView
     from referee.games.game import Notice, Seat
     from referee.games.rectangle.state import Orders, Place
 
@@ -28,7 +28,6 @@ class Rectangle:
     info = INFO
     codec = RectangleCodec()
     analysis = None
-    appraisal = None
     adjudication = None
     pairing = None
     starts = None
@@ -36,6 +35,13 @@ class Rectangle:
     text: TextView[State] = text
     dialects = None
     metrics = None
+
+    @property
+    def appraisal(self) -> Appraisal[State]:
+        """Estimates of what moves cost."""
+        from referee.games.rectangle import appraisal
+
+        return appraisal
 
     @property
     def picture(self) -> PictureView[State]:
