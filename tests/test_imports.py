@@ -21,6 +21,7 @@ HOUSE = (
     ("referee.cli",),
     ("referee.codes",),
     ("referee.gallery",),
+    ("referee.arena",),
     ("referee.grading",),
     ("referee.league",),
     ("referee.author",),

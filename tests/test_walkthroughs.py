@@ -73,6 +73,13 @@ def test_three_first_results(tmp_path: Path) -> None:
     assert bob.startswith("bob,bob.py,0,")
 
 
+def test_the_arena(tmp_path: Path) -> None:
+    """Three versions are checked and play; fewer duels decide nothing."""
+    home, env = folder(tmp_path)
+    commands = follow("docs/arena.md", home, env, lambda line: line.replace("--duels 60", "--duels 2"), shown=lambda line: "rank" in line)
+    assert [line.split()[2] for line in commands] == ["new", "add", "add", "add", "run", "standings"]
+
+
 BETTER = "docs/boxer-to-better.md"
 
 

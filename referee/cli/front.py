@@ -89,6 +89,10 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     },
     INSTRUCTORS: {
         "league": ("league", "Play many matches between teams: standings, ratings, a report."),
+        "arena": (
+            "arena",
+            "A competition without an end: versions of bots join at any time, and the next duel is the one that tells most.",
+        ),
         "stats": ("stats", "Calculators: sequential tests and ratings."),
     },
 }

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import INSTRUCTORS
-from referee.cli.league_output import counts, put_standings, top
+from referee.cli.league_output import counts, plain_progress, put_check, put_export, put_standings, top
 from referee.cli.options import HostNotes, Workers, open_pool, with_workers
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, open_pages, tell_code, tell_port
 from referee.cli.plain import Program
 from referee.errors import UsageError
-from referee.league.export import as_csv_text, export_rows
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted
 from referee.wire.escape import escape
@@ -236,7 +234,7 @@ def report(
             return
         data = report_data(opened)
         most_bytes = 0 if alone else report_folder.MOST_BYTES
-        written = report_folder.write(data, folder, most_bytes, out, None if as_json else _plain_progress("replays simulated"))
+        written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"))
         missing = report_folder.unreadable(data, folder)
         if as_json:
             put_json({"file": str(written.path), "shown": written.shown, "left_out": written.left_out, "missing": missing})
@@ -299,20 +297,9 @@ def export(
     """Write all matches with their results as CSV or JSON."""
     if as_csv == as_json:
         raise UsageError("Say which form to export: --csv or --json.")
-    from referee.support.files import write_whole
-
     opened = _open(folder)
     try:
-        rows = list(export_rows(opened))
-        if as_json:
-            text = json.dumps({"league": opened.league.name, "game": opened.league.game, "matches": rows}, indent=1) + "\n"
-        else:
-            text = as_csv_text(rows, opened)
-        if out is None:
-            put(text.rstrip("\n"))
-        else:
-            write_whole(out, text.encode())
-            say(f"Written: {escape(str(out), 200)}")
+        put_export(opened, {"league": opened.league.name, "game": opened.league.game}, out, as_json=as_json)
     finally:
         opened.close()
 
@@ -321,23 +308,11 @@ def export(
 @command
 def verify(folder: Folder, as_json: JsonFlag = False) -> None:
     """Simulate every replay again, and compute the standings from the replays alone."""
-    from referee.league.check import verify_league
-
     opened = _open(folder)
     try:
-        found = verify_league(opened, progress=None if as_json else _plain_progress("checked"))
-        if as_json:
-            put_json(found.to_json())
-        else:
-            for problem in found.problems:
-                put(problem)
-            for note in found.notes:
-                put(f"note: {note}")
-            put(f"{counted(found.replays, 'replay')} checked, {counted(len(found.problems), 'problem')}.")
+        put_check(opened, as_json=as_json)
     finally:
         opened.close()
-    if found.problems:
-        raise typer.Exit(1)
 
 
 @league.command("rebuild")
@@ -482,17 +457,3 @@ def _warn_of_hosts(opened: OpenLeague) -> None:
             f"warning: a match of {teams} was played twice with different results. The first one counts; the second one is from "
             f"{escape(record.host, 60)}, replay {replay}."
         )
-
-
-def _plain_progress(what: str) -> Any:
-    """Print a line every ten seconds."""
-    import time
-
-    last = [time.monotonic()]
-
-    def tell(done: int, total: int) -> None:
-        if time.monotonic() - last[0] >= 10:
-            last[0] = time.monotonic()
-            say(f"{done:,} of {total:,} {what}")
-
-    return tell

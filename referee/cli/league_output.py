@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import shutil
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from referee.cli.app import put, put_json, say
 from referee.league.export import csv_text
 from referee.league.pace import Pace
+from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from referee.league.engine import LeagueState
     from referee.league.league import OpenLeague, Standing
@@ -279,3 +284,46 @@ def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def put_export(opened: OpenLeague, about: Mapping[str, Any], out: Path | None, *, as_json: bool) -> None:
+    """Print all matches, or write them to a file: as CSV, or as JSON together with facts ``about`` them."""
+    from referee.league.export import as_csv_text, export_rows
+    from referee.support.files import write_whole
+
+    rows = list(export_rows(opened))
+    text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if as_json else as_csv_text(rows, opened)
+    if out is None:
+        put(text.rstrip("\n"))
+    else:
+        write_whole(out, text.encode())
+        say(f"Written: {escape(str(out), 200)}")
+
+
+def put_check(opened: OpenLeague, *, as_json: bool) -> None:
+    """Check everything against the replays, and print what was found. Exit status 1 if there is a problem."""
+    from referee.league.check import verify_league
+
+    found = verify_league(opened, progress=None if as_json else plain_progress("checked"))
+    if as_json:
+        put_json(found.to_json())
+    else:
+        for problem in found.problems:
+            put(problem)
+        for note in found.notes:
+            put(f"note: {note}")
+        put(f"{counted(found.replays, 'replay')} checked, {counted(len(found.problems), 'problem')}.")
+    if found.problems:
+        raise typer.Exit(1)
+
+
+def plain_progress(what: str) -> Any:
+    """Print a line every ten seconds."""
+    last = [time.monotonic()]
+
+    def tell(done: int, total: int) -> None:
+        if time.monotonic() - last[0] >= 10:
+            last[0] = time.monotonic()
+            say(f"{done:,} of {total:,} {what}")
+
+    return tell

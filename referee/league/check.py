@@ -141,6 +141,8 @@ class _LeagueCheck:
         found = ours.state()
         if self._table(found.results) != self._table(theirs.state().results) and not self._problems:
             self._problems.append("The standings from the replays alone differ from those of the store.")
+        if not self._problems:
+            self._problems += self._opened.contradicted(found.results)
         self._check_decision(found)
         return LeagueReport(self._count, self._problems, [*self._check_forfeits(), *self._not_compared(), *self._left()])
 

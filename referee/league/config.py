@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from referee.games.game import Game, Json
+    from referee.games.game import Game, Json, Seat
 
 ROUND_ROBIN, GAUNTLET, SWISS, ELIMINATION, TABLES = FORMATS = schedule.FORMATS
 #: The league file in a folder of teams.
@@ -185,7 +185,7 @@ def _of_file(path: Path) -> League:
     name = path.parent.resolve().name if path.name == FILE else path.stem
     given = settings_file.read(path, LeagueFile, "league file", _MOST_BYTES)
     try:
-        return _LeagueReader(given, path.parent.resolve(), name).league()
+        return LeagueReader(given, path.parent.resolve(), name).league()
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the league file {escape(str(path))}: {error}") from None
 
@@ -203,13 +203,13 @@ def _of_folder(path: Path) -> League:
         )
     rows = [{"name": entry.name if entry.is_dir() else entry.stem, "program": str(entry)} for entry in entries]
     try:
-        return _LeagueReader(LeagueFile(teams=rows), home, home.name).league()
+        return LeagueReader(LeagueFile(teams=rows), home, home.name).league()
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the folder {escape(str(path))}, where each file and folder is a team: {error}") from None
 
 
-class _LeagueReader:
-    """Turns a league file into a league. Its errors name the key; the caller adds the file."""
+class LeagueReader:
+    """Turns the content of a league file into a league. Its errors name the key; the caller adds the file."""
 
     def __init__(self, given: LeagueFile, home: Path, name: str) -> None:
         self.given = given
@@ -221,20 +221,28 @@ class _LeagueReader:
 
     def league(self) -> League:
         """Return the league. Raises UsageError or SettingsError."""
+        names = self._names()
+        found, checked, size = self.without_teams()
+        return found._replace(format=self._format(names, size), teams=self._teams(names, checked))
+
+    def without_teams(self) -> tuple[League, list[Any], int]:
+        """Return all of the league but its teams and its format, the checked settings of its variants, and how many teams meet in a match.
+
+        Raises UsageError or SettingsError.
+        """
         given = self.given
         teams.check_name(self.name, "The league's name")
         seed = new_seed() if given.seed is None else given.seed
-        names = self._names()
         size = self._table_size()
         variants, checked = self._variants(size)
-        return League(
+        found = League(
             name=self.name,
             game=given.game,
             rules=checked[0].rules,
-            format=self._format(names, size),
+            format=Format(),
             seed=seed,
             variants=variants,
-            teams=self._teams(names, checked),
+            teams=(),
             starts=self._starts(variants, checked, secret_of(seed)),
             repeat=given.repeat,
             time=given.time.control(given.clock),
@@ -244,6 +252,7 @@ class _LeagueReader:
             slots=given.slots,
             home=str(self.home),
         )
+        return found, checked, size
 
     # Settings.
 
@@ -364,17 +373,17 @@ class _LeagueReader:
     def _teams(self, names: Sequence[str], checked: Sequence[Any]) -> tuple[Team, ...]:
         found = []
         for name, row in zip(names, self.given.teams, strict=True):
-            spec = self._spec(name, row, checked[0])
+            spec = self.spec(name, row, checked[0])
             team = teams.team(name, spec, self.game, checked[0], self.home)
             for settings in checked[1:]:
                 teams.check_plays(team, self.game, settings)
             found.append(team)
         return tuple(found)
 
-    def _spec(self, name: str, row: Mapping[str, Any], settings: Any) -> str | dict[str, str]:
-        """Return the program of every seat, or one for each seat."""
+    def spec(self, name: str, row: Mapping[str, Any], settings: Any, seats: Sequence[Seat] | None = None) -> str | dict[str, str]:
+        """Return the program of every seat, or one for each of ``seats`` (None: all of the game). UsageError if one is missing or unknown."""
         # Where there can be any number of players, all seats are alike.
-        own = () if self.game.info.players_option else self.game.seats(settings)
+        own = () if self.game.info.players_option else self.game.seats(settings) if seats is None else tuple(seats)
         programs = {key: value for key, value in row.items() if key != "name"}
         for key, value in programs.items():
             if key not in ("program", *own):

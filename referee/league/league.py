@@ -252,6 +252,10 @@ class OpenLeague:
             is_live=plan.format != config.ELIMINATION and self.is_live(),
         )
 
+    def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
+        """Return a sentence for everything else in the store that results from the replays alone don't give. A league has nothing else."""
+        return []
+
     def is_live(self) -> bool:
         """True while matches are missing."""
         return self.store.counts().planned > 0

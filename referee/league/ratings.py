@@ -82,9 +82,15 @@ def rate(comparisons: Iterable[Comparison], teams: Iterable[str] = ()) -> dict[s
 
 
 def intervals(
-    comparisons: Iterable[Comparison], teams: Iterable[str] = (), *, confidence: float = 0.95, resamples: int = 1000, seed: int = 0
+    comparisons: Iterable[Comparison],
+    teams: Iterable[str] = (),
+    *,
+    confidence: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+    among: Iterable[str] | None = None,
 ) -> list[Rating]:
-    """Return the ratings, the best first, with their intervals and rank intervals.
+    """Return the ratings, the best first, with their intervals and rank intervals: of all teams, or of those ``among`` which ranks count.
 
     An interval is the wider of two. One has the error of the model, as if duels were independent. The other one has the error of
     resampling: the sampling unit is the start, with all its comparisons, so that duels on one start may depend on each other. Few starts
@@ -102,16 +108,41 @@ def intervals(
     """
     design = _Design(comparisons, teams)
     best = design.fit()
-    centre = _centred(best)[:, 0]
-    errors = design.errors(best, resamples, seed)
+    names, rows = design.rows(among)
+    centre = _centred(best)[rows, 0]
+    errors = design.errors(best, resamples, seed).of(rows)
     reach = errors.reach_of_teams(float(ndtri((1 + confidence) / 2)))
     better, worse = _certainly_better(centre, errors, confidence)
     ends = np.array([centre, centre - reach, centre + reach]).T * POINTS
     found = [
         Rating(team, elo, low, high, 1 + int(above), len(ends) - int(below))
-        for team, (elo, low, high), above, below in zip(design.teams, ends.tolist(), better, worse, strict=True)
+        for team, (elo, low, high), above, below in zip(names, ends.tolist(), better, worse, strict=True)
     ]
     return sorted(found, key=lambda rating: (-rating.elo, rating.team))
+
+
+def best_of(
+    comparisons: Iterable[Comparison], teams: Iterable[str], among: Iterable[str], *, resamples: int = 1000, seed: int = 0
+) -> tuple[str, float]:
+    """Return the best of the teams ``among``, two or more, and how certain that is.
+
+    The certainty is the highest confidence, from 0 to 1, at which it is better than each other of them, all differences at once. The order
+    of two teams is as certain as in ``intervals``, for one look. Raises ValueError as ``rate`` does.
+    """
+    design = _Design(comparisons, teams)
+    fitted = design.fit()
+    names, rows = design.rows(among)
+    errors = design.errors(fitted, resamples, seed).of(rows)
+    first = int(np.argmax(fitted[rows, 0]))
+    others = np.arange(len(rows)) != first
+    gaps = (fitted[rows[first], 0] - fitted[rows, 0])[others]
+    # The error probability lies between these two, as powers of 10.
+    least, most = -9.0, 0.0
+    for _ in range(25):
+        middle = (least + most) / 2
+        reach = errors.reach_of_pairs(-float(ndtri(10**middle / len(gaps))))[first][others]
+        least, most = (least, middle) if (gaps > reach).all() else (middle, most)
+    return names[first], 1 - 10**most
 
 
 def decided_places(ratings: Sequence[Rating]) -> tuple[int, ...]:
@@ -165,6 +196,12 @@ class _Design:
         played = self._spread @ self.games
         #: The effective number of starts of each team (Kish's): a start on which it played little counts little.
         self._starts = (_sums(played) ** 2 / np.maximum(_sums(played.power(2)), 1))[:, 0]
+
+    def rows(self, names: Iterable[str] | None) -> tuple[list[str], Counts]:
+        """Return some of the teams with their numbers, None for all of them."""
+        numbers = {team: number for number, team in enumerate(self.teams)}
+        chosen = self.teams if names is None else list(dict.fromkeys(names))
+        return chosen, np.array([numbers[name] for name in chosen], dtype=np.int64)
 
     def fit(self) -> Floats:
         """Return the strengths of maximum likelihood, as one column.
@@ -261,6 +298,12 @@ class _Errors:
         shown = starts * np.divide(_of_teams(resampled), _of_teams(believed), out=np.zeros_like(starts), where=freedom > 0)
         #: How much greater the resampled variances of all teams together are than the believed ones.
         self._excess = float((PRIOR_STARTS + shown.sum()) / (PRIOR_STARTS + freedom.sum()))
+
+    def of(self, rows: Counts) -> _Errors:
+        """Return the errors of some teams."""
+        found = _Errors(*(each[rows] for each in (self.model, self._believed, self._resampled, self.nearer, self._starts)))
+        found._excess = self._excess
+        return found
 
     def reach_of_teams(self, normal: float) -> Floats:
         """Return how far each strength may lie from the truth, where a normal distribution reaches ``normal`` standard deviations."""

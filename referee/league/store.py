@@ -75,22 +75,25 @@ class Counts(NamedTuple):
 class Store:
     """An open store. ``close`` it, or use it as a context manager. Errors of the database are raised as StoreError with a sentence."""
 
+    #: The name of the file in a folder.
+    file = FILE
+
     def __init__(self, engine: Engine, where: str) -> None:
         self._engine = engine
         #: The file, or the address without its password.
         self.where = where
 
     @classmethod
-    def open(cls, folder: Path, url: str | None = None, *, create: bool = False) -> Store:
+    def open(cls, folder: Path, url: str | None = None, *, create: bool = False) -> Self:
         """Open the store of a league's folder: its SQLite file, or the PostgreSQL database of a URL. ``create`` makes the tables.
 
         Raises UsageError where there is no store, where it is that of a newer version, or where its file can't be used.
         """
         if url is None:
-            path = folder / FILE
+            path = folder / cls.file
             if not create and not path.is_file():
                 raise UsageError(
-                    f"{quoted(folder)} is not the folder of a league: it has no {FILE}. Begin one: referee league run FILE --out DIR"
+                    f"{quoted(folder)} is not the folder of a league: it has no {cls.file}. Begin one: referee league run FILE --out DIR"
                 )
             if (kind := network_file_system(folder)) is not None:
                 raise UsageError(

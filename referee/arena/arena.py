@@ -1,0 +1,284 @@
+"""An arena's folder: its file, its store, the copies of versions, and what is computed from them."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from datetime import datetime, timezone
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee import games
+from referee.arena import config, intake
+from referee.arena.schedule import ArenaSchedule
+from referee.arena.store import ACCEPTED, REFUSED, ArenaStore, Version, named
+from referee.errors import PlayerError, UsageError
+from referee.league import address, teams
+from referee.league.keys import canonical
+from referee.league.league import OpenLeague, first
+from referee.league.ratings import rate
+from referee.league.results import comparisons
+from referee.support.words import counted
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from referee.games.game import Json
+    from referee.league.ratings import Rating
+    from referee.league.values import DuelResult, Team
+
+
+#: How much a recorded rating may differ from one that is computed again, in Elo.
+_PRECISION = 0.01
+
+
+class Standing(NamedTuple):
+    """A version's line in the standings. ``rank`` is that of its rating; ``forfeit`` says why it plays no more, None if it does."""
+
+    rank: int
+    version: Version
+    rating: Rating
+    duels: int
+    forfeit: str | None
+
+    def to_json(self) -> dict[str, Json]:
+        """The line as ``--json`` prints it."""
+        version, rating = self.version, self.rating
+        return {
+            "rank": self.rank,
+            "team": version.team,
+            "version": version.number,
+            "rating": round(rating.elo, 2),
+            "low": round(rating.low, 2),
+            "high": round(rating.high, 2),
+            "best_rank": rating.best_rank,
+            "worst_rank": rating.worst_rank,
+            "duels": self.duels,
+            "is_reference": version.is_reference,
+            "is_active": version.is_active,
+            "submitted": moment(version.submitted),
+            "forfeit": self.forfeit,
+        }
+
+
+class OpenArena(OpenLeague):
+    """An open arena. ``close`` it after use.
+
+    References of the file become versions when they are first met, and again when their files have changed. UsageError if the file says that
+    other matches are played than those so far.
+    """
+
+    store: ArenaStore
+    schedule: ArenaSchedule
+
+    def __init__(self, folder: Path, store: ArenaStore) -> None:
+        # What a league keeps in its store is in the arena's file, and may change.
+        self.folder = folder
+        self.store = store
+        facts = store.fact("arena")
+        if facts is None:
+            raise UsageError(
+                f"{escape(str(folder), 200)} holds an arena that was never begun: referee arena new {escape(str(folder), 200)}"
+            )
+        self.config = config.load(folder, facts["seed"])
+        self.league = self.config.league
+        self.added, self.withdrawn = [], []
+        self._check_terms()
+        self._take_references()
+        self.plan()
+
+    def plan(self, most: int | None = None, *, until_decided: bool = False) -> ArenaSchedule:
+        """Read the versions, and plan further duels: at most so many, and until the best version is certain."""
+        self.versions = self.store.versions()
+        self.schedule = ArenaSchedule(self.config, self.store, self.versions, self._teams(), most=most, until_decided=until_decided)
+        return self.schedule
+
+    def _teams(self) -> list[Team]:
+        """Return the programs of all accepted versions and references, with paths of this machine."""
+        fresh = {(team.name, team.hash): team for team in self.config.references}
+        names = {version.name: version for version in self.versions}
+        found = []
+        for team in self.store.teams():
+            home, version = self.folder / team.home, names[team.name]
+            if not version.is_reference:
+                found.append(team._replace(home=str(home), players={seat: str(home / path) for seat, path in team.players.items()}))
+            else:
+                found.append(fresh.get((version.team, version.hash), team)._replace(name=team.name))
+        return [*found, *self.config.against]
+
+    def _check_terms(self) -> None:
+        now, then = {"seed": self.league.seed, **self.config.terms}, self.store.fact("terms")
+        if canonical(now) == canonical(then):
+            return
+        if then is not None and self.store.counts().total:
+            other = ", ".join(name for name in now if canonical(now[name]) != canonical(then.get(name)))
+            raise UsageError(
+                f"{escape(str(self.folder / config.FILE), 200)} differs from the file with which the arena's matches were played, in: {other}. "
+                "Change it back, or begin another arena: referee arena new DIR"
+            )
+        self.store.set_fact("terms", now)
+
+    def _take_references(self) -> None:
+        """Store references that are new or have changed; those that the file no longer has don't play any more."""
+        versions = self.store.versions()
+        active = {version.team: version for version in versions if version.is_reference and version.is_active}
+        for team in self.config.references:
+            same = [version for version in versions if version.team == team.name and version.hash == team.hash]
+            if any(version.team == team.name and not version.is_reference for version in versions):
+                raise UsageError(f"There is a team {escape(team.name, 60)} in the arena; give the reference in {config.FILE} another name.")
+            if not same:
+                self.store.put_version(Version("", team.name, 0, team.hash, ACCEPTED, is_reference=True), team)
+            elif not same[0].is_active:
+                self.store.activate(same[0])
+        for name in active.keys() - {team.name for team in self.config.references}:
+            self.store.retire(name)
+
+    def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Any]:
+        """The versions that play, the best first, with their ratings."""
+        playing = {version.name: version for version in self.schedule.playing()}
+        # A version that can't start any more keeps its place.
+        forfeits = self.store.forfeits()
+        playing |= {version.name: version for version in self.versions if version.is_active and version.name in forfeits}
+        counts = dict.fromkeys(playing, 0)
+        for result in results:
+            for name in result.duel.teams:
+                if name in counts and result.points:
+                    counts[name] += 1
+        rated = self.schedule.rated(results, playing, resamples)
+        return [Standing(rank, playing[one.team], one, counts[one.team], forfeits.get(one.team)) for rank, one in enumerate(rated, 1)]
+
+    def sentence(self, results: Sequence[DuelResult]) -> str:
+        """Return which version is the best, and how certain that is."""
+        names = self.schedule.rivals()
+        if len(names) < 2 or not any(result.points for result in results):
+            return "Nothing is known yet of which version is the best."
+        best, certainty = self.schedule.best(results, names)
+        version = next(one for one in self.versions if one.name == best)
+        sure = f"{min(certainty, 0.999):.1%}".replace(".0%", "%").replace("%", " %")
+        return f"The best of {len(names):,} versions is version {version.number} of {escape(version.team, 60)}; that is {sure} certain."
+
+    def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
+        """Return a sentence for each time at which the recorded ratings are others than those of results from the replays alone."""
+        found = []
+        points = self.store.ratings([version.name for version in self.versions])
+        for duels, group in groupby(points, key=lambda point: point.duels):
+            before = [comparison for result in results if result.duel.number < duels for comparison in comparisons(result)]
+            ratings = rate(before, self.schedule.known_at(duels))
+            wrong = [point.name for point in group if abs(ratings.get(point.name, math.inf) - point.elo) > _PRECISION]
+            if wrong:
+                found.append(f"After {counted(duels, 'duel')}, the replays give other ratings than the store: {first(wrong)}.")
+        return found
+
+    def add(self, bot: Path, team: str, note: str = "", on_progress: intake.Progress = lambda *_: None) -> tuple[Version, bool]:
+        """Take a version of a team; return it, and whether the team had these files already.
+
+        It is checked, unless it was accepted before, and becomes the active version of its team if it is accepted. UsageError if the arena
+        takes no versions now, or not under this name.
+        """
+        if (why := self.frozen()) is not None:
+            raise UsageError(f"{why} No version is taken.")
+        self._check_team(team)
+        try:
+            taken = intake.take(bot, self.folder, self.config)
+        except PlayerError as error:
+            # Without files there is nothing to store.
+            return Version("", team, 0, "", REFUSED, note, {"reason": str(error)}), False
+        known = next((version for version in self.versions if (version.team, version.hash) == (team, taken.hash)), None)
+        if known is not None and known.status == ACCEPTED:
+            self.store.activate(known)
+            return known._replace(is_active=True), True
+        try:
+            program = intake.team_of(taken, team, self.folder, self.config)
+            verdict = intake.check(taken, self.config, on_progress)
+        except (PlayerError, UsageError) as error:
+            verdict = intake.Verdict(str(error), {})
+        status = REFUSED if verdict.reason else ACCEPTED
+        version = Version("", team, 0, taken.hash, status, note, {"reason": verdict.reason, **verdict.report})
+        return self.store.put_version(version, None if verdict.reason else program), False
+
+    def activate(self, team: str, number: int) -> Version:
+        """Make an accepted version the active one of its team; return it. UsageError if there is no such version."""
+        mine = named(self.versions, team)
+        found = next((version for version in mine if version.number == number and version.status == ACCEPTED), None)
+        if found is None:
+            good = ", ".join(str(version.number) for version in mine if version.status == ACCEPTED)
+            raise UsageError(f"{escape(team, 60)} has no accepted version {number}; {f'it has {good}' if good else 'it has none'}.")
+        self.store.activate(found)
+        return found._replace(is_active=True)
+
+    def frozen(self) -> str | None:
+        """Return why the arena takes no versions now, as a sentence; None if it does."""
+        if self.store.fact("frozen"):
+            return f"The arena is frozen; referee arena thaw {escape(str(self.folder), 200)} ends that."
+        return self.config.season.refusal(datetime.now(timezone.utc))
+
+    def _check_team(self, name: str) -> None:
+        teams.check_name(name, "--team", config.LONGEST_TEAM)
+        others = dict.fromkeys([*(version.team for version in self.versions), *(team.name for team in self.config.against)])
+        if name not in others:
+            teams.check_different([*others, name])
+        elif name in {team.name for team in (*self.config.references, *self.config.against)}:
+            raise UsageError(f"{escape(name, 60)} is a reference of the arena; give the team another name.")
+
+
+def moment(seconds: float) -> str:
+    """Return a time in seconds since the epoch in the form of RFC 3339."""
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")
+
+
+def new(folder: Path, game: str | None, rules: str | None, database: str | None = None) -> OpenArena:
+    """Begin an arena: write its file, unless it is there, and its store. UsageError if there is an arena already."""
+    found = games.get(game or games.names()[0])
+    wanted = rules or found.info.rule_sets[0]
+    if wanted not in found.info.rule_sets:
+        raise UsageError(f"--rules is {wanted!r:.40}; {found.info.name} has {', '.join(found.info.rule_sets)}.")
+    file = folder / config.FILE
+    there = f"There is an arena in {escape(str(folder), 200)} already: referee arena add, run, standings go on with it."
+    if (folder / ArenaStore.file).exists() or address.read(folder) is not None:
+        with _store(folder) as store:
+            if store.fact("arena") is not None:
+                raise UsageError(there)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not file.exists():
+            file.write_text(config.template(found, wanted), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"The folder {escape(str(folder), 200)} can't be written: {error.strerror or error}. Name another one.") from None
+    read = config.load(folder)
+    store = ArenaStore.open(folder, database, create=True)
+    try:
+        with store.claim():
+            if store.fact("arena") is not None or store.fact("league") is not None:
+                raise UsageError(f"{escape(store.where, 200)} holds an arena or a league already; name another database.")
+            number = uuid.uuid4().hex
+            if database is not None:
+                address.write(folder, address.Address(database, number))
+            store.set_fact("arena", {"id": number, "seed": read.league.seed})
+        return OpenArena(folder.resolve(), store)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _store(folder: Path) -> ArenaStore:
+    told = address.read(folder)
+    return ArenaStore.open(folder, None if told is None else told.url, create=True)
+
+
+def open_arena(folder: Path) -> OpenArena:
+    """Open the arena of a folder. UsageError if there is none, or if its file is wrong."""
+    told = address.read(folder)
+    if not (folder / config.FILE).is_file() or (told is None and not (folder / ArenaStore.file).is_file()):
+        raise UsageError(
+            f"{escape(str(folder), 200)} is not the folder of an arena. Begin one: referee arena new {escape(str(folder), 200)}"
+        )
+    store = ArenaStore.open(folder.resolve(), None if told is None else told.url)
+    try:
+        if told is not None and (store.fact("arena") or {}).get("id") != told.id:
+            raise UsageError(f"{escape(store.where, 200)} holds another arena than that of {escape(str(folder), 200)}.")
+        return OpenArena(folder.resolve(), store)
+    except BaseException:
+        store.close()
+        raise

@@ -1,0 +1,288 @@
+"""The file ``arena.toml``: what an arena plays, when it takes versions, and who is always in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pydantic import AwareDatetime, Field
+
+import example_bots
+from referee import games
+from referee.api import settings_file
+from referee.api.settings_file import Clock, Isolation, LimitsSection, RunOptions, Section, Seed, TimeLimits
+from referee.errors import UsageError
+from referee.games.game import SettingsError
+from referee.isolation import submission
+from referee.league import teams
+from referee.league.config import LeagueFile, LeagueReader, StartsSection
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from referee.games.game import Game, Json, Seat
+    from referee.league.config import League
+    from referee.league.values import Team
+
+FILE = "arena.toml"
+#: The value of ``roles`` for versions that play every seat.
+BOTH = "both"
+#: Values of ``versions``: all accepted versions go on playing, or only the active version of each team.
+ALL, ACTIVE = "all", "active"
+#: How many starts are drawn if the file doesn't say it.
+_STARTS = 1_000
+#: So many pairs of example bots are references of a new arena: a weak, a middling and a strong one. The others stand there as comments.
+_REFERENCES = 3
+
+
+class Period(Section):
+    """A time in which the arena takes no versions."""
+
+    begins: AwareDatetime
+    ends: AwareDatetime
+
+
+class Season(Section):
+    """When the arena takes versions, and how many. ``placement`` is the number of a new version's first duels."""
+
+    opens: AwareDatetime | None = None
+    closes: AwareDatetime | None = None
+    frozen: list[Period] = Field(default_factory=list)
+    submissions_per_day: int = Field(default=10, ge=1, le=10_000)
+    max_bytes: int = Field(default=20 << 20, ge=1, le=submission.MOST_BYTES)
+    placement: int = Field(default=10, ge=1, le=1_000)
+
+    def refusal(self, now: datetime) -> str | None:
+        """Return why the arena takes no version at this time, as a sentence; None if it does."""
+        if self.opens is not None and now < self.opens:
+            return f"The season opens at {self.opens.isoformat()}."
+        if self.closes is not None and now >= self.closes:
+            return f"The season closed at {self.closes.isoformat()}."
+        ends = [period.ends for period in self.frozen if period.begins <= now < period.ends]
+        return f"The arena is frozen until {max(ends).isoformat()}." if ends else None
+
+
+class Visibility(Section):
+    """Who may see the replays of other teams' matches, and who a bot's log."""
+
+    replays: Literal["all", "own"] = "all"
+    logs: Literal["own", "staff"] = "own"
+
+
+class ArenaFile(Section):
+    """An arena's file. The game checks ``settings``."""
+
+    name: str | None = None
+    game: str = games.names()[0]
+    rules: str | None = None
+    seed: Seed = None
+    versions: Literal["all", "active"] = "active"
+    roles: str = BOTH
+    against: list[str] = Field(default_factory=list)
+    isolation: Isolation = "auto"
+    clock: Clock = "wall"
+    settings: dict[str, Any] = Field(default_factory=dict)
+    starts: StartsSection = StartsSection(count=_STARTS)
+    time: TimeLimits = TimeLimits()
+    run: RunOptions = RunOptions()
+    limits: LimitsSection = LimitsSection()
+    season: Season = Season()
+    visibility: Visibility = Visibility()
+    references: list[dict[str, Any]] = Field(default_factory=list)
+
+
+class ArenaConfig(NamedTuple):
+    """A checked file. ``league`` has no teams: it says how matches are played.
+
+    ``seat`` is the one seat that versions play, None for all; then ``against`` are the references that fill the other seats. They play no
+    duels of their own.
+    """
+
+    league: League
+    versions: str
+    seat: Seat | None
+    against: tuple[Team, ...]
+    references: tuple[Team, ...]
+    season: Season
+    visibility: Visibility
+
+    @property
+    def game(self) -> Game[Any, Any]:
+        """The game."""
+        return games.get(self.league.game)
+
+    @property
+    def settings(self) -> Any:
+        """The checked settings of the first start."""
+        game = self.game
+        return game.codec.settings(self.league.rules, self.league.match_settings(0, self.league.starts_of(0)[0]))
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats that a version has to play."""
+        return self.game.seats(self.settings) if self.seat is None else (self.seat,)
+
+    @property
+    def terms(self) -> dict[str, Json]:
+        """Everything that decides results but the programs and the seed, by names that people know."""
+        facts = self.league.to_json()
+        names = {
+            "game": "game",
+            "rules": "rules",
+            "variants": "settings",
+            "starts": "starts",
+            "time": "time",
+            "run": "run",
+            "limits": "limits",
+        }
+        return {
+            **{told: facts[name] for name, told in names.items()},
+            "roles": self.seat or BOTH,
+            "against": [team.name for team in self.against],
+        }
+
+
+def load(folder: Path, seed: int | None = None) -> ArenaConfig:
+    """Return the checked file of an arena's folder. ``seed`` is that of the store, for a file without one.
+
+    The UsageError names the file, the key and what to do.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        raise UsageError(f"{escape(str(folder), 200)} is not the folder of an arena: it has no {FILE}. Begin one: referee arena new DIR")
+    given = settings_file.read(path, ArenaFile, "arena file")
+    if given.seed is None:
+        given.seed = seed
+    try:
+        return _checked(given, folder)
+    except (UsageError, SettingsError) as error:
+        raise UsageError(f"In the arena file {escape(str(path), 200)}: {error}") from None
+
+
+def _checked(given: ArenaFile, folder: Path) -> ArenaConfig:
+    shared = {name: getattr(given, name) for name in LeagueFile.model_fields if name in ArenaFile.model_fields}
+    reader = LeagueReader(LeagueFile.model_construct(**shared), folder, folder.resolve().name[: teams.LONGEST_NAME])
+    league, checked, _ = reader.without_teams()
+    seats = reader.game.seats(checked[0])
+    if given.season.opens is not None and given.season.closes is not None and given.season.opens >= given.season.closes:
+        raise UsageError("season.closes is not after season.opens; change one of them.")
+    if any(period.begins >= period.ends for period in given.season.frozen):
+        raise UsageError("season.frozen has a period that ends before it begins; change it.")
+    if given.roles != BOTH and (reader.game.pairing is None or given.roles not in seats):
+        good = (BOTH,) if reader.game.pairing is None else (BOTH, *seats)
+        raise UsageError(f"roles is {settings_file.given(given.roles)}; {settings_file.near_one(given.roles, good)}")
+    seat = None if given.roles == BOTH else given.roles
+    if (seat is None) == bool(given.against):
+        wrong = "against is for one role" if seat is None else f'roles is "{seat}"'
+        remedy = "remove against, or name a seat in roles" if seat is None else "name in against the references that play the other seat"
+        raise UsageError(f"{wrong}; {remedy}.")
+    found = _references(given, reader, checked[0], seat, folder)
+    for name in given.against:
+        if name not in found:
+            raise UsageError(
+                f"against names {settings_file.given(name)}, which is no reference; {settings_file.near_one(name, list(found))}"
+            )
+    against = tuple(found.pop(name) for name in dict.fromkeys(given.against))
+    if against:
+        # A variant for each of them, so that a duel says whom it is against.
+        league = league._replace(variants=tuple(league.variants[0]._replace(name=f"against {team.name}") for team in against))
+    return ArenaConfig(league, given.versions, seat, against, tuple(found.values()), given.season, given.visibility)
+
+
+def _references(given: ArenaFile, reader: LeagueReader, settings: Any, seat: Seat | None, folder: Path) -> dict[str, Team]:
+    """Return the references by their names, those of ``against`` with programs for the other seats."""
+    found: dict[str, Team] = {}
+    seats = reader.game.seats(settings)
+    for number, row in enumerate(given.references, 1):
+        name = row.get("name")
+        if not isinstance(name, str):
+            raise UsageError(f"references, table {number}: the key 'name' is missing, or is no text.")
+        teams.check_name(name, f"The name of reference {number}", LONGEST_TEAM)
+        own = seats if seat is None else tuple(one for one in seats if (one == seat) != (name in given.against))
+        spec = reader.spec(name, row, settings, own)
+        found[name] = teams.team(name, spec, reader.game, settings, folder, own)
+    teams.check_different([row["name"] for row in given.references])
+    return found
+
+
+#: The longest name of a team in an arena, in characters: names of its versions end in " v" and a number.
+LONGEST_TEAM = teams.LONGEST_NAME - 8
+
+
+def template(game: Game[Any, Any], rules: str) -> str:
+    """Return the file of a new arena, with example bots of the game as references."""
+    seats = game.seats(game.codec.settings(rules, {game.info.players_option: 2} if game.info.players_option else {}))
+    rows = _example_teams(game, rules, seats)
+    most = len(rows) - 1
+    chosen = {round(most * place / (_REFERENCES - 1)) for place in range(_REFERENCES)} if most > 0 else {0}
+    tables = []
+    for number, (name, programs) in enumerate(rows):
+        lines = ["[[references]]", f'name = "{name}"', *(f'{key} = "{value}"' for key, value in programs.items())]
+        tables.append("\n".join(lines if number in chosen else [f"# {line}" for line in lines]) + "\n")
+    seat = seats[0]
+    return _TEMPLATE.format(game=game.info.name, rules=rules, seat=seat, most=_STARTS, references="\n".join(tables))
+
+
+def _example_teams(game: Game[Any, Any], rules: str, seats: Sequence[Seat]) -> list[tuple[str, Mapping[str, str]]]:
+    """Return teams of example bots, weak to strong: the weakest of each seat together, and so on to the strongest."""
+    bots = [bot for bot in example_bots.BOTS if bot.game == game.info.name and (not bot.rules or rules in bot.rules)]
+    if game.info.players_option:
+        return [(bot.name, {"program": bot.name}) for bot in bots]
+    by_seat = [[bot.name for bot in bots if bot.plays(seat)] for seat in seats]
+    count = min(map(len, by_seat))
+    found = {}
+    for number in range(count):
+        names = [own[round(number * (len(own) - 1) / max(1, count - 1))] for own in by_seat]
+        found["-".join(dict.fromkeys(names))] = dict(zip(seats, names, strict=True))
+    return list(found.items())
+
+
+_TEMPLATE = """\
+# An arena: add versions of bots with "referee arena add", and play with "referee arena run".
+
+game = "{game}"
+rules = "{rules}"
+
+# "all": every accepted version goes on playing, which shows whether the newest is the best.
+# "active": only the active version of each team plays on, after the first duels of each version.
+versions = "all"
+
+# "both": a version plays every seat. With one seat, such as "{seat}", versions are compared in it:
+# both meet the same reference on the same start. Then name references: against = ["..."]
+roles = "both"
+
+# "strict" plays in a sandbox or not at all; "none" has no sandbox.
+isolation = "auto"
+
+[settings]
+# The settings of the game: referee games {game}
+
+[starts]
+# So many starts are drawn; or file = "starts.jsonl".
+count = {most}
+
+[time]
+# Seconds, or "none": startup, move, bank, increment.
+
+[season]
+# When the arena takes versions, with the offset from UTC.
+# opens = 2030-09-01T08:00:00+02:00
+# closes = 2030-12-20T18:00:00+01:00
+# frozen = [{{ begins = 2030-10-14T00:00:00Z, ends = 2030-10-15T00:00:00Z }}]
+# The first duels of a new version are against opponents of all strengths.
+placement = 10
+# For teams that hand in by themselves:
+submissions_per_day = 10
+max_bytes = 20_971_520
+
+[visibility]
+# Who sees the replays of other teams: "all" or "own" (each team its own).
+replays = "all"
+# Who sees the log of a bot: "own" (its team) or "staff".
+logs = "own"
+
+# References are always in the pool.
+
+{references}"""

@@ -1,0 +1,103 @@
+"""The history of a team: its versions, their ratings over time, and their records against each opponent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.arena.arena import moment
+from referee.arena.store import named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from referee.arena.arena import OpenArena
+    from referee.arena.store import RatingPoint, Version
+    from referee.games.game import Json
+    from referee.league.ratings import Rating
+    from referee.league.values import DuelResult
+
+
+class Record(NamedTuple):
+    """What a version did against another one, in duels."""
+
+    opponent: str
+    won: int = 0
+    tied: int = 0
+    lost: int = 0
+
+    @property
+    def duels(self) -> int:
+        """All duels."""
+        return self.won + self.tied + self.lost
+
+
+class VersionHistory(NamedTuple):
+    """A version with its rating of today, None if it was refused; its ratings over time; and its records, of the most duels first."""
+
+    version: Version
+    rating: Rating | None
+    points: tuple[RatingPoint, ...]
+    records: tuple[Record, ...]
+
+    @property
+    def duels(self) -> int:
+        """All duels of the version that count."""
+        return sum(record.duels for record in self.records)
+
+    def to_json(self) -> dict[str, Json]:
+        """The version as ``--json`` prints it."""
+        version, rating = self.version, self.rating
+        return {
+            "version": version.number,
+            "name": version.name,
+            "status": version.status,
+            "note": version.note,
+            "hash": version.hash,
+            "submitted": moment(version.submitted),
+            "is_active": version.is_active,
+            "report": dict(version.report),
+            "rating": None if rating is None else {"elo": round(rating.elo, 2), "low": round(rating.low, 2), "high": round(rating.high, 2)},
+            "duels": self.duels,
+            "ratings": [
+                {
+                    "duels": one.duels,
+                    "time": moment(one.time),
+                    "elo": round(one.elo, 2),
+                    "low": round(one.low, 2),
+                    "high": round(one.high, 2),
+                }
+                for one in self.points
+            ],
+            "against": [{**record._asdict(), "duels": record.duels} for record in self.records],
+        }
+
+
+def history(arena: OpenArena, team: str, results: Sequence[DuelResult]) -> list[VersionHistory]:
+    """Return the versions of a team, the first one first. UsageError if there is no such team."""
+    versions = sorted(named(arena.versions, team), key=lambda version: version.number)
+    names = [version.name for version in versions if version.name in arena.schedule.teams]
+    rated = {one.team: one for one in arena.schedule.rated(results, names)} if names else {}
+    points = arena.store.ratings(names)
+    records = _records(results, names)
+    return [
+        VersionHistory(
+            version,
+            rated.get(version.name),
+            tuple(point for point in points if point.name == version.name),
+            tuple(sorted(records[version.name].values(), key=lambda record: (-record.duels, record.opponent))),
+        )
+        for version in versions
+    ]
+
+
+def _records(results: Sequence[DuelResult], names: Sequence[str]) -> defaultdict[str, dict[str, Record]]:
+    """Return the records of some versions by the opponent."""
+    found: defaultdict[str, dict[str, Record]] = defaultdict(dict)
+    for result in results:
+        for name, other in (result.duel.teams, result.duel.teams[::-1]):
+            if name in names and result.points:
+                record = found[name].get(other, Record(other))
+                end = ("lost", "tied", "won")[round(2 * result.points[name])]
+                found[name][other] = record._replace(**{end: getattr(record, end) + 1})
+    return found

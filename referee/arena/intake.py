@@ -1,0 +1,130 @@
+"""Takes a version of a bot: a copy of its files, which never changes, and the check of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.author.check import run
+from referee.author.check.finding import FAILED
+from referee.errors import PlayerError, UsageError
+from referee.grading import submissions
+from referee.isolation import contents, submission
+from referee.isolation.choose import choose
+from referee.league.teams import team as read_team
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from referee.arena.config import ArenaConfig
+    from referee.games.game import Json, Seat
+    from referee.isolation.level import Isolation
+    from referee.league.values import Team
+    from referee.players.spec import Spec
+
+    #: Called before each check with the seat, the name of the check, and the number of checks done and to do.
+    Progress = Callable[[Seat, str, int, int], None]
+
+#: The folder of the copies in that of the arena, and how the names of copies begin that are not complete.
+VERSIONS, _INCOMING = "versions", ".incoming-"
+#: An incomplete copy that is older than this, in seconds, was left by a process that was killed.
+_ABANDONED_SECONDS = 86_400.0
+
+
+class Snapshot(NamedTuple):
+    """The copy of a bot's files: ``hash`` identifies it, ``players`` are the programs by seat as paths in ``folder``."""
+
+    hash: str
+    folder: Path
+    players: Mapping[Seat, str]
+
+
+class Verdict(NamedTuple):
+    """What the check of a version found. ``reason`` is a sentence, empty if it is accepted."""
+
+    reason: str
+    report: dict[str, Json]
+
+
+def take(bot: Path, folder: Path, config: ArenaConfig) -> Snapshot:
+    """Copy a file, a folder or an archive into the arena's ``folder``, unless it has the same files already.
+
+    UsageError if there is no such file; PlayerError says what is wrong with the bot.
+    """
+    if not bot.exists():
+        raise UsageError(f"There is no file or folder {escape(str(bot), 200)}; name the bot's file, its folder or an archive of it.")
+    _sweep(folder)
+    stage = Path(tempfile.mkdtemp(prefix=_INCOMING, dir=folder))
+    try:
+        others = [seat for seat in config.game.seats(config.settings) if seat not in config.seats]
+        found = submissions.single(bot.absolute(), stage, config.seats, others)
+        if found.folder is None:
+            raise PlayerError(found.reason)
+        missing = [seat for seat in config.seats if seat not in found.players]
+        if missing:
+            raise PlayerError(f"It has no program for the {missing[0]}: a file {missing[0]}.*, main.* or bot.*.")
+        digest = contents.digest(str(found.folder), bot.name)
+        target = folder / VERSIONS / digest
+        if not target.exists():
+            target.parent.mkdir(exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                found.folder.rename(target)
+        players = {seat: os.path.relpath(found.players[seat], found.folder) for seat in config.seats}
+        return Snapshot(digest, target, players)
+    finally:
+        submission.remove(str(stage))
+
+
+def _sweep(folder: Path) -> None:
+    for path in folder.glob(f"{_INCOMING}*"):
+        if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def team_of(snapshot: Snapshot, name: str, folder: Path, config: ArenaConfig) -> Team:
+    """Return a version as a team whose paths begin in the arena's folder, so that this can be moved. Raises UsageError as ``league.teams.team``."""
+    paths = {seat: str(snapshot.folder / path) for seat, path in snapshot.players.items()}
+    found = read_team(name, paths, config.game, config.settings, snapshot.folder, config.seats)
+    return found._replace(players=snapshot.players, home=os.path.relpath(snapshot.folder, folder))
+
+
+def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambda *_: None) -> Verdict:
+    """Check a version at all seats that it has to play."""
+
+    def isolate(spec: Spec) -> Isolation:
+        return choose(config.league.isolation, config.league.limits, [spec.program])
+
+    programs: dict[str, list[Seat]] = {}
+    # Where there can be any number of players, all seats are alike.
+    for seat in config.seats[:1] if config.game.info.players_option else config.seats:
+        programs.setdefault(snapshot.players[seat], []).append(seat)
+    reports = []
+    for path, seats in programs.items():
+        asked = run.Request(str(snapshot.folder / path), config.game, config.settings, seats, isolate, config.league.time)
+        reports.append(run.run(asked, lambda seat, check, done, total: on_progress(seat, check.name, done, total)))
+    failed = [one for report in reports for one in report.results if one.finding.status == FAILED]
+    report = {
+        "isolation": reports[0].isolation,
+        "checks": sum(len(report.results) for report in reports),
+        "failed": [{"seat": one.seat, **one.to_json()} for one in failed],
+    }
+    return Verdict(_reason(reports, failed), report)
+
+
+def _reason(reports: list[run.Report], failed: list[Any]) -> str:
+    """Return why a version is refused, as a sentence; empty if it is accepted."""
+    absent = [f"It doesn't play {seat}: {why}" for report in reports for seat, why in report.not_checked.items()]
+    refused = [report.refused for report in reports if report.refused]
+    if refused:
+        return refused[0]
+    if failed:
+        first = failed[0]
+        more = f" {len(failed) - 1:,} more checks failed." if len(failed) > 1 else ""
+        return f"The check {first.check.name} failed as {first.seat}: {first.finding.text}{more}"
+    return absent[0] if absent else ""

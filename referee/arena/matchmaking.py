@@ -1,0 +1,146 @@
+"""Matchmaking: the duels that tell most, as a function of the duels so far.
+
+A version that is new plays its placement first, against opponents spread over the ratings. Else the next duel is that of the two entries
+whose duel has the greatest p (1 - p) v: p is the chance that the first one wins, and v the variance of their difference. That is the duel from
+which most is learnt about all ratings (D-optimality). The variances come from the information of the duels so far; within a batch, each
+chosen duel counts as played, with an open result. An entry that has waited for as many duels as there are entries, two thirds of three
+times the mean, comes first: so none waits longer than three times the mean.
+
+Sources: D. MacKay, Information-Based Objective Functions for Active Data Selection, Neural Computation 4 (1992); V. Fedorov, Theory of
+Optimal Experiments (1972), on adding one trial after another; D. MacKay, The Evidence Framework Applied to Classification Networks, Neural
+Computation 4 (1992), on the chance under an uncertain difference.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+#: The golden ratio spreads any number of places evenly.
+_GOLDEN = (math.sqrt(5) - 1) / 2
+#: The information of the tie that each version has against an average one, so that nothing is ever infinitely uncertain.
+_OWN = 0.25
+
+
+class Entry(NamedTuple):
+    """A version that may play. ``strength`` is its rating in log-odds; ``duels`` counts those that it has played or will play.
+
+    ``last`` is the number of the last of them, or that of the first duel since it is in the arena. ``goes_on`` is False for a version that
+    plays its placement alone.
+    """
+
+    name: str
+    strength: float
+    duels: int
+    last: int
+    goes_on: bool = True
+
+
+class Matchmaker:
+    """Chooses duels one after another; each counts as played for the next choice.
+
+    ``meetings`` counts the duels of two versions, in either order, also of versions that don't play any more; ``strengths`` are those of all
+    versions in log-odds. ``number`` is that of the next duel, ``placement`` the number of the first duels of each version. Two versions that have
+    met ``most`` times don't meet again.
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        strengths: Mapping[str, float],
+        meetings: Mapping[frozenset[str], int],
+        number: int,
+        placement: int,
+        most: int,
+    ) -> None:
+        self._names = [entry.name for entry in entries]
+        self._placement = placement
+        self._number = number
+        self._duels = np.array([entry.duels for entry in entries])
+        self._last = np.array([entry.last for entry in entries])
+        self._goes_on = np.array([entry.goes_on for entry in entries], dtype=bool)
+        self._strengths = np.array([entry.strength for entry in entries])
+        count = len(entries)
+        self._left = np.full((count, count), most) if count else np.zeros((0, 0), dtype=np.int64)
+        np.fill_diagonal(self._left, 0)
+        everybody = {name: place for place, name in enumerate(dict.fromkeys([*self._names, *strengths]))}
+        information = np.eye(len(everybody)) * _OWN
+        for (first, second), played in sorted((sorted(pair), played) for pair, played in meetings.items()):
+            a, b = everybody[first], everybody[second]
+            if max(a, b) < count:
+                self._left[a, b] = self._left[b, a] = most - played
+            chance = expit(strengths[first] - strengths[second])
+            _add(information, a, b, played * chance * (1 - chance))
+        self._covariance: Floats = np.asarray(np.linalg.inv(information)[:count, :count], dtype=np.float64)
+
+    def next(self) -> tuple[str, str] | None:
+        """Return the next duel; None if all entries have met often enough."""
+        may_meet = self._left > 0
+        # A version that plays its placement alone meets those that go on, and others in their placement.
+        is_new = self._duels < self._placement
+        plays = is_new | self._goes_on
+        may_meet &= plays[:, np.newaxis] & plays
+        can = may_meet.any(axis=1)
+        if not can.any():
+            return None
+        waited = np.where(can & plays, self._number - self._last, -1)
+        late = int(np.argmax(waited))
+        if waited[late] >= plays.sum():
+            a, b = late, self._most_telling(may_meet, late)[1]
+        elif (is_new & can).any():
+            a = int(np.argmin(np.where(is_new & can, self._duels, np.iinfo(np.int64).max)))
+            b = self._spread(a, may_meet[a])
+        else:
+            a, b = self._most_telling(may_meet)
+        self._note(a, b)
+        return self._names[a], self._names[b]
+
+    def _most_telling(self, may_meet: Any, of: int | None = None) -> tuple[int, int]:
+        """Return the two entries whose duel tells most, or those of one entry."""
+        rows = slice(None) if of is None else slice(of, of + 1)
+        own = np.diag(self._covariance)
+        variances = own[rows, np.newaxis] + own - 2 * self._covariance[rows]
+        differences = self._strengths[rows, np.newaxis] - self._strengths
+        # The chance if the difference is as uncertain as it is.
+        chances = expit(differences / np.sqrt(1 + math.pi * variances / 8))
+        # Rounded, so that the last digits of a sum don't choose between equals.
+        gains = np.where(may_meet[rows], chances * (1 - chances) * variances, -1).round(9)
+        a, b = np.unravel_index(int(np.argmax(gains)), gains.shape)
+        return (int(a) if of is None else of), int(b)
+
+    def _spread(self, a: int, may_meet: Any) -> int:
+        """Return the opponent for a duel of a placement: the ratings of all of them are spread evenly over all entries."""
+        ordered = sorted((place for place in np.flatnonzero(may_meet)), key=lambda place: (self._strengths[place], self._names[place]))
+        return int(ordered[int((int(self._duels[a]) + 1) * _GOLDEN % 1 * len(ordered))])
+
+    def _note(self, a: int, b: int) -> None:
+        """Count a duel as played."""
+        self._left[a, b] -= 1
+        self._left[b, a] -= 1
+        for place in (a, b):
+            self._duels[place] += 1
+            self._last[place] = self._number
+        self._number += 1
+        chance = expit(self._strengths[a] - self._strengths[b])
+        weight = chance * (1 - chance)
+        column = self._covariance[:, a] - self._covariance[:, b]
+        variance = column[a] - column[b]
+        # Sherman and Morrison: the inverse after one more duel.
+        self._covariance -= np.outer(column, column) * (weight / (1 + weight * variance))
+
+
+def _add(information: Floats, a: int, b: int, weight: float) -> None:
+    information[a, a] += weight
+    information[b, b] += weight
+    information[a, b] -= weight
+    information[b, a] -= weight

@@ -1,0 +1,219 @@
+"""What an arena plays: the duels so far, and batches of further ones. Implements ``league.engine.MatchPlan``."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from referee.arena.config import ALL
+from referee.arena.matchmaking import Entry, Matchmaker
+from referee.arena.store import RatingPoint
+from referee.league import ratings
+from referee.league.elo import POINTS
+from referee.league.league import Schedule
+from referee.league.results import comparisons
+from referee.league.values import Duel
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Container, Iterator, Sequence
+
+    from referee.arena.config import ArenaConfig
+    from referee.arena.store import ArenaStore, Version
+    from referee.league.ratings import Rating
+    from referee.league.values import DuelResult, MatchRecord, MatchTask, Team
+
+#: The least and the most duels of a batch. Within a batch no rating changes; its end waits for the last match.
+_LEAST, _MOST = 8, 64
+#: The resamples for intervals that are recorded over time, and for those that are shown.
+_QUICK, RESAMPLES = 200, 1000
+#: The number of duels grows by this factor from one look at whether the best is certain to the next.
+_LOOK_FACTOR = 1.25
+
+
+class ArenaSchedule(Schedule):
+    """The schedule of an arena: a batch of duels follows when all earlier ones have results. ``teams`` are all accepted versions.
+
+    ``duels`` returns no new ones when ``most`` of them were planned here (None: no limit), when the best is certain and ``until_decided``,
+    or when a version was added since this object was made.
+    """
+
+    def __init__(
+        self,
+        config: ArenaConfig,
+        store: ArenaStore,
+        versions: Sequence[Version],
+        teams: Sequence[Team],
+        *,
+        most: int | None = None,
+        until_decided: bool = False,
+    ) -> None:
+        super().__init__(config.league, teams)
+        self._config = config
+        self._store = store
+        self._versions = versions
+        self._accepted = tuple(version.name for version in versions if version.name in self.teams)
+        self._left = most
+        self._until_decided = until_decided
+        self._looked_at = 0
+        #: Why no more duels are planned, as a sentence; empty if that has another reason.
+        self.ending = ""
+
+    @property
+    def left(self) -> int | None:
+        """How many duels are still to be planned; None: no limit."""
+        return self._left
+
+    def order(self, duel: Duel) -> tuple[int, ...]:
+        """Return the order of duels: that in which they were chosen."""
+        return (duel.number,)
+
+    def tasks(self, duel: Duel) -> list[MatchTask]:
+        """The matches of a duel: both roles, or the same role against one reference."""
+        seat, seats = self._config.seat, self.game.seats(self.settings(duel))
+        if seat is None:
+            return super().tasks(duel)
+        other = self._config.against[duel.variant].name
+        # The first match is the one in which the first team's side of the duel has the first seat.
+        order = duel.teams if seat == seats[0] else duel.teams[::-1]
+        lineups = [{one: name if one == seat else other for one in seats} for name in order]
+        return [self._task(duel, number, lineup) for number, lineup in enumerate(lineups)]
+
+    def result(
+        self, duel: Duel, matches: Sequence[tuple[MatchTask, MatchRecord | None]], forfeits: Container[str], *, is_stopped: bool
+    ) -> DuelResult | None:
+        """The result of a duel; None while one of its matches is missing. A duel that was played counts whatever happened later."""
+        is_whole = bool(matches) and all(record is not None for _, record in matches)
+        return super().result(duel, matches, () if is_whole else forfeits, is_stopped=is_stopped)
+
+    def duels(self, results: Sequence[DuelResult]) -> list[Duel]:
+        """All duels so far; and the next batch if each of them has a result."""
+        known = self._store.duels()
+        if len(results) < len(known):
+            if self._left is not None:
+                self._left = max(0, self._left - (len(known) - len(results)))
+            return known
+        if results:
+            self._record(results)
+        versions = self._store.versions()
+        if versions != list(self._versions) or self._left == 0:
+            return known
+        if self._until_decided and (why := self.decided(results)) is not None:
+            self.ending = why
+            return known
+        new = self._batch(results)
+        if self._left is not None:
+            self._left -= len(new)
+        if not new:
+            self.ending = "All versions that play have met on every start."
+        return [*known, *new]
+
+    def playing(self, versions: Sequence[Version] | None = None) -> list[Version]:
+        """Return the versions that go on playing."""
+        forfeits = self._store.forfeits()
+        return [
+            version
+            for version in (self._versions if versions is None else versions)
+            if version.name in self.teams and version.name not in forfeits and (version.is_active or self._goes_on(version))
+        ]
+
+    def _goes_on(self, version: Version) -> bool:
+        return self._config.versions == ALL and not version.is_reference
+
+    def _batch(self, results: Sequence[DuelResult]) -> list[Duel]:
+        """Return the next duels."""
+        playing = {version.name for version in self.playing()}
+        size = min(max(_LEAST, len(playing) // 2), _MOST, *(() if self._left is None else (self._left,)))
+        first = len(results)
+        found = [comparison for result in results for comparison in comparisons(result)]
+        elo = ratings.rate(found, self._accepted)
+        strengths = {name: rating / POINTS for name, rating in elo.items()}
+        met: defaultdict[frozenset[str], set[tuple[int, int]]] = defaultdict(set)
+        counts: Counter[str] = Counter()
+        last: dict[str, int] = {}
+        for duel in (result.duel for result in results):
+            met[frozenset(duel.teams)].add((duel.start, duel.variant))
+            counts.update(duel.teams)
+            last.update(dict.fromkeys(duel.teams, duel.number))
+        forfeits = self._store.forfeits()
+        entries = [
+            Entry(name, strengths[name], counts[name], last.get(name, version.first_duel), name in playing)
+            for version in self._versions
+            for name in (version.name,)
+            if name in playing
+            or (name in strengths and name not in forfeits and counts[name] < self._placement and not version.is_reference)
+        ]
+        places = [(start.number, variant) for start in self.starts[0] for variant in range(len(self.league.variants))]
+        meetings = {pair: len(on) for pair, on in met.items()}
+        chooser = Matchmaker(entries, strengths, meetings, first, self._placement, len(places))
+        new: list[Duel] = []
+        while len(new) < size and (pair := chooser.next()) is not None:
+            number = first + len(new)
+            key = frozenset(pair)
+            start, variant = next(place for place in _from(places, number) if place not in met[key])
+            # Where no roles are swapped, the seats are from duel to duel.
+            teams = pair if len(met[key]) % 2 == 0 else pair[::-1]
+            met[key].add((start, variant))
+            new.append(Duel(number, 0, teams, start, variant))
+        return new
+
+    @property
+    def _placement(self) -> int:
+        return self._config.season.placement
+
+    def rated(self, results: Sequence[DuelResult], among: Collection[str] | None = None, resamples: int = RESAMPLES) -> list[Rating]:
+        """Return the ratings of all accepted versions, or of some, the best first."""
+        found = [comparison for result in results for comparison in comparisons(result)]
+        return ratings.intervals(found, self._accepted, seed=self._seed, resamples=resamples, among=among)
+
+    def best(self, results: Sequence[DuelResult], among: Collection[str]) -> tuple[str, float]:
+        """Return the best of some versions, two or more, and how certain that is, from 0 to 1."""
+        found = [comparison for result in results for comparison in comparisons(result)]
+        return ratings.best_of(found, self._accepted, among, seed=self._seed)
+
+    @property
+    def _seed(self) -> int:
+        return self.league.seed % 2**32
+
+    def known_at(self, duels: int) -> tuple[str, ...]:
+        """Return the accepted versions whose ratings are those after so many duels: those that were there before the last of them."""
+        return tuple(version.name for version in self._versions if version.name in self._accepted and version.first_duel < duels)
+
+    def _record(self, results: Sequence[DuelResult]) -> None:
+        """Record the ratings of the versions that have played since the last record."""
+        total = len(results)
+        since = max((point.duels for point in self._store.ratings(self._accepted)), default=0)
+        played = {name for result in results if result.duel.number >= since for name in result.duel.teams}
+        if played:
+            now = time.time()
+            found = [comparison for result in results for comparison in comparisons(result)]
+            rated = ratings.intervals(found, self.known_at(total), seed=self._seed, resamples=_QUICK)
+            self._store.put_ratings([RatingPoint(one.team, total, now, one.elo, one.low, one.high) for one in rated if one.team in played])
+
+    def decided(self, results: Sequence[DuelResult], *, looks: int | None = None) -> str | None:
+        """Return the sentence that the best version is certain, at the looks at which that is asked; None otherwise.
+
+        All looks share the error probability.
+        """
+        names = self.rivals()
+        first = _LOOK_FACTOR * max(2, len(names))
+        look = 1 + int(math.log(max(1.0, len(results) / first), _LOOK_FACTOR)) if len(results) >= first else 0
+        if look <= self._looked_at or len(names) < 2:
+            return None
+        self._looked_at = look
+        best, certainty = self.best(results, names)
+        error = ratings.WRONG_END * 6 / (math.pi * look) ** 2
+        return f"{best} is the best of {len(names):,}: that is certain after {len(results):,} duels." if certainty >= 1 - error else None
+
+    def rivals(self) -> list[str]:
+        """Return the versions of which one is to be found the best: those of the teams, or all if there is only one."""
+        playing = self.playing()
+        own = [version.name for version in playing if not version.is_reference]
+        return own if len(own) > 1 else [version.name for version in playing]
+
+
+def _from(places: Sequence[tuple[int, int]], number: int) -> Iterator[tuple[int, int]]:
+    """All places, from one of them on."""
+    for step in range(len(places)):
+        yield places[(number + step) % len(places)]

@@ -1,0 +1,302 @@
+"""arena: a competition without an end, and everybody's own ladder."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.front import INSTRUCTORS, PANELS
+from referee.cli.league_output import progress, put_check, put_export
+from referee.cli.options import Game, Workers, open_pool, with_workers
+from referee.cli.plain import Program
+from referee.cli.terminal import StatusLine
+from referee.errors import UsageError
+from referee.support.packages import need_league
+from referee.support.words import counted
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Sequence
+
+    from referee.arena.arena import OpenArena, Standing
+    from referee.arena.history import VersionHistory
+    from referee.arena.store import Version
+
+arena = Program(name="arena", help=PANELS[INSTRUCTORS]["arena"][1])
+app.add_typer(arena, rich_help_panel=INSTRUCTORS)
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The arena's folder.", show_default=False)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+
+
+@arena.command("new")
+@command
+def new(
+    folder: Folder,
+    game: Game = None,
+    rules: Annotated[
+        str | None,
+        typer.Option("--rules", metavar="RULES", help="The rule set.  (default: the first one of the game)", show_default=False),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name", show_default=False),
+    ] = None,
+) -> None:
+    """Begin an arena: write DIR/arena.toml, with example bots of the game as references, and the store. Nothing is overwritten."""
+    need_league("arena")
+    from referee.arena.arena import new as begin
+    from referee.arena.config import FILE
+
+    with contextlib.closing(begin(folder, game, rules, database)) as opened:
+        put(f"{escape(str(folder / FILE), 200)}: {opened.league.game}, rules {opened.league.rules}")
+        put(f"Next:  {program()} arena add {shlex.quote(str(folder))} BOT --team NAME")
+
+
+@arena.command("add")
+@command
+def add(
+    folder: Folder,
+    bot: Annotated[
+        Path | None, typer.Argument(metavar="BOT", help="The bot: a file, a folder, or an archive of one.", show_default=False)
+    ] = None,
+    team: Annotated[str | None, typer.Option("--team", metavar="NAME", help="The team.", show_default=False)] = None,
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What is new in this version.", show_default=False)] = "",
+    activate: Annotated[
+        tuple[str, int] | None,
+        typer.Option("--activate", metavar="TEAM VERSION", help="Make an older version of a team the active one.", show_default=False),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Take a copy of a bot as a team's new version and check it. If it is accepted, it becomes the team's active version.
+
+    Exit status 1 if the version is refused.
+    """
+    if (bot is None) == (activate is None) or (bot is None) != (team is None):
+        raise UsageError("Name a bot and its team: DIR BOT --team NAME; or a version to go back to: DIR --activate TEAM VERSION.")
+    with _opened(folder) as opened:
+        if activate is not None:
+            _put_version(opened, opened.activate(*activate), as_json=as_json)
+            return
+        assert bot is not None
+        assert team is not None
+        line = StatusLine(is_quiet=quiet)
+        try:
+            version, is_known = opened.add(
+                bot, team, note, lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check}")
+            )
+        finally:
+            line.end()
+        if is_known and not as_json:
+            say(f"{escape(team, 60)} has handed in these files before.")
+        _put_version(opened, version, as_json=as_json)
+    if version.report.get("reason"):
+        raise typer.Exit(1)
+
+
+@arena.command("run")
+@command
+@with_workers
+def run(
+    *,
+    folder: Folder,
+    duels: Annotated[int | None, typer.Option("--duels", metavar="N", help="Play so many duels.", show_default=False, min=1)] = None,
+    until_decided: Annotated[bool, typer.Option("--until-decided", help="Play until it is certain which version is the best.")] = False,
+    workers: Workers,
+    quiet: Quiet = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Play duels: so many, until the best version is certain, or until Ctrl-C. It goes on where it was stopped or killed."""
+    with _opened(folder) as opened, opened.store.claim():
+        try:
+            _play(opened, workers, duels, until_decided=until_decided, quiet=quiet)
+        except (KeyboardInterrupt, SystemExit):
+            say(f"{counted(opened.store.counts().done, 'match')} are done and stored. Go on:  {_again(opened)}")
+            raise
+        _put_standings(opened, as_json=as_json)
+
+
+@arena.command("standings")
+@command
+def standings(folder: Folder, as_json: JsonFlag = False) -> None:
+    """Print the versions that play with their ratings, which of them is the best, and how certain that is."""
+    with _opened(folder) as opened:
+        _put_standings(opened, as_json=as_json)
+
+
+@arena.command("history")
+@command
+def history(
+    folder: Folder,
+    team: Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.", show_default=False)],
+    as_json: JsonFlag = False,
+) -> None:
+    """Print the versions of a team with their ratings, and the record of the active one against each opponent."""
+    with _opened(folder) as opened:
+        from referee.arena.history import history as history_of
+
+        found = history_of(opened, team, opened.state().results)
+        if as_json:
+            put_json({"team": team, "versions": [one.to_json() for one in found]})
+            return
+        for line in _columns([("version", "status", "rating", "95 %", "duels", "note"), *map(_version_row, found)], left=(1, 5)):
+            put(line)
+        shown = next((one for one in found if one.version.is_active and one.records), None)
+        if shown is not None:
+            put(f"\nVersion {shown.version.number} against:")
+            rows = [(escape(record.opponent, 60), record.duels, record.won, record.tied, record.lost) for record in shown.records]
+            for line in _columns([("opponent", "duels", "won", "tied", "lost"), *rows], left=(0,)):
+                put(line)
+
+
+@arena.command("verify")
+@command
+def verify(folder: Folder, as_json: JsonFlag = False) -> None:
+    """Simulate every replay again, and compute the ratings from the replays alone."""
+    with _opened(folder) as opened:
+        put_check(opened, as_json=as_json)
+
+
+@arena.command("export")
+@command
+def export(
+    folder: Folder,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Write one line for each match, for a spreadsheet.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object with all versions and matches.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)", show_default=False)
+    ] = None,
+) -> None:
+    """Write all matches with their results as CSV, or all versions and matches as JSON."""
+    if as_csv == as_json:
+        raise UsageError("Say which form to export: --csv or --json.")
+    with _opened(folder) as opened:
+        from referee.arena.history import history as history_of
+
+        results = opened.state().results if as_json else []
+        teams = list(dict.fromkeys(version.team for version in opened.versions)) if as_json else []
+        about = {
+            "arena": opened.league.name,
+            "game": opened.league.game,
+            "teams": [{"team": team, "versions": [one.to_json() for one in history_of(opened, team, results)]} for team in teams],
+        }
+        put_export(opened, about, out, as_json=as_json)
+
+
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[OpenArena]:
+    need_league("arena")
+    from referee.arena.arena import open_arena
+
+    with contextlib.closing(open_arena(folder)) as opened:
+        yield opened
+
+
+def _again(opened: OpenArena) -> str:
+    return f"{program()} arena run {shlex.quote(str(opened.folder))}"
+
+
+def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decided: bool, quiet: bool) -> None:
+    """Play until enough is played. When a version is added meanwhile, go on with other workers, which know it."""
+    from referee.league.engine import Engine, LeagueStopped
+    from referee.league.rows import StoreError
+
+    if len(opened.schedule.playing()) < 2:
+        raise UsageError(f"An arena needs two versions that play. Add one: {program()} arena add {opened.folder} BOT --team NAME")
+    left = duels
+    while True:
+        schedule = opened.plan(left, until_decided=until_decided)
+        pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers)
+        try:
+            with contextlib.closing(pool), progress(opened.store, lambda _, high: _lines(opened, high), is_quiet=quiet) as watch:
+                Engine(opened.store, pool, schedule, watch).run()
+        except (LeagueStopped, StoreError) as error:
+            raise type(error)(f"{error} What is done is stored. Go on afterwards:  {_again(opened)}") from None
+        left = schedule.left
+        if left == 0 or schedule.ending or opened.versions == opened.store.versions():
+            break
+    if schedule.ending:
+        say(schedule.ending)
+
+
+def _put_version(opened: OpenArena, version: Version, *, as_json: bool) -> None:
+    reason = version.report.get("reason")
+    if as_json:
+        facts = version._asdict()
+        put_json({**{name: facts[name] for name in ("team", "status", "note", "report", "is_active")}, "version": version.number or None})
+        return
+    number = f"version {version.number}" if version.number else "the version"
+    if reason:
+        put(f"{escape(version.team, 60)}: {number} is refused. {reason}")
+        for one in version.report.get("failed", ()):
+            put(f"  {one['seat']}: {one['name']}: {one['text']}" + (f"  {one['remedy']}" if one["remedy"] else ""))
+        return
+    put(f"{escape(version.team, 60)}: {number} is accepted, and active.")
+    put(f"Next:  {_again(opened)}")
+
+
+def _put_standings(opened: OpenArena, *, as_json: bool) -> None:
+    results = opened.state().results
+    places = opened.standings(results)
+    sentence = opened.sentence(results)
+    if as_json:
+        counts = opened.store.counts()
+        put_json(
+            {
+                "arena": opened.league.name,
+                "game": opened.league.game,
+                "rules": opened.league.rules,
+                "duels": len(results),
+                "matches": {**counts._asdict(), "total": counts.total},
+                "entries": [place.to_json() for place in places],
+                "text": sentence,
+            }
+        )
+        return
+    for line in _table(places):
+        put(line)
+    put(sentence)
+    sys.stdout.flush()
+
+
+def _lines(opened: OpenArena, high: int) -> list[str]:
+    """The first lines of the standings while matches are played."""
+    return _table(opened.standings(opened.state().results, resamples=100)[:high])
+
+
+def _table(places: Sequence[Standing]) -> list[str]:
+    rows: list[tuple[Any, ...]] = [("rank", "version", "rating", "95 %", "possible ranks", "duels")]
+    for place in places:
+        version, rating = place.version, place.rating
+        name = escape(version.name, 60)
+        name += " (reference)" if version.is_reference else " (active)" if version.is_active else ""
+        name += "" if place.forfeit is None else " (can't start)"
+        ranks = f"{rating.best_rank}" if rating.best_rank == rating.worst_rank else f"{rating.best_rank}-{rating.worst_rank}"
+        rows.append((place.rank, name, f"{rating.elo:+.0f}", f"{rating.low:+.0f} to {rating.high:+.0f}", ranks, place.duels))
+    return _columns(rows, left=(1,))
+
+
+def _version_row(one: VersionHistory) -> tuple[Any, ...]:
+    version, rating = one.version, one.rating
+    status = "active" if version.is_active else version.status
+    shown = ("", "") if rating is None else (f"{rating.elo:+.0f}", f"{rating.low:+.0f} to {rating.high:+.0f}")
+    return (version.number, status, *shown, one.duels, escape(version.note, 60))
+
+
+def _columns(rows: Sequence[Sequence[Any]], left: Container[int]) -> list[str]:
+    """Return rows as lines; some columns begin at the left, the others are numbers."""
+    widths = [max(len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            f"{cell:<{wide}}" if number in left else f"{cell:>{wide}}" for number, (cell, wide) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    return [line.rstrip() for line in lines]

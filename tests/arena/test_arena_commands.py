@@ -1,0 +1,188 @@
+"""The commands of arenas, with real processes."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import re
+import signal
+import sqlite3
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from arenas import accept_all, add, begin, write_arena
+from leagues import IDLE
+
+from referee.arena.arena import open_arena
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commands import Commands
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def two_versions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Begin an arena with a reference and two versions of a team."""
+    accept_all(monkeypatch)
+    arena = begin(folder / "arena", 1)
+    for text in ("one", "two"):
+        add(arena, text)
+    arena.close()
+    return folder / "arena"
+
+
+def test_an_arena_plays_real_matches_and_prints_standings(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    two_versions(tmp_path, monkeypatch)
+    done = referee("arena", "run", "arena", "--duels", "3", "--slots", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["duels"] == 3
+    assert found["matches"] == {"planned": 0, "done": 6, "stopped": 0, "voids": 0, "total": 6}
+    names = ("rank", "team", "version", "rating", "low", "high", "duels", "is_reference", "submitted")
+    assert all(name in entry for entry in found["entries"] for name in names)
+    assert {(entry["team"], entry["version"]) for entry in found["entries"]} == {("R0", 1), ("mine", 1), ("mine", 2)}
+    assert len(list((tmp_path / "arena" / "replays").glob("*/*.replay.jsonl.gz"))) == 6
+    shown = referee("arena", "standings", "arena")
+    assert re.match(r"rank +version +rating +95 % +possible ranks +duels\n", shown.stdout)
+    assert "mine v2 (active)" in shown.stdout
+    assert re.search(r"The best of 2 versions is version [12] of mine; that is [\d.]+ % certain\.\n$", shown.stdout)
+    assert json.loads(referee("arena", "standings", "arena", "--json").stdout)["entries"] == found["entries"]
+
+    checked = referee("arena", "verify", "arena")
+    assert (checked.returncode, checked.stdout) == (0, "6 replays checked, 0 problems.\n")
+    rows = list(csv.DictReader(referee("arena", "export", "arena", "--csv").stdout.splitlines()))
+    assert len(rows) == 6
+    assert {row["hunter"] for row in rows} | {row["prey"] for row in rows} <= {"R0 v1", "mine v1", "mine v2"}
+    exported = json.loads(referee("arena", "export", "arena", "--json").stdout)
+    assert len(exported["matches"]) == 6
+    assert [team["team"] for team in exported["teams"]] == ["R0", "mine"]
+    told = json.loads(referee("arena", "history", "arena", "mine", "--json").stdout)
+    assert told["versions"] == exported["teams"][1]["versions"]
+    assert [(one["version"], one["status"], one["note"]) for one in told["versions"]] == [(1, "accepted", "one"), (2, "accepted", "two")]
+    assert sum(one["duels"] for one in told["versions"]) == sum(entry["duels"] for entry in found["entries"] if entry["team"] == "mine")
+    assert all(one["ratings"][-1]["elo"] == one["rating"]["elo"] for one in told["versions"])
+    text = referee("arena", "history", "arena", "mine").stdout
+    assert re.search(r"^      2  active   +[+-]\d+ .*  two$", text, re.MULTILINE)
+    assert re.search(r"^Version 2 against:\nopponent +duels  won  tied  lost\n", text, re.MULTILINE)
+
+    # A rating that the replays don't give, and a replay that was changed.
+    store = sqlite3.connect(tmp_path / "arena" / "arena.sqlite")
+    with contextlib.closing(store), store:
+        store.execute("update ratings set elo = elo + 1 where name = 'mine v1'")
+    checked = referee("arena", "verify", "arena")
+    assert checked.returncode == 1
+    assert "After 3 duels, the replays give other ratings than the store: mine v1." in checked.stdout
+    next((tmp_path / "arena" / "replays").glob("*/*.replay.jsonl.gz")).unlink()
+    checked = json.loads(referee("arena", "verify", "arena", "--json").stdout)
+    assert any("the file is missing" in problem for problem in checked["problems"])
+
+
+def done_matches(folder: Path) -> int:
+    """How many matches of an arena are done."""
+    arena = open_arena(folder)
+    try:
+        return arena.store.counts().done
+    finally:
+        arena.close()
+
+
+@pytest.mark.slow
+def test_an_arena_that_is_killed_loses_nothing_and_plays_no_match_twice(
+    commands: Commands, referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = two_versions(tmp_path, monkeypatch)
+    for matches in (1, 4, 9, 15):
+        running = commands.start("arena", "run", "arena", "--slots", "2", "-q", cwd=tmp_path)
+        while done_matches(folder) < matches:
+            assert running.poll() is None, running.communicate(timeout=60)
+        running.send_signal(signal.SIGKILL)
+        running.communicate(timeout=60)
+    before = {path.name: path.stat().st_mtime_ns for path in folder.glob("replays/*/*.gz")}
+    arena = open_arena(folder)
+    stored = {one.record.replay_hash for one in arena.store.matches(done=True) if one.record is not None}
+    assert len(stored) == arena.store.counts().done
+    left = 24 - len(arena.state().results)
+    done_keys = {one.task.key for one in arena.store.matches(done=True)}
+    arena.close()
+    done = referee("arena", "run", "arena", "--duels", str(left), "--slots", "2", "--json", "-q")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["duels"] == 24
+    after = {path.name: path.stat().st_mtime_ns for path in folder.glob("replays/*/*.gz")}
+    kept = [name for name in before if name.partition(".")[0] in done_keys]
+    assert len(kept) == len(done_keys)
+    # What was stored was not played again.
+    assert all(after[name] == before[name] for name in kept)
+    arena = open_arena(folder)
+    assert all(len(arena.schedule.tasks(duel)) == 2 for duel in arena.store.duels())
+    assert arena.store.counts().total == 48
+    arena.close()
+
+
+def test_ctrl_c_says_how_to_go_on(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = two_versions(tmp_path, monkeypatch)
+    running = commands.start("arena", "run", "arena", "--slots", "1", "-q", cwd=tmp_path)
+    while done_matches(folder) < 1:
+        assert running.poll() is None, running.communicate(timeout=60)
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=120)
+    assert running.returncode == 130, told
+    assert "done and stored. Go on:  " in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("add", "arena"), "Name a bot and its team"),
+        (("add", "arena", "bot.py"), "Name a bot and its team"),
+        (("add", "arena", "bot.py", "--team", "a", "--activate", "a", "1"), "Name a bot and its team"),
+        (("add", "arena", "nowhere.py", "--team", "a"), "There is no file or folder nowhere.py"),
+        (("add", "nowhere", "bot.py", "--team", "a"), "nowhere is not the folder of an arena"),
+        (("run", "arena"), "An arena needs two versions that play"),
+        (("history", "arena", "nobody"), "The arena has no team nobody; there are R0"),
+        (("export", "arena"), "Say which form to export"),
+        (("new", "other", "--rules", "none"), "--rules is 'none'; evasion has classic"),
+        (("new", "bot.py"), "can't be written"),
+    ],
+)
+def test_wrong_use_is_told_in_a_sentence(words: tuple[str, ...], told: str, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(IDLE)
+    begin(tmp_path / "arena", 1).close()
+    done = referee("arena", *words)
+    assert done.returncode == 2, done.stderr
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+#: Every version of it fails as a prey.
+BROKEN = IDLE.replace(
+    'message["type"] == "turn":',
+    'message["type"] == "turn" and "prey" in seat:\n        raise ValueError("no idea")\n    elif message["type"] == "turn":',
+).replace('if message["type"] == "start":', 'if message["type"] == "start":\n        seat = message["seat"]')
+
+
+@pytest.mark.slow
+def test_a_version_is_checked_when_it_is_added(referee: Cli, tmp_path: Path) -> None:
+    write_arena(tmp_path / "arena")
+    assert referee("arena", "new", "arena").returncode == 0
+    (tmp_path / "good.py").write_text(IDLE)
+    (tmp_path / "bad.py").write_text(BROKEN)
+    (tmp_path / "hunter.py").write_text("import sys\nsys.exit('I only hunt')\n")
+    done = referee("arena", "add", "arena", "good.py", "--team", "mine", "--note", "=1+1", timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mine: version 1 is accepted, and active." in done.stdout
+    done = referee("arena", "add", "arena", "bad.py", "--team", "mine", timeout=600)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "mine: version 2 is refused. The check " in done.stdout
+    assert "no idea" in done.stdout
+    done = referee("arena", "add", "arena", "hunter.py", "--team", "mine", "--json", timeout=600)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "prey" in json.loads(done.stdout)["report"]["reason"]
+    arena = open_arena(tmp_path / "arena")
+    assert [(one.name, one.status) for one in arena.versions] == [("R0 v1", "accepted"), ("mine v1", "accepted"), ("mine v2", "refused")]
+    arena.close()

@@ -1,0 +1,53 @@
+"""What the tests of arenas share: small arenas whose bots need no check."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from leagues import IDLE
+
+from referee.arena import intake
+from referee.arena.arena import OpenArena, new
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from referee.arena.store import Version
+
+#: The settings of a game that is over within a few steps.
+SHORT = "width = 30\nheight = 30\nmax_steps = 40"
+
+
+def write_arena(folder: Path, references: int = 1, more: str = "") -> Path:
+    """Write the file of an arena with such references, which differ in a comment only; ``more`` are lines at its top."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = ""
+    for number in range(references):
+        (folder / f"reference{number}.py").write_text(f"# {number}\n{IDLE}")
+        tables += f'[[references]]\nname = "R{number}"\nprogram = "reference{number}.py"\n'
+    top = f'seed = 7\nisolation = "none"\n{more}\n' + ("" if re.search("^versions", more, re.MULTILINE) else 'versions = "all"\n')
+    (folder / "arena.toml").write_text(f"{top}[settings]\n{SHORT}\n[season]\nplacement = 3\n{tables}")
+    return folder
+
+
+def begin(folder: Path, references: int = 1, more: str = "") -> OpenArena:
+    """Begin an arena in a folder."""
+    write_arena(folder, references, more)
+    return new(folder, None, None)
+
+
+def accept_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every version pass its check."""
+    monkeypatch.setattr(intake, "check", lambda *_: intake.Verdict("", {}))
+
+
+def add(arena: OpenArena, text: str, team: str = "mine") -> Version:
+    """Add a bot that differs from others in a comment only."""
+    file = arena.folder.parent / "bot.py"
+    file.write_text(f"# {text}\n{IDLE}")
+    version, _ = arena.add(file, team, text)
+    arena.plan()
+    return version
