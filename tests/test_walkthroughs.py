@@ -76,8 +76,11 @@ def test_three_first_results(tmp_path: Path) -> None:
 def test_the_arena(tmp_path: Path) -> None:
     """Three versions are checked and play; fewer duels decide nothing."""
     home, env = folder(tmp_path)
-    commands = follow("docs/arena.md", home, env, lambda line: line.replace("--duels 60", "--duels 2"), shown=lambda line: "rank" in line)
+    commands = follow("docs/arena.md", home, env, lambda line: line.replace("--duels 60", "--duels 2"), shown=lambda _: False)
     assert [line.split()[2] for line in commands] == ["new", "add", "add", "add", "run", "standings"]
+    shown = run(["referee", "arena", "standings", "mine"], home, env, "docs/arena.md")
+    assert "me v3 (active)" in shown
+    assert "The best of 3 versions is version " in shown
 
 
 BETTER = "docs/boxer-to-better.md"
