@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 # A NamedTuple of the standard library can't be generic before Python 3.11, and its TypeVar has no default before 3.13.
 from typing_extensions import NamedTuple, TypeVar
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from referee.api.debugging import AskedAnswer
+    from referee.games.evasion.state import State as EvasionState
     from referee.games.game import Json, Notice, Seat
+    from referee.games.maze.state import State as MazeState
+    from referee.games.rectangle.state import State as RectangleState
     from referee.replay.reader import Problem
     from referee.replay.reader import Replay as Verified
     from referee.replay.reader import Step as ReadStep
@@ -47,15 +50,14 @@ class Replay(Generic[S]):
     ``head`` and ``result`` are its first and last records (docs/replay.md); ``result`` is None if the replay ends early.
     """
 
-    def __init__(self, path: Path, state: type[S] | None = None) -> None:
+    def __init__(self, path: Path, game: str | None = None) -> None:
         self.path = path
         self.head: dict[str, Json]
         self.head, _ = read_head(path, read_lines(path))
         self._game, settings = open_game(path, self.head)
         self._start = start_of(self._game, settings, self.head)
-        found = type(self._start)
-        if state is not None and not issubclass(found, state):
-            raise UsageError(f"The positions of {str(path)!r:.200} are of {found.__module__}.{found.__name__}, not of {state!r:.80}.")
+        if game not in (None, self._game.info.name):
+            raise UsageError(f"{str(path)!r:.200} is a replay of {self._game.info.name}, not of {game!r:.80}.")
         self._read: list[ReadStep] = []
         self._verified: Verified | None = None
 
@@ -139,22 +141,30 @@ class Replay(Generic[S]):
 
 
 @overload
-def open_replay(path: str | os.PathLike[str], state: type[S]) -> Replay[S]: ...
+def open_replay(path: str | os.PathLike[str], game: Literal["evasion"]) -> Replay[EvasionState]: ...
 
 
 @overload
-def open_replay(path: str | os.PathLike[str], state: None = None) -> Replay[Any]: ...
+def open_replay(path: str | os.PathLike[str], game: Literal["rectangle"]) -> Replay[RectangleState]: ...
 
 
-def open_replay(path: str | os.PathLike[str], state: type[Any] | None = None) -> Replay[Any]:
-    """Open a replay. With ``state``, the class of the game's positions, type checkers know their type.
+@overload
+def open_replay(path: str | os.PathLike[str], game: Literal["maze"]) -> Replay[MazeState]: ...
 
-    Raises ReplayError if the file is not a replay that this referee can read, and UsageError if ``path`` is not a path or the replay's
-    positions are of another class.
+
+@overload
+def open_replay(path: str | os.PathLike[str], game: str | None = None) -> Replay[Any]: ...
+
+
+def open_replay(path: str | os.PathLike[str], game: str | None = None) -> Replay[Any]:
+    """Open a replay. With the name of its game, type checkers know the type of its positions.
+
+    Raises ReplayError if the file is not a replay that this referee can read, and UsageError if ``path`` is not a path or the replay is
+    one of another game.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"open_replay takes the path of a replay, not {path!r:.60}; a result has its replay: result.open_replay()")
-    return Replay(Path(path), state)
+    return Replay(Path(path), game)
 
 
 def _flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:

@@ -13,6 +13,7 @@ import pytest
 import walkthroughs
 
 import sdk
+from referee.games.game import SettingsError
 from sdk import evasion
 
 ROOT = Path(__file__).parents[2]
@@ -89,10 +90,6 @@ class Bad(HunterBot, PreyBot):
         return Step("UP")  # error: arg-type
 
 
-class NoSuchRuleSet(HunterBot):
-    rules = ("clasic",)  # error: assignment
-
-
 class BadRobots(RectangleBot):
     def orders(self, state: RectangleState) -> dict[int, str]:  # error: override
         self.settings.max_walls  # error: attr-defined
@@ -104,6 +101,10 @@ class BadPoliceman(PolicemanBot):
         state.value("north")  # error: arg-type
         self.settings.robots  # error: attr-defined
         return "left"  # error: return-value
+
+
+class NoSuchRuleSet(HunterBot):
+    rules = ("clasic",)  # error: assignment
 """
 
 #: The same for tests and programs.
@@ -125,6 +126,8 @@ ask(Runs, state)  # error: arg-type
 ask(Painter, position("A..", game="rectangle")).build  # error: attr-defined
 referee.play(Hunter(), "runner")  # error: arg-type
 referee.play(Hunter, "runner").winer  # error: attr-defined
+referee.open_replay("m.gz", game="evasion").state_at(0).huntr  # error: attr-defined
+next(referee.open_replay("m.gz", game="maze").steps()).state.hunter  # error: attr-defined
 """
 
 #: Bots, tests of them and programs around them that are right, each with assertions about the types that it gets.
@@ -234,8 +237,10 @@ def test_the_names_for_annotations_are_there_at_run_time() -> None:
 
 
 def test_good_and_bad_are_real_bots() -> None:
-    for text in (GOOD, BAD):
-        exec(compile(text, "bot", "exec"), {"__name__": "bot"})
+    exec(compile(GOOD, "bot", "exec"), {"__name__": "bot"})
+    # Its last class names a rule set that no game has.
+    with pytest.raises(SettingsError, match="did you mean 'classic'"):
+        exec(compile(BAD, "bot", "exec"), {"__name__": "bot"})
 
 
 def test_names_that_are_loaded_late_are_completed_too() -> None:
