@@ -100,20 +100,22 @@ _SOCKET_OPTIONS = (
     *((6, option) for option in (14, 31, 32, 38)),  # TCP_MD5SIG, TCP_ULP, TCP_MD5SIG_EXT, TCP_AO_ADD_KEY, <linux/tcp.h>
     *((41, option) for option in (32,)),  # IPV6_FLOWLABEL_MGR, <linux/in6.h>
 )
-_SECCOMP = 22  # PR_SET_SECCOMP
 _RWF_NOWAIT = 8  # <linux/fs.h>; whether a part of a shared file is in memory tells whether others have read it
 #: Advice for which the kernel gives work to every core, or compares the memory of all processes: MADV_MERGEABLE, MADV_COLLAPSE,
 #: <linux/mman.h>. So does POSIX_FADV_DONTNEED, <linux/fadvise.h>, which also takes shared files out of memory.
 _MEMORY_ADVICE = (12, 25)
 _FILE_ADVICE = 4
 _HUGE_PAGES = 0x40000  # MAP_HUGETLB, <linux/mman.h>: no limit counts these pages, and all programs share them
-_CORE_SCHEDULING = 62  # PR_SCHED_CORE, <linux/prctl.h>: keeps the bots of other matches from the other half of a core
+#: Options of prctl that act on more than the bot, <linux/prctl.h>: PR_SET_SECCOMP, as above; PR_SET_SPECULATION_CTRL empties the caches and
+#: predictions of a core that others use, too; PR_SCHED_CORE keeps others from the other half of a core; PR_SET_MEMORY_MERGE is MADV_MERGEABLE
+#: for all memory, and programs that are started later inherit it.
+_PROCESS_OPTIONS = (22, 53, 62, 67)
 _MPTCP = 262  # IPPROTO_MPTCP, <linux/in.h>
 _UNIX, _NETWORK = frozenset({1}), frozenset({2, 10})  # AF_UNIX; AF_INET, AF_INET6
 _INT = 0xFFFF_FFFF
 #: The rules for options and requests by which a bot changes what the kernel keeps for all programs.
 _KERNEL_RULES = (
-    *((errno.EINVAL, "prctl", ((0, _INT, option),)) for option in (_CORE_SCHEDULING, _SECCOMP)),
+    *((errno.EINVAL, "prctl", ((0, _INT, option),)) for option in _PROCESS_OPTIONS),
     *((errno.ENOTTY, "ioctl", ((1, 0xFF00, kind),)) for kind in _OF_FILES),
     *((errno.EPERM, "ioctl", ((1, 0xFFFF, request),)) for request in _TIMES),
     *((errno.EPERM, "setsockopt", ((1, _INT, level), (2, _INT, option))) for level, option in _SOCKET_OPTIONS),

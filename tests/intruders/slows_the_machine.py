@@ -38,6 +38,9 @@ ready()
 for name, number in NUMBERS.items():
     attempt(name, lambda name=name, number=number: must_fail("syscall", ctypes.c_long(number), *arguments[name]))
 attempt("core scheduling", lambda: must_fail("prctl", 62, 1, 0, 1, 0))
+attempt("merging of all equal pages", lambda: must_fail("prctl", 67, 1, 0, 0, 0))
+for kind in (0, 1, 2):
+    attempt(f"control of speculation {kind}", lambda kind=kind: must_fail("prctl", 53, kind, 4, 0, 0))
 for name, number, arguments in (
     ("huge pages", 9 if X86 else 222, (None, ctypes.c_ulong(2 << 20), 3, 0x40022, -1, 0)),
     ("input and output of the machine", 206 if X86 else 0, (60_000, ctypes.byref(ctypes.c_ulong(0)))),
