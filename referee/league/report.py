@@ -15,6 +15,7 @@ from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from referee.league.standings import FIXTURE_RULE
 from referee.replay.paths import SUFFIX
 from referee.version import __version__
 from referee.web import page
@@ -161,6 +162,7 @@ def summary(data: ReportData) -> dict[str, Any]:
         "is_live": data.is_live,
         "clock": data.clock,
         "bracket": [line._asdict() for line in data.bracket],
+        "fixture_rule": FIXTURE_RULE,
         "progress": data.progress._asdict(),
         "standings": [{key: _finite(value) for key, value in row._asdict().items()} for row in data.standings],
     }

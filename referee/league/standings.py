@@ -82,6 +82,13 @@ class _Sums(NamedTuple):
     rank: tuple[float, ...]
 
 
+#: Which team goes on in an elimination: ``schedule.bracket`` finds it.
+FIXTURE_RULE = (
+    "The team with more points in the duels of a fixture goes on. With the same points, the team with a total in more of these duels goes on, "
+    "then the one with the better total, then the one that stands first in the league file."
+)
+
+
 def rule(kind: str, *, is_live: bool) -> str:
     """Return how teams are ordered in a league of this format, as a sentence. ``is_live``: as long as matches are missing."""
     firsts = {

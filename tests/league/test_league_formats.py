@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,18 +17,19 @@ from referee.league import report, schedule
 from referee.league.engine import Engine
 from referee.league.report_data import report_data
 from referee.league.schedule import FixturePlan
-from referee.league.standings import rule, table
+from referee.league.standings import FIXTURE_RULE, rule, table
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
-    from pathlib import Path
 
     from referee.league.league import OpenLeague
     from referee.league.values import MatchTask
     from referee.league.worker import Report
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def begun(folder: Path, kind: str, done: int = 1000, extra: str = "") -> OpenLeague:
@@ -93,6 +95,10 @@ def test_tables_pages_and_sentences_say_the_same_rule(kind: str, done: int, tmp_
     data = report_data(opened)
     is_live = done < 1000
     assert (data.order, data.is_live, opened.is_live()) == (rule(kind, is_live=is_live), is_live, is_live)
+    text = (DOCS / "leagues.md").read_text(encoding="utf-8")
+    assert any(f"`{kind}`" in line and line.endswith(f"| {rule(kind, is_live=False)} |") for line in text.splitlines())
+    assert FIXTURE_RULE in " ".join(text.split())
+    assert report.summary(data)["fixture_rule"] == FIXTURE_RULE
     rows = data.standings
     first = [row.points / max(1, row.played + 2 * row.byes) if row.stage is None else row.stage for row in rows]
     if kind == "elimination" or is_live:
@@ -136,6 +142,7 @@ def test_the_page_has_a_bracket_and_names_the_time_of_the_processor(tmp_path: Pa
         assert page.locator("#bracket h3").all_inner_texts() == ["Quarterfinals", "Semifinals", "Final"]
         assert page.locator("#bracket .round:last-child .best").count() == 1
         assert page.locator("#bracket .faint", has_text="bye").count() == 3
+        assert page.locator("#bracket .note").inner_text() == FIXTURE_RULE
         assert page.locator("#time-title").inner_text() == "CPU time"
         assert "CPU time 0.10 s" in page.locator(".match").first.inner_text()
         assert page.locator("#standings .note").inner_text().startswith(rule("elimination", is_live=False))

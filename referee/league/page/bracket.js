@@ -23,7 +23,7 @@ export function bracket(league, wanted) {
   const list = el("ol", { class: "bracket" }, ...columns);
   list.style.setProperty("--rounds", String(count));
   return [el("div", { class: "wide", tabindex: 0, role: "group", "aria-label": "Bracket" }, list),
-    el("p", { class: "note" }, "The team with more points in the duels of a fixture goes on. With the same points, the better total decides, and if these are equal, the order of the league file.")];
+    el("p", { class: "note" }, clean(summary.fixture_rule))];
 }
 
 /** @param {BracketLine} line @param {import("./types.js").Wanted} wanted */

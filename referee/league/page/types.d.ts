@@ -42,6 +42,8 @@ export interface Summary {
   total_name: string;
   written: string;
   order: string;
+  /** Which team goes on in an elimination. */
+  fixture_rule: string;
   is_live: boolean;
   clock: string;
   bracket: BracketLine[];
