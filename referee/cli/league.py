@@ -13,7 +13,7 @@ import typer
 
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import INSTRUCTORS
-from referee.cli.league_output import counts, plain_progress, put_check, put_export, put_standings, top
+from referee.cli.league_output import counts, plain_progress, put_check, put_export, put_standings, top, warn_of_hosts
 from referee.cli.options import HostNotes, Workers, open_pool, with_workers
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, open_pages, tell_code, tell_port
 from referee.cli.plain import Program
@@ -23,8 +23,9 @@ from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Container, Iterator, Mapping
 
+    from referee.league.changes import ChangedTeam
     from referee.league.league import OpenLeague, Schedule
     from referee.league.local import Pool
     from referee.league.report import ReportData
@@ -152,7 +153,7 @@ def replace(
     as_json: JsonFlag = False,
 ) -> None:
     """Give a team another program, and play its matches again. A team that has withdrawn is back."""
-    from referee.league.changes import replace_team, replacement
+    from referee.league.changes import changed_teams, replace_team, replacement
 
     if name is not None and program is not None:
         raise UsageError("With --name, TEAM is the new program; leave PROGRAM out.")
@@ -161,10 +162,12 @@ def replace(
             name = Path(team).stem
         called, spec = (team, program) if name is None else (name, team)
         new = replacement(opened, called, spec)
-        _changed(opened, force=False, but=called)
+        absent = {team: one for team, one in changed_teams(opened).items() if team != called}
         _check_roles(opened.schedule, [new], workers)
-        with contextlib.closing(_pool(opened, {called: new}, workers)) as pool:
-            _play(replace_team(opened, new), pool, quiet=quiet, as_json=as_json)
+        with contextlib.closing(_pool(opened, {called: new}, workers, absent)) as pool:
+            _play(replace_team(opened, new), pool, absent, quiet=quiet, as_json=as_json)
+        for other, one in absent.items():
+            say(f"The matches of {escape(other, 60)} were not played: {_why_not(opened, other, one)}")
 
 
 @league.command("withdraw")
@@ -321,18 +324,20 @@ def rebuild(
     folder: Folder,
     as_json: JsonFlag = False,
 ) -> None:
-    """Add results that the store lacks, from the replays. Exit status 1 if a replay had to be left out."""
+    """Add results that the store lacks, from the replays. Exit status 1 if a match had to be left out."""
+    from referee.league.changes import set_aside
     from referee.league.check import rebuild_league
 
     refused: list[str] = []
-    with _claimed(folder) as opened:
+    with _claimed(folder, is_whole=False) as opened:
         count = rebuild_league(opened, refused.append)
+        set_aside(opened)
         for reason in refused:
             say(reason)
         if as_json:
             put_json({"restored": count, "left_out": refused, **counts(opened)})
         else:
-            left = f"; {counted(len(refused), 'replay')} left out" if refused else ""
+            left = f"; {counted(len(refused), 'match')} left out" if refused else ""
             put(f"{counted(count, 'result')} restored from {'its replay' if count == 1 else 'their replays'}{left}.")
             put(f"Next:  {_again(opened)}")
     if refused:
@@ -347,8 +352,8 @@ def _open(folder: Path) -> OpenLeague:
 
 
 @contextlib.contextmanager
-def _claimed(folder: Path) -> Iterator[OpenLeague]:
-    """Open a league that no other process plays meanwhile."""
+def _claimed(folder: Path, *, is_whole: bool = True) -> Iterator[OpenLeague]:
+    """Open a league that no other process plays meanwhile. StoreError if it is to be whole and its store has lost matches."""
     need_league("league")
     from referee.league.changes import set_aside
     from referee.league.league import OpenLeague
@@ -356,8 +361,9 @@ def _claimed(folder: Path) -> Iterator[OpenLeague]:
     with contextlib.closing(_open(folder)) as opened, opened.store.claim():
         # Another process may have changed it before the claim.
         found = OpenLeague(opened.folder, opened.store)
-        # A change that was interrupted may have left replays that don't count any more.
-        set_aside(found)
+        if is_whole:
+            # A change that was interrupted may have left replays that don't count any more.
+            set_aside(found)
         yield found
 
 
@@ -366,22 +372,33 @@ def _again(opened: OpenLeague) -> str:
     return f"{program()} league resume {shlex.quote(str(opened.folder))}"
 
 
-def _changed(opened: OpenLeague, *, force: bool, but: str | None = None) -> dict[str, Team]:
+def _why_not(opened: OpenLeague, name: str, one: ChangedTeam) -> str:
+    """Return what has become of a team whose files have changed, and what to do."""
+    from referee.league.league import first
+
+    if one.team is not None:
+        return (
+            f"Its files have changed since the league began ({first(one.what)}). Restore them, or play them anew: {_again(opened)} --force"
+        )
+    words = f"{shlex.quote(str(opened.folder))} {shlex.quote(name)}"
+    return (
+        f"{one.what[0]} Restore its files, give it another program ({program()} league replace {words} PROGRAM), or take it out of the league "
+        f"({program()} league withdraw {words})."
+    )
+
+
+def _changed(opened: OpenLeague, *, force: bool) -> dict[str, Team]:
     """The teams whose files have changed, as they are now. Without ``force`` the league can't go on with them.
 
-    The team named ``but`` is left out. The UsageError says what can be done about a team that can't play any more.
+    The UsageError says what can be done about a team that can't play any more.
     """
     from referee.league.changes import changed_teams
     from referee.league.league import first
 
-    found = {name: one for name, one in changed_teams(opened).items() if name != but}
+    found = changed_teams(opened)
     for name, one in found.items():
         if one.team is None:
-            words = f"{shlex.quote(str(opened.folder))} {shlex.quote(name)}"
-            raise UsageError(
-                f"{one.what[0].rstrip('.')}. Restore its files, give it another program ({program()} league replace {words} PROGRAM), "
-                f"or take it out of the league ({program()} league withdraw {words})."
-            )
+            raise UsageError(_why_not(opened, name, one))
     if found and not force:
         told = "; ".join(f"{escape(name, 60)}: {first(one.what)}" for name, one in list(found.items())[:5])
         raise UsageError(
@@ -404,14 +421,21 @@ def _check_roles(schedule: Schedule, teams: Collection[Team], workers: Workers) 
     check_roles(teams, schedule.game, settings, schedule.terms)
 
 
-def _pool(opened: OpenLeague, new: Mapping[str, Team], workers: Workers) -> Pool:
-    """The workers for a league with some new teams. They come before the store is changed: without them nothing is to change."""
+def _pool(opened: OpenLeague, new: Mapping[str, Team], workers: Workers, absent: Container[str] = ()) -> Pool:
+    """The workers for a league with some new teams. They come before the store is changed: without them nothing is to change.
+
+    The files of ``absent`` teams aren't read.
+    """
     schedule = opened.schedule
-    return open_pool(schedule.terms, {**schedule.active, **new}, opened.replays, opened.store, workers.or_slots(opened.league.slots))
+    teams = {name: team for name, team in {**schedule.active, **new}.items() if name not in absent}
+    return open_pool(schedule.terms, teams, opened.replays, opened.store, workers.or_slots(opened.league.slots))
 
 
-def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None:
-    """Play a league to the end, then print the standings. The caller has claimed it, and closes it and the workers."""
+def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet: bool, as_json: bool) -> None:
+    """Play a league to the end, then print the standings. The caller has claimed it, and closes it and the workers.
+
+    Matches of ``absent`` teams are left.
+    """
     from referee.cli.league_output import progress
     from referee.league.engine import Engine, LeagueStopped
     from referee.league.league import first
@@ -422,9 +446,9 @@ def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None
             f"{escape(opened.league.name, 100)}: {len(opened.schedule.active):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
         )
         with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=quiet) as watch:
-            Engine(opened.store, pool, opened.schedule, watch).run()
+            Engine(opened.store, pool, opened.schedule, watch, absent).run()
         pool.close()
-        _warn_of_hosts(opened)
+        warn_of_hosts(opened)
         forfeits = [team for team in opened.store.forfeits() if team not in opened.withdrawn]
         if forfeits:
             say(f"{counted(len(forfeits), 'team')} could not start: {first(forfeits)}")
@@ -439,21 +463,3 @@ def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None
         raise
     except (LeagueStopped, StoreError) as error:
         raise type(error)(f"{error} What is done is stored. Go on afterwards:  {_again(opened)}") from None
-
-
-def _warn_of_hosts(opened: OpenLeague) -> None:
-    from referee.league.hosts import strange_hosts
-
-    for host, why in strange_hosts(opened.store):
-        say(f"warning: the results of the machine {escape(host, 60)} differ from the others' ({why}).")
-    found = opened.store.disagreements()
-    if not found:
-        return
-    seats = {stored.task.key: stored.task.seats for stored in opened.store.matches(done=True)}
-    for key, record in found:
-        teams = " and ".join(escape(team, 60) for team in seats.get(key, {}).values())
-        replay = escape(str(opened.folder / record.replay), 200)
-        say(
-            f"warning: a match of {teams} was played twice with different results. The first one counts; the second one is from "
-            f"{escape(record.host, 60)}, replay {replay}."
-        )

@@ -286,6 +286,25 @@ def _duration(seconds: float) -> str:
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
+def warn_of_hosts(opened: OpenLeague) -> None:
+    """Say which machines gave other results than the others, and which matches were played twice with different results."""
+    from referee.league.hosts import strange_hosts
+
+    for host, why in strange_hosts(opened.store):
+        say(f"warning: the results of the machine {escape(host, 60)} differ from the others' ({why}).")
+    found = opened.store.disagreements()
+    if not found:
+        return
+    seats = {stored.task.key: stored.task.seats for stored in opened.store.matches(done=True)}
+    for key, record in found:
+        teams = " and ".join(escape(team, 60) for team in seats.get(key, {}).values())
+        replay = escape(str(opened.folder / record.replay), 200)
+        say(
+            f"warning: a match of {teams} was played twice with different results. The first one counts; the second one is from "
+            f"{escape(record.host, 60)}, replay {replay}."
+        )
+
+
 def put_export(opened: OpenLeague, about: Mapping[str, Any], out: Path | None, *, as_json: bool) -> None:
     """Print all matches, or write them to a file: as CSV, or as JSON together with facts ``about`` them."""
     from referee.league.export import as_csv_text, export_rows
@@ -318,7 +337,7 @@ def put_check(opened: OpenLeague, *, as_json: bool) -> None:
 
 
 def plain_progress(what: str) -> Any:
-    """Print a line every ten seconds."""
+    """Return a listener that prints a line every ten seconds; ``what`` are the things that are done."""
     last = [time.monotonic()]
 
     def tell(done: int, total: int) -> None:

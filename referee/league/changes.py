@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
-from referee.league import schedule
+from referee.league import lost, schedule
 from referee.league.league import OpenLeague, Schedule, first
 from referee.league.teams import changed, check_name, check_plays, identities
 from referee.league.teams import team as read_team
+from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -75,12 +76,17 @@ def start_anew(opened: OpenLeague, teams: Mapping[str, Team]) -> OpenLeague:
         dropped=[duel.number for duel in dropped],
         facts={"withdrawn": withdrawn},
     )
-    set_aside(opened)
-    return OpenLeague(opened.folder, store)
+    now = OpenLeague(opened.folder, store)
+    set_aside(now)
+    return now
 
 
 def set_aside(opened: OpenLeague) -> None:
-    """Move replays and logs of matches that the league doesn't have any more into the hidden folder ``REPLACED``."""
+    """Move replays and logs of matches that the league doesn't have any more into the hidden folder ``REPLACED``.
+
+    StoreError if the store has lost matches: their replays stay.
+    """
+    lost.check_whole(opened)
     place = opened.folder / REPLACED
     known: set[str] | None = None
     for path in opened.replays.glob("??/*"):
@@ -89,6 +95,8 @@ def set_aside(opened: OpenLeague) -> None:
             continue
         if known is None:
             known = opened.store.keys()
+            if found := lost.unplanned(opened, opened.state().results)[0]:
+                raise lost.lost_error(opened, counted(len(found), "match"))
         if key[1] not in known:
             place.mkdir(exist_ok=True)
             path.replace(place / path.name)

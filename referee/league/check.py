@@ -8,8 +8,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import ReplayError
+from referee.league import lost
 from referee.league.database import PLANNED, STOPPED
-from referee.league.engine import StateReader, next_look
+from referee.league.engine import StateReader, next_look, read_state
 from referee.league.standings import table
 from referee.league.teams import PROGRAM
 from referee.league.values import MatchRecord
@@ -20,14 +21,14 @@ from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from referee.league.engine import LeagueState
     from referee.league.league import OpenLeague
     from referee.league.standings import Row
     from referee.league.store import StoredMatch
-    from referee.league.values import DuelResult, MatchTask
+    from referee.league.values import Duel, DuelResult, MatchTask
 
     Progress = Callable[[int, int], None]
 
@@ -126,7 +127,11 @@ class _LeagueCheck:
 
     def run(self) -> LeagueReport:
         """Check everything."""
+        lost.check_teams(self._opened)
         store, plan = self._opened.store, self._plan
+        tasks, numbers = lost.lost_matches(self._opened)
+        if tasks or numbers:
+            return self._check_rest(tasks, numbers)
         theirs = StateReader(plan, duels := store.duels(), self._decided, self._stopped, self._forfeits)
         ours = StateReader(plan, duels, self._decided, self._stopped, self._forfeits)
         known = {duel.number: duel for duel in duels}
@@ -139,12 +144,33 @@ class _LeagueCheck:
             theirs.put(number, [(stored.task, stored.record) for stored in matches])
             ours.put(number, [(stored.task, self._checked(stored, expected.get(stored.task.key))) for stored in matches])
         found = ours.state()
+        left, count = lost.unplanned(self._opened, theirs.state().results)
+        self._problems += self._lost(left)
         if self._table(found.results) != self._table(theirs.state().results) and not self._problems:
             self._problems.append("The standings from the replays alone differ from those of the store.")
         if not self._problems:
             self._problems += self._opened.contradicted(found.results)
         self._check_decision(found)
-        return LeagueReport(self._count, self._problems, [*self._check_forfeits(), *self._not_compared(), *self._left()])
+        return LeagueReport(self._count, self._problems, [*self._check_forfeits(), *self._not_compared(), *self._left(count)])
+
+    def _check_rest(self, tasks: Sequence[MatchTask], numbers: Sequence[int]) -> LeagueReport:
+        """Name what the store has lost, and check the replays of all other matches. There are no standings without the lost ones."""
+        plan, duels = self._plan, {duel.number: duel for duel in self._opened.store.duels()}
+        self._problems += self._lost(tasks)
+        for number, group in itertools.groupby(self._opened.store.matches(), key=lambda stored: stored.task.duel):
+            expected = {task.key: task for task in plan.tasks(duels[number])} if number in duels else None
+            for stored in group:
+                self._checked(stored, stored.task if expected is None else expected.get(stored.task.key))
+        self._problems += [f"The duel {number + 1}: the store has lost it." for number in numbers]
+        return LeagueReport(self._count, self._problems, [*self._not_compared(), *self._left(0)])
+
+    def _lost(self, tasks: Sequence[MatchTask]) -> list[str]:
+        found = []
+        for task in tasks:
+            path = replay_path(self._opened.replays, task.key)
+            its = "its replay is there" if path.exists() else "its replay is missing, too"
+            found.append(f"The match {_named(task)}, replay {escape(str(path), 200)}: the store has lost it; {its}.")
+        return found
 
     def _table(self, results: Sequence[DuelResult]) -> Sequence[Row]:
         return table(results, self._plan.plan.everybody, more_is_better=self._plan.game.pairing is None)
@@ -168,7 +194,7 @@ class _LeagueCheck:
         """The record of a match's replay; what is wrong is added to the problems."""
         opened, problems = self._opened, self._problems
         path = opened.folder / kept.replay
-        where = f"The match {escape(task.key, 80)} ({' - '.join(escape(team, 60) for team in task.seats.values())}), replay {escape(str(path), 200)}"
+        where = f"The match {_named(task)}, replay {escape(str(path), 200)}"
         if task != expected:
             problems.append(f"{where}: the league's schedule has no such match.")
         if not path.exists():
@@ -224,11 +250,11 @@ class _LeagueCheck:
                 f"The store says: {told} The replays of the {counted(self._decided['duels'], 'duel')} that count don't show it."
             )
 
-    def _left(self) -> list[str]:
-        """Notes about matches that have no replay."""
+    def _left(self, unplanned: int) -> list[str]:
+        """Notes about matches that have no replay, and about duels that the store doesn't have yet."""
         total = sum(self._statuses.values())
         planned, stopped = self._statuses[PLANNED], self._statuses[STOPPED]
-        notes = []
+        notes = [f"{counted(unplanned, 'duel')} of the schedule {'is' if unplanned == 1 else 'are'} not planned yet."] if unplanned else []
         if planned:
             notes.append(f"{planned:,} of {counted(total, 'match')} {'is' if planned == 1 else 'are'} not played yet.")
         if stopped:
@@ -241,18 +267,55 @@ class _LeagueCheck:
 def rebuild_league(opened: OpenLeague, on_refused: Callable[[str], None] = lambda _: None) -> int:
     """Store the results of complete replays for which the store has no readable result; return their number.
 
-    ``on_refused`` is called with a sentence for each replay that can't be used.
+    Matches and duels that the store has lost are planned again first. ``on_refused`` is called with a sentence for each replay that can't be
+    used, and for each lost match without a replay. StoreError if the store has lost a team.
     """
-    opened.store.forget_unreadable()
+    lost.check_teams(opened)
+    store, plan = opened.store, opened.schedule
+    store.forget_unreadable()
+    gone, before = store.lost(plan.matches_each), store.keys()
+    store.put((), lost.lost_matches(opened)[0])
+    tried: set[str] = set()
     restored = 0
-    for task in opened.store.pending():
-        path = replay_path(opened.replays, task.key)
-        if not path.exists():
-            continue
-        try:
-            record = record_of(path, task, opened)
-        except (ReplayError, OSError) as error:
-            on_refused(f"{escape(str(path), 200)}: {str(error).rstrip('.')}; its match is played again.")
-            continue
-        restored += opened.store.finish(record)
+    results: Sequence[DuelResult] = []
+    while True:
+        # In some formats the pairs of a round depend on the results of the rounds before.
+        duels = plan.duels(results)
+        known = {duel.number for duel in store.duels()}
+        new = [duel for duel in duels if duel.number not in known]
+        store.put(new, [task for duel in new for task in plan.tasks(duel)])
+        for task in store.pending():
+            path = replay_path(opened.replays, task.key)
+            if task.key not in tried and path.exists():
+                tried.add(task.key)
+                try:
+                    restored += store.finish(record_of(path, task, opened))
+                except (ReplayError, OSError) as error:
+                    on_refused(f"{escape(str(path), 200)}: {str(error).rstrip('.')}; its match is played again.")
+        found = [result for result in read_state(store, plan).results if result.duel.number < len(duels)]
+        if len(found) <= len(results):
+            break
+        results = found
+    _stop_again(opened, duels, gone)
+    if gone or tried - before:
+        for task in store.pending():
+            if task.key not in before | tried:
+                on_refused(f"The match {_named(task)}: the store has no result of it, and there is no replay; it is to be played.")
     return restored
+
+
+def _stop_again(opened: OpenLeague, duels: Sequence[Duel], numbers: Collection[int]) -> None:
+    """Stop the duels with these numbers that are not to be played to the end, because of a note, a team or the end of the league."""
+    store, forfeits, notes = opened.store, opened.store.forfeits(), opened.store.duel_notes()
+    decided = store.fact("decided")
+    counted_numbers = [duel.number for duel in sorted(duels, key=opened.schedule.order)][: decided["duels"] if decided else None]
+    for duel in duels:
+        why = notes.get(duel.number) or next((forfeits[team] for team in duel.teams if team in forfeits), None)
+        if decided and why is None and duel.number not in counted_numbers:
+            why = decided["why"]
+        if duel.number in numbers and why is not None:
+            store.stop([duel.number], why)
+
+
+def _named(task: MatchTask) -> str:
+    return f"{escape(task.key, 80)} ({' - '.join(escape(team, 60) for team in task.seats.values())})"

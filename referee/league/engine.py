@@ -96,13 +96,14 @@ class ProgressListener(Protocol):
 
 
 class Engine:
-    """Plays the matches of a plan. ``run`` returns when nothing is left to play."""
+    """Plays the matches of a plan. ``run`` returns when nothing is left to play. Matches of teams in ``absent`` wait for another run."""
 
-    def __init__(self, store: Store, pool: Pool, plan: MatchPlan, watch: ProgressListener) -> None:
+    def __init__(self, store: Store, pool: Pool, plan: MatchPlan, watch: ProgressListener, absent: Container[str] = ()) -> None:
         self._store = store
         self._pool = pool
         self._plan = plan
         self._watch = watch
+        self._absent = absent
         self._running: dict[str, MatchTask] = {}
         self._repeats = Repeats()
         self._forfeits = store.forfeits()
@@ -131,7 +132,7 @@ class Engine:
             del state
             for team, reason in self._forfeits.items():
                 self._stop((duel for duel in self._duels.values() if team in duel.teams), reason)
-            pending = self._store.pending()
+            pending = [task for task in self._store.pending() if not any(team in self._absent for team in task.seats.values())]
             if not pending and not new:
                 return
             stages = [self._plan.stage(self._duels[task.duel]) for task in pending]

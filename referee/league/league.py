@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import UsageError
-from referee.league import address, config, keys, schedule, standings
+from referee.league import address, config, keys, lost, schedule, standings
 from referee.league.database import FILE
 from referee.league.engine import LeagueState, read_state
 from referee.league.results import comparisons, duel_result
@@ -69,6 +69,11 @@ class Schedule:
     def starts(self) -> tuple[tuple[MatchStart, ...], ...]:
         """The starts of each variant."""
         return tuple(self.league.starts_of(variant) for variant in range(len(self.league.variants)))
+
+    @property
+    def matches_each(self) -> int:
+        """The number of matches of each duel."""
+        return 1 if self.game.pairing is None else 2
 
     @property
     def terms(self) -> Terms:
@@ -208,7 +213,8 @@ class OpenLeague:
         return self.folder / REPLAYS
 
     def state(self) -> LeagueState:
-        """The state of the league."""
+        """The state of the league. StoreError if the store has lost matches."""
+        lost.check_whole(self)
         return read_state(self.store, self.schedule)
 
     def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Standing]:

@@ -317,6 +317,16 @@ class Store:
         with self._read() as connection:
             return [task_of(row) for row in connection.execute(query)]
 
+    def lost(self, matches_each: int) -> list[int]:
+        """Return the numbers of duels of which the store has lost something: one of so many matches, or the duel itself."""
+        duels, matches = database.duels, database.matches
+        kept = select(duels.c.number, func.count(matches.c.key)).outerjoin(matches, matches.c.duel == duels.c.number)
+        alone = select(matches.c.duel).outerjoin(duels, matches.c.duel == duels.c.number).where(duels.c.number.is_(None))
+        with self._read() as connection:
+            counts = dict.fromkeys(connection.execute(alone.distinct()).scalars(), 0)
+            counts.update(tuple(row) for row in connection.execute(kept.group_by(duels.c.number)))
+        return [number for number in range(max(counts, default=-1) + 1) if counts.get(number, 0) < matches_each]
+
     def keys(self) -> set[str]:
         """Return the keys of all matches, also of those whose results can't be read."""
         with self._read() as connection:

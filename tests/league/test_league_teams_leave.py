@@ -104,6 +104,28 @@ def test_another_program_takes_the_place_of_a_teams(words: tuple[str, ...], refe
     assert referee("league", "resume", league).returncode == 0
 
 
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_a_team_that_can_not_play_does_not_keep_another_one_from_a_new_program(is_deleted: bool, referee: Referee, league: Path) -> None:
+    other = league.parent / "in" / "bot1.py"
+    text = other.read_text()
+    if is_deleted:
+        other.unlink()
+    else:
+        other.write_text(f"{text}# changed\n")
+    done = referee("league", "replace", league, "T0", league.parent / "in" / "other.py")
+    assert done.returncode == 0, done.stderr
+    told = next(line for line in done.stderr.splitlines() if line.startswith("The matches of T1 were not played: "))
+    assert (f"league withdraw {league} T1" if is_deleted else f"league resume {league} --force") in told
+    assert ("?." in told, "''" in told) == (False, False)
+    rows = json.loads(referee("league", "standings", league, "--json").stdout)["standings"]
+    assert {row["team"]: row["played"] for row in rows} == {"T0": 1, "T1": 1, "T2": 2}
+    other.write_text(text)
+    assert referee("league", "resume", league).returncode == 0
+    rows = json.loads(referee("league", "standings", league, "--json").stdout)["standings"]
+    assert {row["team"]: row["played"] for row in rows} == {"T0": 2, "T1": 2, "T2": 2}
+    assert referee("league", "verify", league).stdout.endswith("6 replays checked, 0 problems.\n")
+
+
 def test_names_that_the_league_does_not_have_are_refused(referee: Referee, league: Path) -> None:
     for words, told in (
         (("withdraw", league, "t1"), "did you mean T1?"),

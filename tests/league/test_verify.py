@@ -140,6 +140,95 @@ def test_what_only_the_store_says_is_noted(referee: Referee, played: Callable[[i
     assert told.stdout.endswith("6 replays checked, 0 problems.\n")
 
 
+HAS_ITS_REPLAY = "the store has lost it; its replay is there."
+#: What a store of a finished league of three teams has lost, and what is told of each.
+LOST = [
+    ("delete from matches where rowid = 1", [HAS_ITS_REPLAY]),
+    ("delete from matches", [HAS_ITS_REPLAY] * 6),
+    ("delete from duels where number = 1", ["The duel 2: the store has lost it."]),
+    ("delete from duels", [f"The duel {number}: the store has lost it." for number in (1, 2, 3)]),
+    ("delete from duels where number = 0; delete from matches where duel = 0", ["The duel 1: the store has lost it."]),
+    ("delete from duels where number = 2; delete from matches where duel = 2", [HAS_ITS_REPLAY] * 2),
+    ("delete from duels; delete from matches", [HAS_ITS_REPLAY] * 6),
+]
+
+
+def lose(folder: Path, statements: str) -> None:
+    for statement in statements.split("; "):
+        change(folder, statement)
+
+
+@pytest.mark.parametrize(("statements", "told"), LOST)
+def test_what_a_store_has_lost_is_named_and_comes_back_from_the_replays(
+    statements: str, told: list[str], referee: Referee, played: Callable[[int], Path]
+) -> None:
+    out = played(3)
+    before = referee("league", "standings", out).stdout
+    lose(out, statements)
+    found = check(out)
+    assert len(found.problems) == len(told)
+    assert all(problem.endswith(words) for problem, words in zip(found.problems, told, strict=True))
+    # Nothing goes on without it, and no replay is put away as that of a match which the league doesn't have.
+    replays = sorted((out / "replays").rglob("*"))
+    going_on = referee("league", "resume", out)
+    assert (going_on.returncode, "Restore it from the replays: referee league rebuild" in going_on.stderr) == (4, True), going_on.stderr
+    assert sorted((out / "replays").rglob("*")) == replays
+    rebuilt = referee("league", "rebuild", out)
+    assert rebuilt.returncode == 0, rebuilt.stderr
+    assert check(out) == LeagueReport(6, [], [])
+    assert referee("league", "standings", out).stdout == before
+
+
+@pytest.mark.parametrize("statements", ["delete from matches where rowid = 1", "delete from matches; delete from duels"])
+def test_a_lost_match_without_a_replay_is_told_and_played_again(statements: str, referee: Referee, played: Callable[[int], Path]) -> None:
+    out = played(2)
+    before = referee("league", "standings", out).stdout
+    opened = open_league(out)
+    gone = next(iter(opened.store.matches())).record
+    opened.close()
+    assert gone is not None
+    (out / gone.replay).unlink()
+    lose(out, statements)
+    assert any("its replay is missing, too" in problem for problem in check(out).problems) == ("duels" not in statements)
+    told = referee("league", "rebuild", out)
+    assert (told.returncode, f"The match {gone.key} (T0 - T1): the store has no result of it" in told.stderr) == (1, True), told.stderr
+    assert referee("league", "resume", out).returncode == 0
+    assert check(out) == LeagueReport(2, [], [])
+    assert referee("league", "standings", out).stdout == before
+
+
+def test_a_store_that_has_lost_a_team_is_refused(referee: Referee, played: Callable[[int], Path]) -> None:
+    out = played(3)
+    change(out, "delete from teams where name = 'T1'")
+    for command in ("verify", "rebuild", "standings", "resume"):
+        told = referee("league", command, out)
+        assert (told.returncode, "has lost the team T1, whose duels it has" in told.stderr) == (4, True), told.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ['format = "swiss"\nrounds = 3', 'format = "elimination"'])
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "delete from matches",
+        "delete from duels where number = 1",
+        "delete from matches where rowid = 7",
+        "delete from duels; delete from matches",
+    ],
+)
+def test_rounds_that_depend_on_results_are_rebuilt_one_after_the_other(
+    statements: str, kind: str, referee: Referee, tmp_path: Path
+) -> None:
+    out = play(referee, tmp_path, teams=5, extra=kind)
+    before = referee("league", "standings", out).stdout
+    count = check(out).replays
+    lose(out, statements)
+    assert check(out).problems
+    assert referee("league", "rebuild", out).returncode == 0
+    assert check(out) == LeagueReport(count, [], [])
+    assert referee("league", "standings", out).stdout == before
+
+
 def test_one_problem_is_one_problem(referee: Referee, played: Callable[[int], Path]) -> None:
     out = played(2)
     next((out / "replays").rglob("*.gz")).unlink()
