@@ -64,3 +64,19 @@ def test_the_engine_decides_where_the_page_does_not_know(tmp_path: Path) -> None
     found = run(laid_out(tmp_path), f"{SCRIPT}{moves} console.log(JSON.stringify([first, refused, asks, sent]));")
     # Asked again with the next question; only what is said of this wish counts.
     assert found == [[1, []], ["a wall is in the way", []], 2, [["v", 260]]]
+
+
+def test_a_reason_names_its_buttons_where_others_can_be_pressed(tmp_path: Path) -> None:
+    script = """
+    const { reasonsInWords } = await import("./web/viewer/app/pad.js");
+    const [one, other] = [{ sign: "| wall", reason: "It would cover the prey" }, { sign: "— wall", reason: "Too early" }];
+    const both = [{ sign: "— wall", reason: "Too early" }, { sign: "| wall", reason: "Too early" }];
+    console.log(JSON.stringify([[[], 2], [[one], 2], [[one, other], 2], [both, 2], [both, 3]].map((given) => reasonsInWords(...given))));
+    """
+    assert run(laid_out(tmp_path), script) == [
+        "",
+        "| wall: It would cover the prey",
+        "| wall: It would cover the prey · — wall: Too early",
+        "Too early",
+        "— wall, | wall: Too early",
+    ]

@@ -76,6 +76,17 @@ export class Dials {
  * @property {(button: import("../kit/types.js").PadButton | null) => void} hover
  */
 
+/**
+ * Why some buttons are disabled: each reason once, after the signs of its buttons if others among the `checked` ones can be pressed.
+ * @param {{ sign: string, reason: string }[]} refused @param {number} checked
+ */
+export function reasonsInWords(refused, checked) {
+  return [...new Set(refused.map(({ reason }) => reason))].map((reason) => {
+    const signs = refused.filter((one) => one.reason === reason).map(({ sign }) => sign);
+    return signs.length < checked ? `${signs.join(", ")}: ${reason}` : reason;
+  }).join(" · ");
+}
+
 /** The buttons of a person, in groups: arrows around a middle, or a row. A button that would be refused is disabled and tells why. */
 export class Pads {
   /**
@@ -143,7 +154,8 @@ export class Pads {
       write(about, reason);
     }
     const refused = this.buttons.filter(({ reason }) => reason);
-    write(this.why, words?.(refused.map(({ button }) => button.move)) ?? [...new Set(refused.map(({ reason }) => reason))].join(" · "));
+    const said = refused.map(({ button, reason }) => ({ sign: button.sign, reason }));
+    write(this.why, words?.(refused.map(({ button }) => button.move)) ?? reasonsInWords(said, this.checked.length));
   }
 
   /** What is chosen may have changed. @param {number} turn */
