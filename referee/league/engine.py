@@ -166,11 +166,7 @@ class Engine:
                 queue.push(task)
         held = [task for task in pending if self._is_held(task)]
         while queue or self._running or held:
-            while queue and self._pool.room > 0:
-                task = queue.pop()
-                if not self._is_off(task):
-                    self._running[task.key] = task
-                    self._pool.submit(task)
+            self._give_out(queue)
             ended = self._take_ended(queue)
             if held and (ended or not (queue or self._running)):
                 held = self._release(held, queue)
@@ -180,11 +176,25 @@ class Engine:
                 return True
         return False
 
+    def _give_out(self, queue: Queue) -> None:
+        """Give a match to every free slot."""
+        while queue and self._pool.room > 0:
+            task = queue.pop()
+            if not self._is_off(task):
+                self._running[task.key] = task
+                self._pool.submit(task)
+
     def _take_ended(self, queue: Queue | None) -> bool:
-        """Wait a moment for matches to end, and store their results; void matches go back into the queue."""
+        """Wait a moment for matches to end, and store their results; void matches go back into the queue.
+
+        A slot that is free gets its next match first, unless one of the results can stop matches.
+        """
         ended = self._pool.wait(_TICK) if self._running else ()
         for finished in ended:
             self._running.pop(finished.task.key, None)
+        if queue is not None and not self._next_check and all(map(_stops_nothing, ended)):
+            self._give_out(queue)
+        for finished in ended:
             again = self._take(finished)
             if again is not None and queue is not None:
                 queue.push(again)
@@ -302,6 +312,11 @@ class Engine:
                 self._watch.decided(why)
                 return True
         return False
+
+
+def _stops_nothing(finished: Finished) -> bool:
+    """True for the result of a match that all teams have begun: no team forfeits by it, and no match is void."""
+    return isinstance(finished.report, Played) and finished.report.record.started
 
 
 def next_look(duels: int) -> int:

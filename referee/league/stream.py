@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid, StartError
 from referee.league.values import MOST_VOIDS
-from referee.league.worker import NotStarted, Played
+from referee.league.worker import NotStarted, Played, Void
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from referee.league.local import Pool
+    from referee.league.local import Finished, Pool
     from referee.league.values import MatchRecord, MatchTask
 
 
@@ -28,8 +29,11 @@ def play_stream(
     following = next(source, None)
     voids: dict[str, int] = {}
     running = 0
-    while running or again or following is not None:
-        while pool.room > 0 and (again or (following is not None and may_begin(following))):
+    ended: deque[Finished] = deque()
+    while running or again or ended or following is not None:
+        # A free slot plays again before a result is handed on, unless the result is an error.
+        is_going_on = all(isinstance(report, Played) for _, report in ended)
+        while is_going_on and pool.room > 0 and (again or (following is not None and may_begin(following))):
             if again:
                 pool.submit(again.pop())
             else:
@@ -37,14 +41,20 @@ def play_stream(
                 pool.submit(following)
                 following = next(source, None)
             running += 1
-        for task, report in pool.wait(1.0):
-            running -= 1
-            if isinstance(report, Played):
-                yield task, report.record
-            elif isinstance(report, NotStarted):
+        if ended:
+            task, report = ended.popleft()
+            if isinstance(report, NotStarted):
                 raise StartError(report.text)
-            else:
+            if isinstance(report, Void):
+                raise MatchVoid(report.text)
+            yield task, report.record
+            continue
+        for finished in pool.wait(1.0):
+            running -= 1
+            task, report = finished
+            if isinstance(report, Void):
                 voids[task.key] = voids.get(task.key, 0) + 1
-                if report.is_fatal or voids[task.key] == MOST_VOIDS:
-                    raise MatchVoid(report.text)
+            if isinstance(report, Void) and not report.is_fatal and voids[task.key] < MOST_VOIDS:
                 again.append(task)
+            else:
+                ended.append(finished)
