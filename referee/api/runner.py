@@ -162,9 +162,11 @@ def discard_empty(replay: Path) -> None:
 
 
 def entrant(seat: Seat, spec: Spec) -> Entrant:
-    """The entrant for a program."""
+    """The entrant for a program. Its replay, texts and log name no folders of this machine."""
     from referee.match.loop import Entrant
+    from referee.players.own_files import published
 
+    spec = published(spec, str(Path.cwd()))
     return Entrant(spec.label, spec.about, spec.runs, host=spec.dialect.host(seat) if spec.dialect else None)
 
 

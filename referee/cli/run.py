@@ -60,12 +60,10 @@ def run_match(
     from referee.isolation.supervision import start_early
     from referee.match.seeds import new_seed
     from referee.players.building import tell_builds
-    from referee.players.spec import HUMAN, Spec
+    from referee.players.spec import Spec
 
-    has_pages = show.is_live or any(name == HUMAN for name in names.values())
     specs = {
-        seat: Spec(name, None, visitors[seat].about) if seat in visitors else _spec(name, seat, wanted, is_public=has_pages)
-        for seat, name in names.items()
+        seat: Spec(name, None, visitors[seat].about) if seat in visitors else _spec(name, seat, wanted) for seat, name in names.items()
     }
     if any(spec.runs is not None for spec in specs.values()):
         start_early()
@@ -109,13 +107,12 @@ def run_match(
     return played, pages
 
 
-def _spec(name: str, seat: str, wanted: request.Request, *, is_public: bool) -> Spec:
-    """Return a player by its name; one whose texts and log spectators may read, without folders of this machine."""
-    from referee.players.spec import from_home, published, resolve
+def _spec(name: str, seat: str, wanted: request.Request) -> Spec:
+    """Return a player by its name, under a name without folders of this machine: others may read its replay, texts and log."""
+    from referee.players.own_files import published
+    from referee.players.spec import resolve
 
-    home = str(Path.cwd())
-    found = resolve(from_home(name, home) if is_public else name, seat, wanted.match.game.info.name, wanted.match.settings)
-    return published(found, home) if is_public and not found.is_human else found
+    return published(resolve(name, seat, wanted.match.game.info.name, wanted.match.settings), str(Path.cwd()))
 
 
 def tell_notes(notes: Sequence[str], *, is_quiet: bool) -> None:

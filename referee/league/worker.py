@@ -24,7 +24,8 @@ from referee.isolation.supervision import SupervisionReserve
 from referee.league.teams import check_copy
 from referee.league.values import MatchRecord
 from referee.match.clock import TimeControl
-from referee.players.spec import from_home, published, resolve
+from referee.players.own_files import from_home, published
+from referee.players.spec import resolve
 from referee.replay.paths import SUFFIX
 from referee.wire.escape import escape
 

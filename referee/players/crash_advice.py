@@ -127,11 +127,25 @@ def _module(program: Program, name: str, *, is_sandbox: bool) -> Advice:
     python = _python(program, is_sandbox=is_sandbox)
     if python is None or name in sys.stdlib_module_names:
         return Advice()
-    runs = f"It runs on {escape(python, 200)}, which has no module {name}"
+    shown = _without_folders(python, program)
+    runs = f"It runs on {escape(shown or 'a Python of its own', 200)}, which has no module {name}"
     if name in _OWN_MODULES:
-        text = f"{runs}; write {escape(runtime.OWN_PYTHON, 200)} instead, or name the .py file without an interpreter"
-        return Advice(text, is_line_right=True)
-    return Advice(f"{runs}; try: {escape(install_command(name, python=python), 300)}")
+        own = _without_folders(runtime.OWN_PYTHON, program)
+        instead = f"write {escape(own, 200)} instead, or " if own else ""
+        return Advice(f"{runs}; {instead}name the .py file without an interpreter", is_line_right=True)
+    return Advice(f"{runs}; " + (f"try: {escape(install_command(name, python=shown), 300)}" if shown else "install it for that one"))
+
+
+def _without_folders(python: str, program: Program) -> str:
+    """The Python as a command that names no folder of a person, for a program whose texts others may read; "" if there is no such command."""
+    if not program.home or python.startswith("/usr/"):
+        return python
+    name = Path(python).name
+    return short_path(python, program.home) if _is_below(python, program.home) else name if shutil.which(name) == python else ""
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return bool(folder.strip("/")) and Path(path).is_relative_to(folder)
 
 
 def _python(program: Program, *, is_sandbox: bool) -> str | None:

@@ -15,9 +15,18 @@ _KEPT_BYTES = 65_536
 #: How much of it the last lines are taken from.
 _TAIL_BYTES = 4096
 _TAIL_LINES = 20
-#: The end of a piece that may go on in the next one: a word, which may be a path.
+#: The end of a piece may go on in the next one: so much of a line, since a path may have spaces in it, or so much of a word in a longer line.
+_LONGEST_LINE, _LONGEST_PATH = 4096, 512
 _WORD = re.compile(rb"[^\s\"'`()<>,;]*\Z")
-_LONGEST_PATH = 512
+
+
+def _open_end(data: bytes) -> int:
+    """Return the place from which on a text may be a path that goes on."""
+    line = data.rfind(b"\n", max(0, len(data) - _LONGEST_LINE)) + 1
+    if line or len(data) <= _LONGEST_LINE:
+        return line
+    word = _WORD.search(data, len(data) - _LONGEST_PATH)
+    return len(data) if word is None else word.start()
 
 
 class Log:
@@ -45,9 +54,9 @@ class Log:
             data, self._held = self._held + data, b""
         if self.kept < self.max_bytes:
             if self.rewrite is not None:
-                word = _WORD.search(data, max(0, len(data) - _LONGEST_PATH))
-                if word is not None and b"/" in word[0]:
-                    data, self._held = data[: word.start()], word[0]
+                end = _open_end(data)
+                if b"/" in data[end:]:
+                    data, self._held = data[:end], data[end:]
             data = self.shown(data)
         self._keep(data)
 

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation.bubblewrap import HOME
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from referee.isolation.program import Program
+    from referee.players.spec import Spec
 
 #: Files of libraries: those of Python, of Node.js and of Rust.
 _LIBRARY = re.compile(
@@ -98,7 +100,12 @@ def own_files(program: Program, *, is_sandbox: bool, home: str = HOME) -> OwnFil
         if is_sandbox:
             names[f"{home}/{piece.place}" if piece.place else home] = shown
         else:
-            names[piece.source] = names[os.path.realpath(piece.source)] = shown
+            for path in (piece.source, os.path.realpath(piece.source)):
+                names[path] = shown
+                folder = os.path.dirname(path)
+                if program.home and folder != "/":
+                    # Python's own path begins with it.
+                    names.setdefault(folder, short_path(folder, program.home))
     if program.home and not is_sandbox:
         names.setdefault(program.home, ".")
     return OwnFiles(tuple(names.items()), FOREIGN)
@@ -118,3 +125,34 @@ def short_path(path: str, home: str = "") -> str:
     if (here.strip("/") or not home) and f"{path}/".startswith(f"{here.rstrip('/')}/"):
         return os.path.relpath(path, here)
     return os.path.basename(path) if home else path
+
+
+def from_home(player: str, home: str) -> str:
+    """Return a player's description with paths relative to the folder ``home`` in place of absolute ones."""
+    return re.sub(rf"(?<![\w./-]){re.escape(home.rstrip('/'))}/", "./", player) if home.strip("/") else player
+
+
+def published(spec: Spec, home: str) -> Spec:
+    """Return a program under a name without folders of this machine: others may read its replay, texts and log.
+
+    Paths in the folder ``home`` are relative to it; of others the last name stays. A program that has such a name already keeps it.
+    """
+    if spec.runs is None or spec.runs.home:
+        return spec
+
+    def is_outside(path: str) -> bool:
+        # Below the root are all folders.
+        return not home.strip("/") or not f"{path}/".startswith(f"{home.rstrip('/')}/")
+
+    def short(found: re.Match[str]) -> str:
+        path = os.path.abspath(os.path.join(home, os.path.expanduser(found[0])))
+        return os.path.basename(path) or found[0] if is_outside(path) and os.path.lexists(path) else found[0]
+
+    shown = from_home(spec.label, home)
+    for piece in spec.runs.pieces:
+        # It may have a space in it.
+        if is_outside(piece.source):
+            shown = shown.replace(piece.source, os.path.basename(piece.source))
+    shown = re.sub(r"[^\s'\":;,=]*/[^\s'\":;,=]*", short, shown)
+    about = {**spec.about, "program": escape(shown, 400)}
+    return spec._replace(label=shown, about=about, runs=spec.runs._replace(label=shown, home=home))

@@ -470,22 +470,3 @@ def environment() -> dict[str, str]:
         "PYTHONFAULTHANDLER": "1",
         "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
     }
-
-
-def from_home(player: str, home: str) -> str:
-    """Return a player's description with paths relative to the folder ``home`` in place of absolute ones."""
-    return re.sub(rf"(?<![\w./-]){re.escape(home.rstrip('/'))}/", "./", player) if home.strip("/") else player
-
-
-def published(spec: Spec, home: str) -> Spec:
-    """Return a program under a name without folders of this machine: others may read its replay, texts and log.
-
-    Paths in the folder ``home`` are relative to it; of others the last name stays.
-    """
-    shown = spec.label
-    for piece in spec.program.pieces:
-        # Below the root are all folders.
-        if not home.strip("/") or not f"{piece.source}/".startswith(f"{home.rstrip('/')}/"):
-            shown = shown.replace(piece.source, Path(piece.source).name)
-    about = {**spec.about, "program": escape(shown, 400)}
-    return spec._replace(label=shown, about=about, runs=spec.program._replace(label=shown, home=home))

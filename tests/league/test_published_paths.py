@@ -88,3 +88,39 @@ def test_letters_of_every_language_stay_in_the_names_of_handed_out_files(referee
     names = {path.name for path in (tmp_path / "out/students").rglob("*.gz")}
     assert names == {"1-prüft-größe-1.replay.jsonl.gz"}
     assert any(path.name.startswith("jörg-gr") for path in (tmp_path / "out/students").iterdir())
+
+
+@pytest.mark.parametrize("level", ["none", "strict"])
+def test_a_match_played_by_hand_names_no_folder_of_this_machine_either(level: str, referee: Cli, tmp_path: Path) -> None:
+    """Its replay kept the path as it was written, and the log kept the folder of the bot."""
+    if level == "strict" and (why := missing()):
+        pytest.skip(why)
+    folder, here = tmp_path / "secret-share" / "Außer halb", tmp_path / "secret-home" / "run"
+    for place in (folder, here / "own"):
+        place.mkdir(parents=True)
+        for seat, base in (("hunter", "HunterBot"), ("prey", "PreyBot")):
+            (place / f"{seat}.py").write_text(BOT.replace("SEAT", base))
+    (tmp_path / "prey.py").write_text(BOT.replace("SEAT", "PreyBot"))
+    command = f"'{sys.executable}' '{folder}/prey.py'"
+    ways = [
+        ("play", str(folder / "hunter.py"), "../../prey.py"),
+        ("play", str(folder), command),
+        ("play", str(here / "own" / "hunter.py"), f"{here}/own"),
+        ("duel", str(folder), "own"),
+        ("play", str(folder), str(folder), "--games", "2"),
+        ("profile", str(folder / "hunter.py"), str(tmp_path / "prey.py")),
+    ]
+    for number, way in enumerate(ways):
+        done = referee(*way, "--max-steps", "20", "--isolation", level, "--out", f"out/{number}/", cwd=here)
+        assert done.returncode == 0, (way, done.stderr)
+    script = f"import referee\nreferee.play({str(folder / 'hunter.py')!r}, 'still', max_steps=20, out='out/api.replay.jsonl.gz', isolation={level!r})"
+    subprocess.run([sys.executable, "-c", script], cwd=here, check=True, timeout=300)
+    found = [path for path in (here / "out").rglob("*") if path.name.endswith((".gz", ".log"))]
+    assert len([path for path in found if path.name.endswith(".gz")]) == 9
+    for path in found:
+        text = path.read_bytes()
+        text = gzip.decompress(text) if path.name.endswith(".gz") else text
+        for secret in (b"secret-home", b"secret-share", str(tmp_path).encode(), ROOT.encode(), sys.prefix.encode()):
+            assert secret not in text, (path, text[max(0, text.find(secret) - 200) :][:300])
+    (log,) = (here / "out" / "2").glob("*.prey.stderr.log")
+    assert "own/prey.py" in log.read_text()

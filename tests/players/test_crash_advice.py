@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,6 +86,27 @@ def test_nothing_is_told_of_files_elsewhere(folder: Path, name: str) -> None:
 def test_a_package_is_installed_for_the_python_that_runs_the_bot(folder: Path, is_sandbox: bool) -> None:
     said = advised(folder, "ModuleNotFoundError: No module named 'numpy.linalg'", is_sandbox=is_sandbox)
     assert said == "It runs on /usr/bin/python3, which has no module numpy; try: /usr/bin/python3 -m pip install numpy"
+
+
+def test_a_recorded_text_names_no_folder_of_a_python(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others read the replay. A Python on the PATH or below the current folder is named so that its author can use the command."""
+    python = folder / "home/.pyenv/bin/python3"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    said = "ModuleNotFoundError: No module named 'numpy'"
+    program = Program((str(python), "bot.py"), str(folder), dict(os.environ), "bot", (Piece(str(folder / "bot.py"), "bot.py"),))
+
+    def told(home: Path, text: str = said) -> str:
+        return advice(program._replace(home=str(home)), text, is_sandbox=False).text
+
+    monkeypatch.setenv("PATH", "/usr/bin")
+    assert told(folder / "run") == "It runs on a Python of its own, which has no module numpy; install it for that one"
+    assert told(folder / "home") == "It runs on .pyenv/bin/python3, which has no module numpy; try: .pyenv/bin/python3 -m pip install numpy"
+    monkeypatch.setattr(runtime, "OWN_PYTHON", str(python))
+    sdk = told(folder / "run", "ModuleNotFoundError: No module named 'sdk'")
+    assert sdk == "It runs on a Python of its own, which has no module sdk; name the .py file without an interpreter"
+    monkeypatch.setenv("PATH", f"{python.parent}:/usr/bin")
+    assert told(folder / "run") == "It runs on python3, which has no module numpy; try: python3 -m pip install numpy"
 
 
 def test_the_sdk_is_not_installed_from_elsewhere(folder: Path) -> None:

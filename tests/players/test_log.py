@@ -55,3 +55,15 @@ def test_paths_are_renamed_however_the_text_is_cut(tmp_path: Path, size: int) ->
     log.close()
     assert (tmp_path / "bot.log").read_bytes() == wanted
     assert log.total == log.kept == len(wanted)
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 50, 1_000])
+def test_a_path_with_a_space_in_it_is_renamed_however_the_text_is_cut(tmp_path: Path, size: int) -> None:
+    """The part before the space was kept as soon as the next word had begun."""
+    said = b"I am /home/ada/my bots/a b.py in /home/ada/my bots\nand " + b"/x" * 3_000 + b" /home/ada/my"
+    log = Log(tmp_path / "bot.log", 10_000)
+    log.rewrite = OwnFiles((("/home/ada/my bots", "my bots"),)).published
+    for at in range(0, len(said), size):
+        log.take(said[at : at + size])
+    log.close()
+    assert (tmp_path / "bot.log").read_bytes() == b"I am my bots/a b.py in my bots\nand " + b"/x" * 3_000 + b" /home/ada/my"

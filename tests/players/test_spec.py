@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from referee.errors import PlayerError
-from referee.players.own_files import own_files
-from referee.players.spec import from_home, published, resolve
+from referee.players.own_files import from_home, own_files, published
+from referee.players.spec import resolve
 
 
 def test_a_python_file_runs_on_this_python_in_its_folder(tmp_path: Path) -> None:
