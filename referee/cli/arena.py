@@ -190,6 +190,51 @@ def export(
         put_export(opened, about, out, as_json=as_json)
 
 
+@arena.command("freeze")
+@command
+def freeze(folder: Folder) -> None:
+    """Take no versions until thaw. Matches go on."""
+    _set_frozen(folder, is_frozen=True)
+
+
+@arena.command("thaw")
+@command
+def thaw(folder: Folder) -> None:
+    """Take versions again."""
+    _set_frozen(folder, is_frozen=False)
+
+
+def _set_frozen(folder: Path, *, is_frozen: bool) -> None:
+    with _opened(folder) as opened:
+        opened.store.set_fact("frozen", is_frozen)
+        put(opened.frozen() or "The arena takes versions.")
+
+
+@arena.command("final")
+@command
+def final(
+    folder: Folder,
+    out: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the final, a new league.", show_default=False)],
+    kind: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="swiss, round-robin or elimination.  (default: swiss)", show_default=False)
+    ] = "swiss",
+    starts: Annotated[int, typer.Option("--starts", metavar="N", help="How many starts are drawn.  (default: 10)", min=1)] = 10,
+    as_json: JsonFlag = False,
+) -> None:
+    """Begin a league of the active versions of all teams, on new starts, and print the commitment to these."""
+    with _opened(folder) as opened:
+        from referee.arena.final import begin_final
+
+        begun = begin_final(opened, out, kind, starts)
+        if as_json:
+            put_json({**begun._asdict(), "reveal": str(begun.reveal)})
+            return
+        put(f"A final of {counted(len(begun.teams), 'team')}, {kind}, in {escape(str(out), 200)}")
+        put(f"Publish this now:           {begun.commitment}")
+        put(f"Publish this after the end: {escape(str(begun.reveal), 200)}")
+        put(f"Next:  {program()} league resume {shlex.quote(str(out))}")
+
+
 @contextlib.contextmanager
 def _opened(folder: Path) -> Iterator[OpenArena]:
     need_league("arena")

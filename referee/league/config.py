@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -424,7 +423,7 @@ class LeagueReader:
                     f"rounds is {given.rounds}, but {teams} teams have met everybody after {most}; take at most {most}, or the format "
                     f'"{ROUND_ROBIN}".'
                 )
-            return given.rounds or min(most, max(1, math.ceil(math.log2(teams))))
+            return given.rounds or schedule.default_rounds(teams)
         if given.format == TABLES:
             schedule.check_tables(teams, size, given.rounds or 0)
             return given.rounds or schedule.tables_each(teams, size)

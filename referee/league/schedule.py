@@ -94,6 +94,11 @@ def round_count(plan: FixturePlan) -> int | None:
     return (len(plan.teams) - 1).bit_length() if plan.format == "elimination" else None
 
 
+def default_rounds(teams: int) -> int:
+    """Return the number of rounds that find the best of a Swiss league; fewer teams have met everybody before."""
+    return min(teams - 1 + teams % 2, max(1, (teams - 1).bit_length()))
+
+
 def duel_count(plan: FixturePlan) -> int:
     """Return the number of duels of the whole league."""
     size, joined = len(plan.teams), len(plan.added)

@@ -123,6 +123,33 @@ def test_an_arena_that_is_killed_loses_nothing_and_plays_no_match_twice(
     arena.close()
 
 
+def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = two_versions(tmp_path, monkeypatch)
+    assert referee("arena", "final", "arena", "final").stderr == "referee: A final needs two teams with an active version; there is one.\n"
+    arena = open_arena(folder)
+    add(arena, "three", "other")
+    arena.close()
+    assert referee("arena", "freeze", "arena").stdout.startswith("The arena is frozen; referee arena thaw ")
+    refused = referee("arena", "add", "arena", "bot.py", "--team", "mine")
+    assert (refused.returncode, "The arena is frozen" in refused.stderr) == (2, True)
+    assert referee("arena", "final", "arena", "final", "--format", "gauntlet").returncode == 2
+    begun = referee("arena", "final", "arena", "final", "--format", "round-robin", "--starts", "2", "--json")
+    assert begun.returncode == 0, begun.stderr
+    found = json.loads(begun.stdout)
+    assert sorted(found["teams"]) == ["mine", "other"]
+    assert not (tmp_path / "final" / "reveal.json").stat().st_mode & 0o077
+    played = referee("league", "resume", "final", "--json", "-q")
+    assert played.returncode == 0, played.stderr
+    assert json.loads(played.stdout)["matches"]["done"] == 4
+    # Nobody could have chosen other starts after the commitment, and those of the league are these.
+    assert referee("grade", "--check-reveal", "final/reveal.json", "--hash", found["commitment"]).returncode == 0
+    revealed = json.loads((tmp_path / "final" / "reveal.json").read_text())["tests"][0]["starts"]
+    rows = json.loads(referee("league", "export", "final", "--json").stdout)["matches"]
+    assert {row["seed"] for row in rows} == {start["seed"] for start in revealed}
+    assert referee("arena", "final", "arena", "final").returncode == 2
+    assert referee("arena", "thaw", "arena").stdout == "The arena takes versions.\n"
+
+
 def test_ctrl_c_says_how_to_go_on(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = two_versions(tmp_path, monkeypatch)
     running = commands.start("arena", "run", "arena", "--slots", "1", "-q", cwd=tmp_path)

@@ -1,0 +1,64 @@
+"""The final of an arena: an ordinary league of the active versions, on hidden starts that are committed to beforehand."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import UsageError
+from referee.grading import family, reveal
+from referee.grading.values import Rubric, RubricTest
+from referee.league import config, schedule
+from referee.league.league import begin, check_new
+from referee.match.seeds import new_seed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from referee.arena.arena import OpenArena
+
+#: The formats of a final; the first one is the default.
+FORMATS = (schedule.FORMATS[2], schedule.FORMATS[0], schedule.FORMATS[3])
+
+
+class Final(NamedTuple):
+    """A final that was begun: its teams in the order of their ratings, the commitment to its starts, and the file that reveals these."""
+
+    teams: tuple[str, ...]
+    commitment: str
+    reveal: Path
+
+
+def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final:
+    """Begin the league of the active versions of all teams, best rating first, in ``folder``; references don't take part.
+
+    All matches are on the same starts, which are new. UsageError if there are fewer than two teams, or if the folder holds a league.
+    """
+    if kind not in FORMATS:
+        raise UsageError(f"--format is {kind!r:.40}, but must be {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
+    if arena.config.seat is not None:
+        raise UsageError(f"In this arena versions play {arena.config.seat} alone, but in a final teams play every role.")
+    forfeits = arena.store.forfeits()
+    active = {one.name: one for one in arena.versions if one.is_active and not one.is_reference and one.name not in forfeits}
+    if len(active) < 2:
+        raise UsageError(f"A final needs two teams with an active version; there {'is one' if active else 'are none'}.")
+    rated = arena.schedule.rated(arena.state().results, active, resamples=100)
+    teams = tuple(arena.schedule.teams[one.team]._replace(name=active[one.team].team) for one in rated)
+    base = arena.league
+    settings = base.match_settings(0, base.starts_of(0)[0])
+    test = RubricTest(0, "final", None, "", (), 0.0, starts, starts, "", settings)
+    rubric = Rubric(f"final of {base.name}"[:40].strip(), base.game, base.rules, family.new_seed(), (test,))
+    rounds = schedule.default_rounds(len(teams)) if kind == FORMATS[0] else 0
+    league = base._replace(
+        name=rubric.name,
+        seed=new_seed(),
+        format=config.Format(kind, rounds, 2),
+        teams=teams,
+        starts=config.StartList(0, family.starts(arena.config.game, rubric, test)),
+    )
+    check_new(league, folder)
+    with closing(begin(league, folder)):
+        pass
+    path = reveal.reveal(rubric, folder)
+    path.chmod(0o600)
+    return Final(tuple(team.name for team in teams), family.committed(rubric), path)
