@@ -40,6 +40,9 @@ _MOST_QUESTIONS = 4
 _LOG_BYTES = 4 << 20
 _HIDDEN = "That can't be seen from here.\n"
 _CLOSE = {"Connection": "close"}
+#: After so many seconds without an answer, a visitor is told to ask again, and when. Nobody holds a connection until the end of a match.
+ANSWER_SECONDS = 20.0
+_LATER = {"Retry-After": "5"}
 
 
 class Site:
@@ -59,6 +62,8 @@ class Site:
         self.kept = kept
         #: As for ``commands_of``.
         self.is_here, self.is_public = True, False
+        #: The seconds after which a visitor is told to ask again.
+        self.patience = ANSWER_SECONDS
         self.config = config
         self.tokens = tokens
         self.logs = logs
@@ -120,7 +125,10 @@ class Site:
     def _with_access(self, answer: Callable[[Request, Seat | None], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def checked(request: Request) -> Response:
             is_known, seat = self.seat_of(request.path_params["token"])
-            return await (answer(request, seat) if is_known else _no_token(request))
+            try:
+                return await (answer(request, seat) if is_known else _no_token(request))
+            except asyncio.TimeoutError:
+                return Response("The answer takes longer. Ask again.\n", 202, _LATER, "text/plain")
 
         return checked
 
@@ -155,24 +163,25 @@ class Site:
         return StreamingResponse(_parts(file, size), headers={"Content-Length": str(size)}, media_type="application/octet-stream")
 
     async def _check(self, request: Request, seat: Seat | None) -> Response:
-        return JSONResponse(await self._visible(request, seat).verdict())
+        return JSONResponse(await asyncio.wait_for(self._visible(request, seat).verdict(), self.patience))
 
     async def _question(self, request: Request, seat: Seat | None) -> Response:
         kept, turn = self._visible(request, seat), _number(request, "turn")
         kept.begin()
-        return JSONResponse(await worked(lambda: kept.recorded.question(turn, request.query_params.get("seat", "")), self._questions))
+        asked = request.query_params.get("seat", "")
+        return JSONResponse(await worked(lambda: kept.recorded.question(turn, asked), self._questions, self.patience))
 
     async def _judged(self, request: Request, seat: Seat | None) -> Response:
         """Return the verdicts from an index on; the response waits until there are more or all are known."""
         kept, start = self._visible(request, seat), _number(request, "from")
         kept.start_verdicts()
-        found, is_all = await kept.judged_from(start)
+        found, is_all = await asyncio.wait_for(kept.judged_from(start), self.patience)
         return JSONResponse({"points": found, "is_all": is_all, "left_out": kept.recorded.left_out if is_all else []})
 
     async def _overlay(self, request: Request, seat: Seat | None) -> Response:
         kept, turn = self._visible(request, seat), _number(request, "turn")
         kept.begin()
-        return JSONResponse(await worked(lambda: kept.recorded.overlay(turn), self._thinking))
+        return JSONResponse(await worked(lambda: kept.recorded.overlay(turn), self._thinking, self.patience))
 
     async def _commands(self, request: Request, seat: Seat | None) -> Response:
         """Return what the page needs to print command lines about the replay."""
@@ -184,6 +193,7 @@ class Site:
                 await worked(
                     lambda: read_commands(kept.source, kept.path, kept.lines(), is_here=self.is_here, is_public=self.is_public),
                     self._questions,
+                    self.patience,
                 )
             )
         except (ReplayError, OSError):

@@ -123,9 +123,12 @@ def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
     return future
 
 
-async def worked(work: Callable[[], Any], turn: asyncio.Lock | asyncio.Semaphore) -> Any:
-    """Run a function in a thread when it is its turn. The turn ends with the thread, also if the visitor has left before."""
-    await turn.acquire()
+async def worked(work: Callable[[], Any], turn: asyncio.Lock | asyncio.Semaphore, patience: float | None = None) -> Any:
+    """Run a function in a thread when it is its turn. The turn ends with the thread, also if the visitor has left before.
+
+    asyncio.TimeoutError if it isn't its turn within ``patience`` seconds.
+    """
+    await asyncio.wait_for(turn.acquire(), patience)
     try:
         result = in_thread(work)
     except BaseException:

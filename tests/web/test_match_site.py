@@ -9,6 +9,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from asgi import asked
 from conftest import play_match
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
@@ -108,6 +109,39 @@ async def watched_to_its_end(site: MatchSite) -> tuple[Reader, asyncio.Task[None
     await until(lambda: reader.of_type("over"))
     (over,) = reader.of_type("over")
     return reader, task, over
+
+
+@pytest.mark.parametrize("path", ["check", "judged?from=0"])
+def test_a_question_about_a_running_match_has_a_deadline(path: str, replay: Path) -> None:
+    async def main() -> None:
+        site = site_of(replay)
+        site.patience = 0.0
+        app = site.app()
+        for _ in range(2):
+            status, headers, body = await asked(app, f"/spectator/{path}")
+            assert (status, headers["retry-after"], body) == (202, "5", b"The answer takes longer. Ask again.\n")
+        site.patience = 60.0
+        reader, task, _ = await watched_to_its_end(site)
+        status, headers, body = await asked(app, f"/spectator/{path}")
+        assert (status, "retry-after" in headers) == (200, False)
+        assert json.loads(body)["status" if path == "check" else "is_all"]
+        await finish(site, reader)
+        await task
+
+    run(main)
+
+
+def test_a_question_that_waits_for_its_turn_has_a_deadline(replay: Path) -> None:
+    async def main() -> None:
+        site = site_of(replay)
+        site.patience = 0.0
+        async with site._thinking:
+            assert (await asked(site.app(), "/spectator/overlay?turn=0"))[0] == 202
+        site.patience = 60.0
+        assert (await asked(site.app(), "/spectator/overlay?turn=0"))[0] == 200
+        site.close()
+
+    run(main)
 
 
 def test_a_spectator_gets_the_whole_replay_and_the_end(replay: Path) -> None:

@@ -90,6 +90,23 @@ Blob.prototype.stream = function () {
 """
 
 
+def test_the_page_asks_again_while_the_server_says_that_its_answer_takes_longer(address: str, good: Path, visit: Open) -> None:
+    asked: list[str] = []
+
+    def later(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) < 3:
+            route.fulfill(status=202, headers={"Retry-After": "0"}, body="Later.")
+        else:
+            route.continue_()
+
+    page = visit(address)
+    page.route("**/check", later)
+    page.reload()
+    page.get_by_text("✓ verified").wait_for()
+    assert len(asked) == 3
+
+
 def test_what_the_referee_finds_while_the_page_reads_is_still_said_afterwards(address: str, good: Path, visit: Open) -> None:
     page = visit(address, script=HOLDS_FILES_BACK)
     wait_until_read(page, 297)

@@ -4,6 +4,7 @@ import { AddressBar } from "./bar.js";
 import { fitLayout } from "./before.js";
 import { Board } from "./board.js";
 import { byId, el, number, part, plain } from "../kit/dom.js";
+import { answered } from "../kit/server.js";
 import { drawn } from "../kit/frames.js";
 import { showLayers } from "./layers.js";
 import { nextBegins, offerSkipped, tellBehind } from "./catch-up.js";
@@ -135,7 +136,7 @@ export class Viewer {
     if (address === null || !analysis.shown.size || analysis.turn === turn || this.overlayTimer) return;
     this.overlayTimer = window.setTimeout(async () => {
       const asked = playback.turn;
-      const found = await fetch(`${address}overlay?turn=${asked}`).catch(() => null);
+      const found = await answered(`${address}overlay?turn=${asked}`).catch(() => null);
       this.overlayTimer = 0;
       // Meanwhile the server may have begun to answer about another match.
       if (!found?.ok || this.isClosed || this.address !== address) return;
@@ -155,7 +156,7 @@ export class Viewer {
   async askJudged() {
     const { address } = this;
     for (let known = this.judgedCount; address !== null && !this.isClosed;) {
-      const found = await fetch(`${address}judged?from=${known}`).catch(() => null);
+      const found = await answered(`${address}judged?from=${known}`).catch(() => null);
       if (!found?.ok || this.isClosed) return;
       const { points, is_all: isAll, left_out: leftOut } = await found.json();
       this.judged(points, known, isAll);
@@ -205,7 +206,7 @@ export class Viewer {
     const { address } = this;
     if (address === null) return null;
     return async (turn, seat) => {
-      const found = await fetch(`${address}question?turn=${turn}&seat=${encodeURIComponent(seat)}`);
+      const found = await answered(`${address}question?turn=${turn}&seat=${encodeURIComponent(seat)}`);
       return found.ok ? found.json() : { text: `The server says ${found.status}.` };
     };
   }
@@ -216,7 +217,7 @@ export class Viewer {
     if (config.commands) return async () => config.commands ?? null;
     if (address === null) return null;
     return async () => {
-      const found = await fetch(`${address}commands`);
+      const found = await answered(`${address}commands`);
       return found.ok ? found.json() : null;
     };
   }
@@ -411,7 +412,7 @@ export class Viewer {
     if (address === null) return;
     this.checked({ status: "checking", text: "The referee plays it again and compares every step." });
     try {
-      const found = await fetch(`${address}check`);
+      const found = await answered(`${address}check`);
       if (found.ok) this.checked(await found.json());
       if (found.ok) void this.askJudged();
       else throw new Error(`the server says ${found.status}`);
