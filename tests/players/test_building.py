@@ -328,7 +328,7 @@ def test_what_a_bot_does_to_its_files_changes_no_later_match(tmp_path: Path, bui
         tmp_path, "cp hunter.txt bot; chmod +x bot", **{"hunter.txt": SHELL.replace("while", "rm -f bot build.sh\nwhile", 1)}
     )
     for _ in range(2):
-        building._built.clear()
+        building.forget()
         assert not play_match(str(folder), "runner", max_steps=5).faults
     assert len(builds) == 1
 
@@ -340,7 +340,7 @@ def entry(tmp_path: Path, cache: Path, builds: list[str]) -> Iterator[Path]:
     built(folder, Isolation())
     (found,) = (cache / "builds").iterdir()
     yield found
-    building._built.clear()
+    building.forget()
     program = built(folder, Isolation())
     assert len(builds) == 2
     assert Path(program.argv[0]).read_text() == SHELL

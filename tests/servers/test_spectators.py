@@ -9,6 +9,7 @@ import pytest
 
 from referee import games
 from referee.games.evasion.dialects.gameserver import settings_line, state_line
+from referee.games.game import Outcome
 from referee.match.events import MatchBegun, MatchEnded, StepTaken
 from referee.servers import spectators
 from referee.servers.listener import Caller
@@ -55,6 +56,10 @@ class Spectator:
             return False
 
 
+#: The end of a game, which closes the connections of all who watch.
+OVER = MatchEnded(Outcome("stopped", None, {}, "The match was stopped."), 0, START, {}, {}, {})
+
+
 @pytest.fixture
 def said() -> list[str]:
     return []
@@ -70,8 +75,7 @@ def doors(said: list[str]) -> Iterator[tuple[socket.socket, Spectators, Spectato
     yield ours, found, quick, slow
     for end in (ours, theirs):
         end.close()
-    for one in found._watching:
-        one.caller.close()
+    found.ended(OVER)
     for spectator in (quick, slow):
         spectator.close()
 
@@ -181,8 +185,7 @@ def test_one_address_does_not_take_all_places_at_a_game(said: list[str], monkeyp
     assert hand_over(door, late.caller)
     steps(found, state, 2)
     assert not late.is_cut_off()
-    for watching in found._watching:
-        watching.caller.close()
+    found.ended(OVER)
     for one in (*crowd, *others, late):
         one.close()
     door.close()
