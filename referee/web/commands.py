@@ -29,10 +29,12 @@ def commands_of(file: Path | None, head: Mapping[str, Json], *, is_here: bool = 
 
     ``file`` is the replay as its user knows it; None if the user has no such file. ``is_here``: commands are run in this folder on this
     machine; otherwise they name the file alone, and no program is looked for. ``is_public``: other people read the page, too, so nothing
-    outside this folder is named.
+    outside this folder is named. Where this folder is the root, no program is looked for: the answer would tell of every file of the
+    machine whether it is there.
     """
     name = _named(file, is_here=is_here)
-    bots = {seat: _program(head, seat) if is_here else None for seat in head["players"]}
+    looks = is_here and not (is_public and str(Path.cwd()) == "/")
+    bots = {seat: _program(head, seat) if looks else None for seat in head["players"]}
     if not is_public:
         return {"program": _started_by() if is_here else "referee", "replay": name, "bots": bots}
     return {"program": "referee", "replay": _inside(name), "bots": {seat: _inside(bot) for seat, bot in bots.items()}}

@@ -88,6 +88,18 @@ def test_a_page_that_others_read_names_nothing_outside_the_folder(head: dict[str
     assert commands_of(REPLAY, head, is_public=True)["replay"] is None
 
 
+def test_a_page_that_was_begun_in_the_root_looks_for_no_program(
+    head: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spectator could drop a replay and ask for each program of the machine whether it is there."""
+    (tmp_path / "bot.py").write_text("")
+    asked = str(tmp_path / "bot.py").lstrip("/")
+    dropped = {**head, "players": {**head["players"], "hunter": {**head["players"]["hunter"], "program": asked}}}
+    monkeypatch.chdir("/")
+    assert commands_of(None, dropped, is_public=True)["bots"] == {"hunter": None, "prey": None}
+    assert commands_of(None, dropped)["bots"]["hunter"] == asked
+
+
 def test_a_live_match_names_programs_of_the_folder_in_which_it_was_started(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
