@@ -37,7 +37,7 @@ from referee.errors import RefereeError
 from referee.games.evasion import GAME
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match.clock import CPU, WALL, TimeControl
+from referee.match.options import CPU, WALL, TimeControl, RunOptions
 from referee.match.loop import Entrant, Match, Options
 from referee.players.placement import Cores
 from referee.players.spec import resolve
@@ -288,7 +288,9 @@ class Matches:
         self.entrants = {seat: Entrant(seat, {"program": bot.name}, program) for seat, program in programs.items()}
         isolation = choose(level, Limits(), list(programs.values()))
         # This script has chosen the core.
-        self.options = Options(TimeControl(startup=60, move=60, bank=None, kind=clock), cores=0, max_lateness=60, isolation=isolation)
+        self.options = Options(
+            TimeControl(startup=60, move=60, bank=None, kind=clock), RunOptions(cores=0, max_lateness=60), isolation=isolation
+        )
         self.name = f"{level}, {clock} clock"
         self.replay = folder / "match.replay.jsonl.gz"
         self.notes: tuple[str, ...] = ()

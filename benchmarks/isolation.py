@@ -26,7 +26,7 @@ from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, Limits
 from referee.isolation.program import Program
 from referee.league.worker import Played, Worker
-from referee.match.clock import CPU, WALL
+from referee.match.options import CPU, WALL
 from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.process import BotProcesses

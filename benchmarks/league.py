@@ -30,7 +30,7 @@ from referee.league.local import Finished, LocalPool, free_slots
 from referee.league.stream import play_stream
 from referee.league.values import MatchRecord, MatchTask, Team
 from referee.league.worker import Played, Terms
-from referee.match.clock import TimeControl
+from referee.match.options import MatchOptions, RunOptions, TimeControl
 
 #: The budgets: the time of many matches beside their share of one, busy cores in percent, memory in MiB.
 LONGER, BUSY, GROWTH = 1.1, 92.0, 20.0
@@ -39,7 +39,11 @@ ALONE = 15
 #: Pretended matches before the first reading of the memory, and between two readings.
 INTERVAL = 100
 #: Nothing ends these matches before their last step but a capture: other programs may slow the machine down.
-TERMS = Terms("evasion", None, TimeControl(60.0, 60.0, None), "strict", Limits(), {"max_lateness": 60.0})
+TERMS = Terms(
+    "evasion",
+    None,
+    MatchOptions(time=TimeControl(startup=60.0, move=60.0, bank=None), run=RunOptions(max_lateness=60.0), isolation="strict"),
+)
 
 
 def teams(folder: Path) -> dict[str, Team]:

@@ -25,7 +25,7 @@ from matches import IDLE_SDK, PARSING, FloorGame, floor, step_of_match
 from referee.games.evasion import GAME
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Kind, Wall, Walls, trace
 from referee.games.evasion.forward import Forward, Room
-from referee.match.clock import CPU
+from referee.match.options import CPU
 from referee.replay.reader import Step, verify
 from referee.support.processes import module_command
 from sdk.evasion import Build

@@ -17,7 +17,7 @@ from referee.games.evasion.game import Evasion
 from referee.games.evasion.state import Settings, State
 from referee.isolation.level import Isolation
 from referee.isolation.program import Program
-from referee.match.clock import WALL, TimeControl
+from referee.match.options import WALL, TimeControl, RunOptions
 from referee.match.events import Listener, MatchBegun, StepTaken
 from referee.match.loop import Entrant, Match, Options
 from referee.players.spec import environment
@@ -101,7 +101,7 @@ def step_of_match(
     settings = game.codec.settings("classic", {"max_steps": steps})
     stopwatch = Stopwatch()
     listeners = [stopwatch] if path is None else [ReplayWriter(path), stopwatch]
-    options = Options(TimeControl(bank=None, kind=clock), idle=idle, isolation=isolation or Isolation())
+    options = Options(TimeControl(bank=None, kind=clock), RunOptions(idle=idle), isolation=isolation or Isolation())
     Match(game, settings, entrants(source), options, seed=1, listeners=listeners).run()
     return stopwatch.seconds / steps * 1e6
 

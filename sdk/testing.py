@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 from referee import games
 from referee.games.outcome import MalformedMove
 from referee.match import sentences
-from referee.match.clock import TimeControl
 from referee.match.loop import Entrant, Match, Options, Result
+from referee.match.options import TimeControl
 from referee.wire import decode, encode
 from sdk._bot import Bot, Conversation
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from referee.isolation.limits import Limits
-from referee.match.clock import TimeControl
+from referee.match.options import TimeControl
 
 GOOD = """
 import json, os, signal, subprocess, sys, threading, time

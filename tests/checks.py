@@ -9,7 +9,7 @@ from referee.author.check.run import Report, Request, run
 from referee.author.check.table import CHECKS, NAMES
 from referee.isolation.level import Isolation
 from referee.isolation.limits import NONE, Limits
-from referee.match.clock import TimeControl
+from referee.match.options import TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

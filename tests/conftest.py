@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from referee.grading.values import Grades
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.clock import TimeControl
     from referee.match.events import Listener
+    from referee.match.options import TimeControl
 
 
 # Reading 200 test files anew takes as long as hundreds of tests; only this process writes what it has read, the programs of tests don't.

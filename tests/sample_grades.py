@@ -12,6 +12,7 @@ from referee.grading.values import Grades, Need, Rubric, RubricMark, RubricTest,
 from referee.league.keys import canonical
 from referee.league.values import MatchTask, Team
 from referee.league.worker import Played, Terms, Worker
+from referee.match.options import MatchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ TESTS = (
     RubricTest(1, "survives", "prey", "straight", (Need("survive", 15),), 10.0, 1, 0, values.ALWAYS, SETTINGS),
     RubricTest(2, "beats a walker", None, "random", (Need("beats", "random"),), 4.0, 1, 0, values.AFTER_DUE, SETTINGS),
 )
-RUBRIC = Rubric(NAME, "evasion", "classic", "the seed", TESTS, isolation="none")
+RUBRIC = Rubric(NAME, "evasion", "classic", "the seed", TESTS, MatchOptions(isolation="none"))
 HOSTILE = "=cmd|' /C calc'!A1<script>alert(1)</script>\x1b[31m\n# [a](http://b) `x` | *y* _z_ \ud800\x00@all"
 #: Students who play, and the turn at which their bots fail (-1: never).
 PLAYERS = {"alice": -1, "bob": 5}
@@ -59,7 +60,7 @@ def played(folder: Path) -> Grades:
         (own / "bot.py").write_text(TELLTALE.replace("FAILS_AT", str(fails_at)))
     teams = {name: _team(name, "bot.py")._replace(home=str(private / "submissions" / name)) for name in PLAYERS}
     teams |= {f"{name} (opponent)": _team(f"{name} (opponent)", name) for name in ("still", "straight", "random")}
-    with contextlib.closing(Worker(Terms("evasion", "classic", isolation="none"), teams, private / "replays")) as worker:
+    with contextlib.closing(Worker(Terms("evasion", "classic", RUBRIC.options), teams, private / "replays")) as worker:
         for name in PLAYERS:
             submission = Submission(name, f"{name}.zip", private / "submissions" / name, identities=(f"{name}@example.edu",), run=1)
             marks = tuple(RubricMark(test, tuple(_trial(worker, test, start, name) for start in range(test.starts))) for test in TESTS)

@@ -21,8 +21,8 @@ import referee
 from referee import games
 from referee.isolation import cgroups, probe
 from referee.isolation.names import PREFIX
-from referee.match.clock import TimeControl
 from referee.match.loop import Entrant, Match, Options, Result
+from referee.match.options import RunOptions, TimeControl
 from referee.players.spec import resolve
 from referee.replay.writer import ReplayWriter
 
@@ -43,7 +43,7 @@ USER = 57_999
 #: Enough for a slow machine; tests that wait for a limit set one of their own.
 PATIENT = TimeControl(startup=60.0, move=30.0, bank=None)
 #: The options of such a test: no lateness of the referee, which other programs on the machine can cause, voids its match.
-UNHURRIED = Options(PATIENT, max_lateness=3600.0)
+UNHURRIED = Options(PATIENT, RunOptions(max_lateness=3600.0))
 
 
 class Played(NamedTuple):

@@ -15,7 +15,7 @@ from referee.api import runner
 from referee.errors import MatchVoid
 from referee.isolation.limits import Limits
 from referee.isolation.supervision import SupervisionReserve
-from referee.match.clock import TimeControl
+from referee.match.options import MatchOptions, TimeControl
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
@@ -45,9 +45,10 @@ def main(bot: str, folder: str, level: str, idle: str, short_matches: int, steps
 
 def _play(specs: dict[str, Spec], isolation: Isolation, reserve: SupervisionReserve, idle: str, steps: int, out: str) -> None:
     game = games.get("evasion")
-    time = TimeControl(startup=None, move=None, bank=None)
+    run = {"cores": 0, "idle": idle, "max_lateness": 3600.0}
+    options = MatchOptions.model_validate({"time": TimeControl(startup=None, move=None, bank=None), "run": run})
     settings = game.codec.settings("classic", {"max_steps": steps})
-    request = runner.MatchRequest(game, settings, time, {"cores": 0, "idle": idle, "max_lateness": 3600.0}, out=out)
+    request = runner.MatchRequest(game, settings, options, out=out)
     prepared = runner.prepare(request, dict.fromkeys(specs, "bot"), specs, list(specs), isolation=isolation)
     runner.play(prepared, {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}, reserve=reserve)
 

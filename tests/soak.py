@@ -27,6 +27,7 @@ from referee.isolation import cgroups
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
 from referee.match.loop import Entrant, Match, Options
+from referee.match.options import RunOptions
 from referee.players.spec import resolve
 
 LEVELS = ("strict", "limits", "none")
@@ -87,7 +88,7 @@ def moves(count: int, level: str) -> Counter[str]:
         while asked < count:
             entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in programs.items()}
             settings = game.codec.settings("classic", {"max_steps": 500, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
-            options = Options(PATIENT._replace(move=0.02, kind="cpu"), isolation=isolation, max_lateness=60.0)
+            options = Options(PATIENT.replace(move=0.02, kind="cpu"), RunOptions(max_lateness=60.0), isolation=isolation)
             result = Match(game, settings, entrants, options, seed=1).run()
             asked += sum(clock.asked for clock in result.clocks.values())
             found[f"{level}: moves"] = asked

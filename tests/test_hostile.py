@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from referee.match.loop import Options, Result
 
 #: Bots that are waited for get these limits, in seconds, and their opponents patience; nobody measures how long they really took.
-SHORT = PATIENT._replace(move=0.4)
+SHORT = PATIENT.replace(move=0.4)
 #: For those that must have written something by then, on a busy machine too.
-LONGER = PATIENT._replace(move=2.0)
-SHORT_START = PATIENT._replace(startup=0.8)
+LONGER = PATIENT.replace(move=2.0)
+SHORT_START = PATIENT.replace(startup=0.8)
 
 FAULTS = {
     "answers_early": ("malformed", 'wrote to stdout before it was asked: \'{"type":"move"'),
@@ -188,7 +188,7 @@ def test_unknown_keys_get_their_author_a_notice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["not_json", "prints_debug_text", "wrong_shape", "two_answers", "nan", "line_of_10_mb"])
 def test_a_malformed_answer_can_be_a_pass_with_a_warning(name: str, tmp_path: Path) -> None:
-    result = run(name, tmp_path, UNHURRIED._replace(on_malformed="pass"))
+    result = run(name, tmp_path, UNHURRIED._replace(run=UNHURRIED.run.replace(on_malformed="pass")))
     steps = [json.loads(line) for line in gzip.open(tmp_path / "match.replay.jsonl.gz").read().splitlines()]
     warnings = [warning for step in steps for warning in step.get("remarks", {}).get("prey", {}).get("warnings", ())]
     assert all(fault.kind == "crashed" for fault in result.faults.values()), "these bots leave after a while"
@@ -250,7 +250,7 @@ def test_who_burns_processors_makes_nobody_late_to_start(level: str, tmp_path: P
     slow.write_text(SLOW_START)
     options = UNHURRIED._replace(isolation=Isolation(level, Limits()))
     burns = str(HOSTILE / "burns_while_others_start.py")
-    result = play_match(str(slow), burns, options=options, times={"hunter": PATIENT._replace(startup=4.0)}, max_steps=3)
+    result = play_match(str(slow), burns, options=options, times={"hunter": PATIENT.replace(startup=4.0)}, max_steps=3)
     assert not result.faults
     assert result.steps == 3
     assert left_behind() == []

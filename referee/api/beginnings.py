@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import Seat
+    from referee.match.options import MatchOptions
 
     Named = Any
 
@@ -61,17 +62,15 @@ def lineup(start: StartPosition, players: Sequence[Named | None], text: str) -> 
     return Lineup(chosen, tuple(notes))
 
 
-def request_from(start: StartPosition, notes: Sequence[str] = (), **others: Any) -> MatchRequest:
-    """Return the request for the match. ``others`` are fields that replace those of the recorded match, ``notes`` are printed after the match.
+def request_from(start: StartPosition, options: MatchOptions, notes: Sequence[str], out: str | None) -> MatchRequest:
+    """Return the request for the match. ``notes`` are printed after the match, ``out`` is a file or a folder for the replay.
 
     UsageError if the new replay would overwrite the one in which the match begins.
     """
-    seed = start.beginning.seed
-    asked = MatchRequest(start.game, start.settings, start.time, start.run, limits=start.limits, seed=seed)._replace(**others)
-    if asked.out is not None and _is_same(asked.out, start.path):
-        raise UsageError(f"--out names {escape(asked.out, 200)}, the replay in which this match begins; name another file.")
-    notes = (*start.beginning.notes, *notes, *_of_limits(asked.limits, start.limits))
-    return asked._replace(beginning=start.beginning._replace(notes=notes))
+    if out is not None and _is_same(out, start.path):
+        raise UsageError(f"--out names {escape(out, 200)}, the replay in which this match begins; name another file.")
+    notes = (*start.beginning.notes, *notes, *_of_limits(options.limits, start.options.limits))
+    return MatchRequest(start.game, start.settings, options, start.beginning.seed, out, start.beginning._replace(notes=notes))
 
 
 def _is_same(out: str, path: Path) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.api import runner
 from referee.api.beginnings import request_from
 from referee.errors import UsageError
-from referee.isolation.limits import ISOLATION_VALUES
+from referee.match.options import checked_isolation
 from referee.players.log import Log
 from referee.players.spec import resolve
 from referee.replay.beginning import begin, recorded_player
@@ -49,8 +49,7 @@ def ask(path: Path, turn: int, seat: Seat, player: Any, isolation: str) -> Asked
     from referee.isolation.choose import choose
     from sdk.testing import entrant as class_entrant
 
-    if isolation not in ISOLATION_VALUES:
-        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(ISOLATION_VALUES[:-1])} or {ISOLATION_VALUES[-1]}.")
+    checked_isolation(isolation, "isolation")
     asked = questions(path, seat)
     errors: list[Exception | SystemExit] = []
     bot: Any = player
@@ -116,14 +115,15 @@ def play_on(
     if against is None and recorded_isolation is not None and specs:
         from referee.isolation.choose import choose
 
-        level = choose(recorded_isolation, start.limits, [spec.program for spec in specs.values()])
+        level = choose(recorded_isolation, start.options.limits, [spec.program for spec in specs.values()])
     for note in (*notes, *(level.notes if level is not None else ())):
         tell(f"note: {note}")
     for other, spec in specs.items():
         if against is None and Path(spec.label).expanduser().exists():
             tell(f"The {other} is '{escape(spec.label, 200)}', as the replay says. No clock limits it; Ctrl-C ends the match.")
     rehearsal = Rehearsal(to_turn, progress)
-    request = request_from(start, notes, out=out, run={**start.run, "idle": "run", "cores": 0, "max_lateness": float("inf")})
+    run = start.options.run.replace(idle="run", cores=0, max_lateness=float("inf"))
+    request = request_from(start, start.options.replace(run=run), notes, out)
     assert request.beginning is not None
     request = request._replace(beginning=request.beginning._replace(rehearse=rehearsal.go))
     if "clock" in start.head["players"][seat]:

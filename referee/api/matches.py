@@ -11,8 +11,7 @@ from referee import games
 from referee.api import runner
 from referee.api.runner import MatchRequest, PlayedMatch
 from referee.errors import PlayerError, UsageError
-from referee.isolation.limits import ISOLATION_VALUES
-from referee.match.clock import TimeControl
+from referee.match.options import MatchOptions, TimeControl, checked
 from referee.match.seeds import new_seed
 from referee.players.spec import resolve
 
@@ -126,17 +125,11 @@ def _resumed(
     for name, value in (("rules", rules), ("seed", seed), *settings.items()):
         if value is not None:
             raise UsageError(f"{name} can't be given with from_replay: the match keeps the settings and the seed of the recorded one.")
-    _check_isolation(isolation)
-    own_time = {} if time is None else {"time": _time(time)}
+    options = _options(time, isolation, start.options)
     chosen, notes = lineup(start, players, from_replay)
     for seat, player in chosen.items():
         _check_player(seat, player)
-    return request_from(start, notes, isolation=isolation, out=out, **own_time), chosen
-
-
-def _check_isolation(isolation: str) -> None:
-    if isolation not in ISOLATION_VALUES:
-        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(ISOLATION_VALUES[:-1])} or {ISOLATION_VALUES[-1]}.")
+    return request_from(start, options, notes, out), chosen
 
 
 def request(
@@ -161,8 +154,7 @@ def request(
         raise UsageError(
             f"{game} needs {len(seats)} players ({', '.join(seats)}), but {len(players)} {'was' if len(players) == 1 else 'were'} given."
         )
-    control = _time(time)
-    _check_isolation(isolation)
+    options = _options(time, isolation, MatchOptions())
     if seed is not None and (isinstance(seed, bool) or not hasattr(seed, "__index__")):
         raise UsageError(f"seed is {seed!r:.40}, but must be an integer.")
     lineup = dict(zip(seats, players, strict=True))
@@ -170,7 +162,7 @@ def request(
         _check_player(seat, player)
     # The integer types of other packages, such as NumPy's, become int.
     number = None if seed is None else seed.__index__()
-    return MatchRequest(found, checked, control, {}, isolation, seed=number, out=out), lineup
+    return MatchRequest(found, checked, options, number, out), lineup
 
 
 class Duel:
@@ -316,14 +308,18 @@ def path_text(out: str | os.PathLike[str] | None) -> str | None:
     return None if out is None else str(out)
 
 
-def _time(given: Time | None) -> TimeControl:
-    if given is None or isinstance(given, TimeControl):
-        return (given or TimeControl()).checked()
-    if not isinstance(given, Mapping):
-        raise UsageError(f"time is {given!r:.40}, but must be a mapping, such as {{'move': 0.5, 'bank': None}}.")
-    known = ("bank", "clock", "increment", "move", "startup")
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise UsageError(f"time has no key {unknown[0]!r}; there are {', '.join(known)}.")
-    values: dict[str, Any] = {"kind" if name == "clock" else name: value for name, value in given.items()}
-    return TimeControl(**values).checked()
+def _options(time: Time | None, isolation: str, others: MatchOptions) -> MatchOptions:
+    """Return the options of a match: time and isolation as given, all others from ``others``."""
+    if time is not None and not isinstance(time, TimeControl | Mapping):
+        raise UsageError(f"time is {time!r:.40}, but must be a mapping, such as {{'move': 0.5, 'bank': None}}.")
+    control: dict[str, Any] = dict(others.time if time is None else time)
+    if not isinstance(time, TimeControl | None):
+        known = ("bank", "clock", "increment", "move", "startup")
+        unknown = sorted(set(control) - set(known))
+        if unknown:
+            raise UsageError(f"time has no key {unknown[0]!r}; there are {', '.join(known)}.")
+        if "clock" in control:
+            control["kind"] = control.pop("clock")
+    return checked(
+        {"time": control, "run": others.run, "isolation": isolation, "limits": others.limits}, lambda key: key.removeprefix("run.")
+    )

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import MatchVoid, UsageError
-from referee.isolation.limits import Limits
-from referee.match.clock import TimeControl
+from referee.match.options import MatchOptions
 from referee.replay.paths import log_path, reserve
 from referee.wire.escape import escape
 
@@ -33,7 +32,7 @@ _MOST_NAMED_BYTES = 180
 
 
 class MatchRequest(NamedTuple):
-    """One match to play, without its players. ``run`` are further fields of ``match.loop.Options``, ``isolation`` is a value of --isolation.
+    """One match to play, without its players.
 
     ``seed`` None: a seed is drawn and stored in the replay. ``out`` is a file or a folder for the replay, None for matches/replays/. With
     ``beginning`` the match begins at a recorded position, with the recorded seed.
@@ -41,10 +40,7 @@ class MatchRequest(NamedTuple):
 
     game: Game[Any, Any]
     settings: Any
-    time: TimeControl = TimeControl()
-    run: Mapping[str, Any] = {}
-    isolation: str = "auto"
-    limits: Limits = Limits()
+    options: MatchOptions = MatchOptions()
     seed: int | None = None
     out: str | None = None
     beginning: Beginning | None = None
@@ -95,7 +91,9 @@ def prepare(
     if isolation is None:
         from referee.isolation.choose import choose
 
-        isolation = choose(request.isolation, request.limits, [spec.program for spec in specs.values() if not spec.is_human])
+        isolation = choose(
+            request.options.isolation, request.options.limits, [spec.program for spec in specs.values() if not spec.is_human]
+        )
     _check_ports(specs, isolation)
     path = reserve_replay(request.out, list(names.values()))
     logs = {seat: log_path(path, seat) for seat in logged}
@@ -126,7 +124,7 @@ def play(
     request = prepared.request
     match = None
     try:
-        options = Options(request.time, **request.run, isolation=prepared.isolation)
+        options = Options(request.options.time, request.options.run, prepared.isolation)
         seed = new_seed() if request.seed is None else request.seed
         beginning = request.beginning
         if beginning is not None:

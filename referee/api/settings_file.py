@@ -3,95 +3,40 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import tomli
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from referee import games
 from referee.errors import UsageError
-from referee.isolation.limits import BOUNDS, size
-from referee.match.clock import TimeControl
+from referee.isolation.limits import IsolationValue, Limits
+from referee.match import options
+from referee.match.options import BilledTime, RunOptions, TimeLimits
 from referee.replay.paths import why_unreadable
 from referee.support.files import open_regular
-from referee.wire.decode import requirement
+from referee.support.sections import Section
+from referee.wire import decode
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-Seconds = float | Literal["none"]
-Clock = Literal["wall", "cpu"]
-Isolation = Literal["auto", "strict", "limits", "none"]
 #: The seeds that a file may name.
 Seed = Annotated[int | None, Field(ge=-(2**63), lt=2**63)]
 
 
-class Section(BaseModel):
-    """A table of a file. Unknown keys are errors, and no value is converted."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class TimeLimits(Section):
-    """Limits in seconds, or "none"."""
-
-    startup: Seconds | None = None
-    move: Seconds | None = None
-    bank: Seconds | None = None
-    increment: float | None = None
-
-    def control(self, clock: Clock) -> TimeControl:
-        """Return the time control with these limits. Raises SettingsError for a limit that can't be."""
-        limits = self.model_dump(exclude_none=True, exclude={"clock"})
-        seconds: dict[str, Any] = {name: None if value == "none" else float(value) for name, value in limits.items()}
-        return TimeControl(**seconds, kind=clock).checked()
-
-
-class RunOptions(Section):
-    """Options of the match loop."""
-
-    cores: int | None = Field(default=None, ge=0, le=4096)
-    ask: Literal["in-turn", "together"] | None = None
-    idle: Literal["stop", "run"] | None = None
-    on_malformed: Literal["forfeit", "pass"] | None = None
-    max_lateness: float | None = Field(default=None, gt=0, le=3600)
-
-
-def _bounded(name: str) -> Any:
-    least, most = BOUNDS[name]
-    return Field(default=None, ge=least, le=most)
-
-
-def _bytes(value: Any) -> Any:
-    """Return a number of bytes from a size with a unit, such as "512MiB"; other values are unchanged."""
-    return size(value) if isinstance(value, str) else value
-
-
-class LimitsSection(Section):
-    """Caps on a bot's resources and output; a size is a number of bytes, or a text such as "512MiB"."""
-
-    memory_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("memory_bytes")
-    processes: int | None = _bounded("processes")
-    scratch_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("scratch_bytes")
-    open_files: int | None = _bounded("open_files")
-    line_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("line_bytes")
-    stderr_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("stderr_bytes")
-    remarks_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("remarks_bytes")
-    build_seconds: int | None = _bounded("build_seconds")
-
-
 class TimeSection(TimeLimits):
-    """Limits in seconds, or "none", and the time that they count."""
+    """The limits, and the time that they count."""
 
-    clock: Clock | None = None
+    clock: BilledTime = "wall"
 
 
 class RunSection(RunOptions):
     """Options of the match loop and the isolation level."""
 
-    isolation: Isolation | None = None
+    isolation: IsolationValue = "auto"
 
 
 class MatchFile(Section):
@@ -107,7 +52,14 @@ class MatchFile(Section):
     settings: dict[str, Any] = Field(default_factory=dict)
     time: TimeSection = TimeSection()
     run: RunSection = RunSection()
-    limits: LimitsSection = LimitsSection()
+    limits: Limits = Limits()
+
+    def options(self) -> dict[str, Any]:
+        """Return the given options of the match, as values of ``MatchOptions``."""
+        time = {"kind" if name == "clock" else name: value for name, value in self.time.given.items()}
+        alone = {name: value for name, value in self.run.given.items() if name == "isolation"}
+        run = {name: value for name, value in self.run.given.items() if name != "isolation"}
+        return {"time": time, "run": run, "limits": self.limits.given, **alone}
 
 
 File = TypeVar("File", bound=Section)
@@ -150,15 +102,16 @@ def checked(data: Mapping[str, Any], model: type[File], where: str) -> File:
 def _first(error: ValidationError, model: type[Section]) -> str:
     """Return the first error of a file as the rest of the sentence "The match file ..."."""
     first = error.errors(include_url=False)[0]
-    place = [str(part) for part in first["loc"] if not isinstance(part, int) and part not in ("float", "literal['none']")]
+    place = [str(part) for part in first["loc"] if not isinstance(part, int)]
     name = escape(".".join(place), 80)
     if first["type"] == "extra_forbidden":
         return f"has an unknown key {name!r}; {_hint(model, place)}"
     if first["type"] == "missing":
         return f"has no key {name!r}; add it."
-    said = requirement(first["msg"])
-    said = said[:1].lower() + said[1:]
-    return f"has a wrong {name!r}, {given(first['input'])}: {escape(said, 200)}."
+    field = _sections(model).get(place[0], model).model_fields.get(place[-1])
+    must = options.requirement(field) if field is not None else ""
+    said = f"must be {must}" if must else decode.requirement(first["msg"])
+    return f"has a wrong {name!r}, {options.shown(first['input'])}: {escape(said[:1].lower() + said[1:], 200)}."
 
 
 def _hint(model: type[Section], place: list[str]) -> str:
@@ -176,22 +129,18 @@ def near_one(name: str, good: list[str] | tuple[str, ...]) -> str:
 
 #: The key in a file of each command line flag with another name.
 _FLAGS = {
+    **{each.parameter: each.key for each in options.declared() if each.flag and each.parameter != each.name},
     **{option.short: f"settings.{option.name}" for name in games.names() for option in games.info(name).options if option.short},
     "size": "settings.width",
-    "move_time": "time.move",
     "startup_time": "time.startup",
 }
-
-
-def given(value: Any) -> str:
-    """Return a value from a file as text for a message."""
-    return "a huge number" if isinstance(value, int) and abs(value) >= 10**18 else escape(repr(value), 60)
 
 
 def _homes(model: type[Section], place: list[str]) -> list[str]:
     """Return the full names of the keys that a misplaced or misnamed key may mean."""
     key = place[-1].replace("-", "_")
-    found = [name for name in _everywhere(model) if name.partition(".")[2] == key] or [_FLAGS[key] for _ in range(key in _FLAGS)]
+    everywhere = _everywhere(model)
+    found = [name for name in everywhere if name.partition(".")[2] == key] or [name for name in everywhere if name == _FLAGS.get(key)]
     return found or [key for _ in range(len(place) > 1 and key in keys(model))]
 
 

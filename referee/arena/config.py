@@ -9,12 +9,14 @@ from pydantic import AwareDatetime, Field
 import example_bots
 from referee import games
 from referee.api import settings_file
-from referee.api.settings_file import Clock, Isolation, LimitsSection, RunOptions, Section, Seed, TimeLimits
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation import submission
+from referee.isolation.limits import IsolationValue, Limits
 from referee.league import teams
 from referee.league.config import LeagueFile, LeagueReader, StartsSection
+from referee.match.options import BilledTime, RunOptions, TimeLimits, shown
+from referee.support.sections import Section
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -77,17 +79,17 @@ class ArenaFile(Section):
     name: str | None = None
     game: str = games.names()[0]
     rules: str | None = None
-    seed: Seed = None
+    seed: settings_file.Seed = None
     versions: Literal["all", "active"] = "active"
     roles: str = BOTH
     against: list[str] = Field(default_factory=list)
-    isolation: Isolation = "auto"
-    clock: Clock = "wall"
+    isolation: IsolationValue = "auto"
+    clock: BilledTime = "wall"
     settings: dict[str, Any] = Field(default_factory=dict)
     starts: StartsSection = StartsSection(count=_STARTS)
     time: TimeLimits = TimeLimits()
     run: RunOptions = RunOptions()
-    limits: LimitsSection = LimitsSection()
+    limits: Limits = Limits()
     season: Season = Season()
     visibility: Visibility = Visibility()
     references: list[dict[str, Any]] = Field(default_factory=list)
@@ -154,7 +156,7 @@ def load(folder: Path, seed: int | None = None) -> ArenaConfig:
         raise UsageError(f"{escape(str(folder), 200)} is not the folder of an arena: it has no {FILE}. Begin one: referee arena new DIR")
     given = settings_file.read(path, ArenaFile, "arena file")
     if given.seed is None:
-        given.seed = seed
+        given = given.replace(seed=seed)
     try:
         return _checked(given, folder)
     except (UsageError, SettingsError) as error:
@@ -172,7 +174,7 @@ def _checked(given: ArenaFile, folder: Path) -> ArenaConfig:
         raise UsageError("season.frozen has a period that ends before it begins; change it.")
     if given.roles != BOTH and (reader.game.pairing is None or given.roles not in seats):
         good = (BOTH,) if reader.game.pairing is None else (BOTH, *seats)
-        raise UsageError(f"roles is {settings_file.given(given.roles)}; {settings_file.near_one(given.roles, good)}")
+        raise UsageError(f"roles is {shown(given.roles)}; {settings_file.near_one(given.roles, good)}")
     seat = None if given.roles == BOTH else given.roles
     if (seat is None) == bool(given.against):
         wrong = "against is for one role" if seat is None else f'roles is "{seat}"'
@@ -181,9 +183,7 @@ def _checked(given: ArenaFile, folder: Path) -> ArenaConfig:
     found = _references(given, reader, checked[0], seat, folder)
     for name in given.against:
         if name not in found:
-            raise UsageError(
-                f"against names {settings_file.given(name)}, which is no reference; {settings_file.near_one(name, list(found))}"
-            )
+            raise UsageError(f"against names {shown(name)}, which is no reference; {settings_file.near_one(name, list(found))}")
     against = tuple(found.pop(name) for name in dict.fromkeys(given.against))
     if against:
         # A variant for each of them, so that a duel says whom it is against.

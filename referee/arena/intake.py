@@ -98,7 +98,7 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
     """Check a version at all seats that it has to play."""
 
     def isolate(spec: Spec) -> Isolation:
-        return choose(config.league.isolation, config.league.limits, [spec.program])
+        return choose(config.league.options.isolation, config.league.options.limits, [spec.program])
 
     programs: dict[str, list[Seat]] = {}
     # Where there can be any number of players, all seats are alike.
@@ -106,7 +106,7 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
         programs.setdefault(snapshot.players[seat], []).append(seat)
     reports = []
     for path, seats in programs.items():
-        asked = run.Request(str(snapshot.folder / path), config.game, config.settings, seats, isolate, config.league.time)
+        asked = run.Request(str(snapshot.folder / path), config.game, config.settings, seats, isolate, config.league.options.time)
         reports.append(run.run(asked, lambda seat, check, done, total: on_progress(seat, check.name, done, total)))
     failed = [one for report in reports for one in report.results if one.finding.status == FAILED]
     report = {

@@ -153,7 +153,7 @@ def report(
         "rules": match.settings.rules,
         "seat": seat,
         "seed": match.seed,
-        "clock": match.time.kind,
+        "clock": match.options.time.kind,
         "isolation": played[-1].result.head["isolation"],
         "games": [
             {

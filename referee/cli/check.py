@@ -14,10 +14,11 @@ from referee import games
 from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say
 from referee.cli.front import AUTHORS, GRADERS
-from referee.cli.options import BotIsolation, Game, bot_argument, check_isolation, seat_option
+from referee.cli.options import BotIsolation, Game, bot_argument, seat_option
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE
+from referee.match.options import checked_isolation
 from referee.support.packages import EXTRAS, install_command, missing_of_extras
 from referee.wire.escape import escape
 
@@ -85,7 +86,7 @@ def check(
         return
     if bot is None:
         raise UsageError(f"Name the bot to check; for instance: {program()} check my_bot.py")
-    check_isolation(isolation)
+    checked_isolation(isolation, "--isolation")
     from referee.author.check.run import run
     from referee.cli.run import announce_build
     from referee.players.building import tell_builds

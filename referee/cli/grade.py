@@ -278,7 +278,7 @@ def _load(path: Path | None, isolation: str | None) -> Rubric:
     found = load(path or Path(RUBRIC))
     if warning := family.weakness(found.seed):
         say(f"warning: {warning}")
-    return found if isolation is None else found._replace(isolation=isolation)
+    return found if isolation is None else found._replace(options=found.options.replace(isolation=isolation))
 
 
 def _default_folder(rubric: Rubric | None) -> Path:

@@ -21,7 +21,7 @@ from referee.cli import completion, request
 from referee.cli.app import app, command
 from referee.cli.front import PLAYERS
 from referee.errors import UsageError
-from referee.match.clock import TimeControl
+from referee.match.options import TimeControl
 from referee.wire import encode
 
 if TYPE_CHECKING:
@@ -277,6 +277,6 @@ def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
     (example,) = (bot for bot in BOTS if bot.game == "maze" and bot.name == name)
     names = runpy.run_path(str(example.path), run_name="opponent").values()
     bot = Conversation(next(one for one in names if isinstance(one, type) and issubclass(one, Bot) and one.__module__ == "opponent"))
-    given, clock = GAME.codec.settings_json(settings), TimeControl(None, None, None).to_json()
+    given, clock = GAME.codec.settings_json(settings), TimeControl(startup=None, move=None, bank=None).to_json()
     bot.answer(encode.start(GAME.info, settings.rules, seat, given, clock=clock, seed=seed, match=""))
     return bot

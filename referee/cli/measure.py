@@ -18,8 +18,8 @@ from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Out, Quiet, Slots, seat_option, with_match_options, words
 from referee.cli.pages import to_watch
 from referee.cli.terminal import StatusLine
-from referee.match.clock import CPU
 from referee.match.events import Listener
+from referee.match.options import CPU
 from referee.support.packages import need_league
 from referee.support.words import counted
 from referee.wire.escape import escape

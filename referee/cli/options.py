@@ -17,8 +17,7 @@ from referee.cli.app import say
 from referee.cli.plain import HIDDEN, named_game, of_games
 from referee.cli.request import LIMITS, OLD_LIMITS
 from referee.errors import UsageError
-from referee.isolation.limits import ISOLATION_VALUES
-from referee.match.clock import KINDS
+from referee.match.options import declared
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -68,15 +67,7 @@ def _option(name: str, text: str, *others: str, kind: Any = str, panel: str | No
     return Annotated[kind | None, typer.Option(name, *others, help=text, rich_help_panel=panel, **more)]
 
 
-def check_isolation(wanted: str) -> None:
-    """Raise UsageError if this is not a value of --isolation."""
-    if wanted not in ISOLATION_VALUES:
-        raise UsageError(f"--isolation is {wanted!r:.40}, but must be {', '.join(ISOLATION_VALUES[:-1])} or {ISOLATION_VALUES[-1]}.")
-
-
 _rule = functools.partial(_option, panel=RULES_HELP)
-_time = functools.partial(_option, panel=CLOCK_HELP, metavar="SECONDS")
-_run = functools.partial(_option, panel=RUN_HELP)
 _cap = functools.partial(_option, panel=WALLS_HELP, metavar="SIZE")
 
 
@@ -123,13 +114,22 @@ def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
     )
 
 
-_CHOICES = {
-    "ask": ("in-turn", "together"),
-    "idle": ("stop", "run"),
-    "on_malformed": ("forfeit", "pass"),
-    "clock": KINDS,
-    "isolation": ISOLATION_VALUES,
-}
+def _match_options(section: str, panel: str) -> dict[str, Any]:
+    """Return the flags of one section of the options of a match."""
+    found = {}
+    for each in declared():
+        if each.section == section and each.flag:
+            choices, is_count, is_level = each.choices, each.field.annotation is int, each.name == "isolation"
+            found[each.parameter] = _option(
+                each.flag,
+                f"{each.field.description}  (default: {each.shown_default})",
+                kind=int if is_count else str,
+                panel=panel,
+                metavar="LEVEL" if is_level else "N" if is_count else "|".join(choices) or each.unit.upper(),
+                autocompletion=completion.isolation if is_level else completion.one_of(choices) if choices else None,
+            )
+    return found
+
 
 #: The options by parameter name, in the order of the help.
 _OPTIONS: dict[str, Any] = {
@@ -147,41 +147,9 @@ _OPTIONS: dict[str, Any] = {
         kind=list[str],
         metavar="NAME=VALUE",
     ),
-    "move_time": _time("--move-time", "The limit for one answer.  (default: 1)"),
-    "bank": _time("--bank", "For all answers of a game together.  (default: 120)"),
-    "increment": _time("--increment", "Added to the bank after each answer.  (default: 0)"),
-    "startup": _time("--startup", "Until a bot is ready, outside the bank.  (default: 10)"),
-    "cores": _run("--cores", "Cores that the match reserves; 0: no pinning.  (default: 1)", metavar="N", kind=int, min=0),
-    "ask": _run(
-        "--ask",
-        "Order of questions in the same step.  (default: in-turn)",
-        metavar="in-turn|together",
-        autocompletion=completion.one_of(_CHOICES["ask"]),
-    ),
-    "idle": _run(
-        "--idle",
-        "Stop bots between their turns, or let them run.  (default: stop)",
-        metavar="stop|run",
-        autocompletion=completion.one_of(_CHOICES["idle"]),
-    ),
-    "on_malformed": _run(
-        "--on-malformed",
-        "Effect of a malformed answer.  (default: forfeit)",
-        metavar="forfeit|pass",
-        autocompletion=completion.one_of(_CHOICES["on_malformed"]),
-    ),
-    "clock": _time(
-        "--clock",
-        "What the clock bills; cpu: processor time of all the bot's processes.  (default: wall)",
-        metavar="wall|cpu",
-        autocompletion=completion.one_of(_CHOICES["clock"]),
-    ),
-    "isolation": _cap(
-        "--isolation",
-        "auto, strict (a sandbox or no match), limits (caps only) or none.  (default: auto)",
-        metavar="LEVEL",
-        autocompletion=completion.isolation,
-    ),
+    **_match_options("time", CLOCK_HELP),
+    **_match_options("run", RUN_HELP),
+    **_match_options("", WALLS_HELP),
     "limit": _cap(
         "--limit",
         f"A limit of each bot, such as memory=1GiB; may be repeated. Names: {', '.join(LIMITS)}.",
@@ -200,13 +168,6 @@ def words(flags: Mapping[str, Any]) -> list[str]:
         for each in value if isinstance(value, list) else () if value is None else (value,):
             found += [f"--{name.replace('_', '-')}", str(each)]
     return found
-
-
-def _checked(flags: dict[str, Any]) -> dict[str, Any]:
-    for name, good in _CHOICES.items():
-        if flags[name] is not None and flags[name] not in good:
-            raise UsageError(f"--{name.replace('_', '-')} is {flags[name]!r}, but must be {', '.join(good[:-1])} or {good[-1]}.")
-    return flags
 
 
 def with_options(parameter: str, options: Mapping[str, Any], collect: Callable[[dict[str, Any]], Any]) -> _Decorator:
@@ -233,7 +194,7 @@ def with_options(parameter: str, options: Mapping[str, Any], collect: Callable[[
 
 
 #: Gives a command the options of a match, as the argument ``flags``.
-with_match_options = with_options("flags", _OPTIONS, _checked)
+with_match_options = with_options("flags", _OPTIONS, dict)
 
 
 #: The address of a Dask scheduler, or workers of this machine; the number of these is checked where they are started.
@@ -366,8 +327,8 @@ def open_pool(
         )
     from referee.isolation.choose import choose
 
-    isolation = choose(terms.isolation, terms.limits)
+    isolation = choose(terms.options.isolation, terms.options.limits)
     for text in isolation.notes:
         say(f"note: {text}")
     on_level(isolation.level)
-    return LocalPool(terms, teams, replays, checked_slots(workers.slots, terms.limits))
+    return LocalPool(terms, teams, replays, checked_slots(workers.slots, terms.options.limits))

@@ -19,7 +19,7 @@ from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
 from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace, to_watch
 from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
-from referee.match.clock import CPU
+from referee.match.options import CPU
 from referee.players.spec import HUMAN
 from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole

@@ -12,14 +12,15 @@ from referee import games
 from referee.api.runner import MatchRequest, settings_of
 from referee.errors import UsageError
 from referee.games.game import SettingsError
-from referee.isolation.limits import Limits, size
-from referee.match.clock import TimeControl
+from referee.isolation.limits import Limits
+from referee.match.options import MatchOptions, checked, declared
 from referee.players.spec import HUMAN
 from referee.support.files import open_regular
+from referee.support.sections import Section
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from referee.games.game import Game, Option
     from referee.replay.beginning import StartPosition
@@ -40,16 +41,18 @@ def build(flags: Mapping[str, Any], *, draws_starts: bool = False) -> Request:
     With ``draws_starts`` the settings need not say where the game starts.
     """
     match_file: Path | None = flags.get("match")
-    file: dict[str, Any] = {"settings": {}, "time": {}, "run": {}, "limits": {}}
+    file: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if match_file is not None:
         from referee.api import settings_file
 
-        file = settings_file.read(match_file, settings_file.MatchFile, "match file").model_dump(exclude_none=True)
+        found = settings_file.read(match_file, settings_file.MatchFile, "match file")
+        file, options = found.given, found.options()
     given = {name: value for name, value in flags.items() if value is not None}
     game = games.get(given.get("game", file.get("game", games.names()[0])))
     if "preset" in given and given.get("rules", given["preset"]) != given["preset"]:
         raise UsageError(f"--preset is {given['preset']!r:.40} and --rules {given['rules']!r:.40}; they mean the same, so give one.")
-    wished = {**file["settings"], **_settings(given, game), **_extra(given.get("set", []), game.info.options)}
+    wished = {**file.get("settings", {}), **_settings(given, game), **_extra(given.get("set", []), game.info.options)}
     names = given.get("players") or file.get("players")
     if game.info.players_option and names:
         wished.setdefault(game.info.players_option, len(names))
@@ -61,14 +64,10 @@ def build(flags: Mapping[str, Any], *, draws_starts: bool = False) -> Request:
         if match_file is None:
             raise
         raise UsageError(f"With the match file {escape(str(match_file))}: {error}") from None
-    run = {**file["run"], **{name: given[name] for name in ("cores", "ask", "idle", "on_malformed") if name in given}}
-    isolation = given.get("isolation", run.pop("isolation", "auto"))
     seed = given.get("seed", file.get("seed"))
     if seed is not None and not -(2**63) <= seed < 2**63:
         raise UsageError(f"--seed is {seed}, but must be from -2^63 to 2^63 - 1.")
-    match = MatchRequest(
-        game, settings, _time(file["time"], given), run, isolation, _limits(file["limits"], given), seed, given.get("out", file.get("out"))
-    )
+    match = MatchRequest(game, settings, _options(options, given), seed, given.get("out", file.get("out")))
     return Request(match, file.get("players"), bool(file.get("quiet")), bool(file.get("json_")))
 
 
@@ -107,19 +106,8 @@ def resumed(start: StartPosition, notes: Sequence[str], flags: Mapping[str, Any]
     for option, value in recorded_settings.items():
         if asked[option] != value:
             raise UsageError(f"{option} is {asked[option]!r:.40}, but {value!r:.40} in the match of the replay, which keeps its settings.")
-    run: dict[str, Any] = dict(start.run)
-    run |= {option: given[option] for option in ("cores", "ask", "idle", "on_malformed") if option in given}
-    time = {limit: "none" if value is None else value for limit, value in start.time.to_json().items()}
-    time["clock"] = time.pop("kind")
-    match = request_from(
-        start,
-        notes,
-        time=_time(time, given),
-        run=run,
-        isolation=given.get("isolation", "auto"),
-        limits=_limits(start.limits._asdict(), given),
-        out=given.get("out"),
-    )
+    recorded = {name: value.given for name, value in start.options if isinstance(value, Section)}
+    match = request_from(start, _options(recorded, given), notes, given.get("out"))
     return Request(match, None, quiet=False, as_json=False)
 
 
@@ -205,14 +193,29 @@ def _value(option: Option | None, name: str, text: str) -> Any:
 
 
 #: The limits of a bot by their names in --limit, with the fields of ``Limits``.
-LIMITS = {field.removesuffix("_bytes"): field for field in Limits._fields}
+LIMITS = {field.removesuffix("_bytes"): field for field in Limits.model_fields}
 #: The flags by which earlier versions set them.
 OLD_LIMITS = {name if name.endswith("_seconds") else f"max_{name}": name for name in LIMITS}
 
 
-def _limits(file: Mapping[str, Any], given: Mapping[str, Any]) -> Limits:
-    """Return the caps on a bot. Caps in bytes also accept a size with a unit."""
-    wanted: dict[str, tuple[Any, str]] = {name: (value, f"limits.{name}") for name, value in file.items()}
+def _options(others: Mapping[str, Any], given: Mapping[str, Any]) -> MatchOptions:
+    """Return the options given by flags; all others are ``others``, values of ``MatchOptions``. UsageError names the wrong flag."""
+    data: dict[str, Any] = {"time": {}, "run": {}, "limits": {}} | {
+        name: dict(value) if isinstance(value, dict) else value for name, value in others.items()
+    }
+    names: dict[str, str] = {}
+    for each in declared():
+        if each.flag and given.get(each.parameter) is not None:
+            (data[each.section] if each.section else data)[each.name] = given[each.parameter]
+            names[each.key] = each.flag
+    for name, field, value in _limits(given):
+        data["limits"][field] = value
+        names[f"limits.{field}"] = f"--limit {name}"
+    return checked(data, lambda key: names.get(key, key), converts=True)
+
+
+def _limits(given: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the limits given by --limit: the name as the user wrote it, the field of ``Limits`` and the value."""
     for flag, name in OLD_LIMITS.items():
         if flag in given:
             raise UsageError(f"--{flag.replace('_', '-')} is now --limit {name}={given[flag]}.")
@@ -223,37 +226,7 @@ def _limits(file: Mapping[str, Any], given: Mapping[str, Any]) -> Limits:
             close = get_close_matches(name, LIMITS, n=1)
             hint = f"did you mean {close[0]}? There are" if close and field is None else "there are"
             raise UsageError(f"--limit is {pair!r:.80}, but must be NAME=VALUE, as in memory=1GiB; {hint} {', '.join(LIMITS)}.")
-        wanted[field] = value, f"--limit {name}"
-    limits = Limits()
-    for name, (value, where) in wanted.items():
-        try:
-            number = value if isinstance(value, int) else size(value) if name.endswith("_bytes") else int(value)
-        except ValueError as error:
-            why = str(error) if name.endswith("_bytes") else f"{value!r:.40} is not a whole number"
-            raise UsageError(f"{where}: {why}.") from None
-        limits = limits._replace(**{name: number})
-    return limits.checked()
-
-
-def _time(file: Mapping[str, Any], given: Mapping[str, Any]) -> TimeControl:
-    limits: dict[str, Any] = dict(file)
-    kind = given.get("clock", limits.pop("clock", "wall"))
-    flags = {"startup": "startup", "move": "move_time", "bank": "bank", "increment": "increment"}
-    limits |= {name: given[flag] for name, flag in flags.items() if flag in given}
-    found: dict[str, Any] = {name: seconds(name, value) for name, value in limits.items()}
-    if found.get("increment", 0.0) is None:
-        raise UsageError("The increment is none, but must be a number of seconds.")
-    return TimeControl(**found, kind=kind).checked()
-
-
-def seconds(name: str, value: Any) -> float | None:
-    """Return a time limit of the command line, None for "none". UsageError if it is neither a number nor "none"."""
-    if value == "none":
-        return None
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise UsageError(f"The {name} time is {value!r}, but must be a number of seconds or none.") from None
+        yield name, field, value
 
 
 def example(game: Game[Any, Any], settings: Any) -> str:

@@ -13,10 +13,11 @@ import typer
 from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.front import AUTHORS, GRADERS
-from referee.cli.options import BotIsolation, bot_argument, check_isolation, isolation_option, seat_option
+from referee.cli.options import BotIsolation, bot_argument, isolation_option, seat_option
 from referee.cli.replays import RECORDED_BOT, ReplayFile, asked_seat, recorded_bot
 from referee.cli.run import announce_build
 from referee.errors import UsageError
+from referee.match.options import checked_isolation
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def rerun(
     from referee.replay.rerun import questions
     from referee.replay.rerun import rerun as ask_again
 
-    check_isolation(isolation)
+    checked_isolation(isolation, "--isolation")
     seat = asked_seat(seat, file, bot, "rerun")
     asked = questions(file, seat)
     if bot is None:
@@ -246,7 +247,7 @@ def debug(
 def _checked_isolation(wanted: str | None, *, has_bot: bool, is_attached: bool) -> str:
     """Return the value of --isolation for the bot. UsageError if it is none, or if no debugger would reach the bot."""
     value = wanted or ("none" if has_bot or is_attached else "auto")
-    check_isolation(value)
+    checked_isolation(value, "--isolation")
     if not is_attached:
         return value
     if value not in ("none", "limits"):

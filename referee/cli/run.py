@@ -11,7 +11,7 @@ from referee.cli import request
 from referee.cli.app import say
 from referee.cli.pages import Show, tell
 from referee.errors import UsageError
-from referee.match.clock import CPU, TimeControl
+from referee.match.options import CPU, TimeControl
 from referee.support.packages import need_web
 from referee.wire.escape import escape
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from referee.web.live import PageAddress, Pages
 
 #: The time control of a person without --human-clock: no limits.
-_UNTIMED = TimeControl(None, None, None)
+_UNTIMED = TimeControl(startup=None, move=None, bank=None)
 #: Seconds between two writes of the replay while pages show it.
 _LIVE_SECONDS = 0.04
 #: The default: do not serve a live page.
@@ -68,7 +68,7 @@ def run_match(
     if any(spec.runs is not None for spec in specs.values()):
         start_early()
     people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
-    _check(show, people, wanted.match.time)
+    _check(show, people, wanted.match.options.time)
     tell_builds(announce_build if not quiet else lambda _: None)
     match = wanted.match
     if people and match.seed is None and match.beginning is None:
@@ -79,7 +79,7 @@ def run_match(
     try:
         if people or show.is_live:
             pages = _pages(prepared, specs, people, show, series_match if people else None, place)
-        clock = wanted.match.time if show.is_timed else _UNTIMED
+        clock = wanted.match.options.time if show.is_timed else _UNTIMED
         entrants = {seat: _entrant(seat, spec, pages, clock, visitors.get(seat)) for seat, spec in specs.items()}
 
         def listen(match: Match) -> list[Listener]:

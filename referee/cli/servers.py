@@ -17,6 +17,7 @@ from referee.cli.pages import Browser, Show, page_option, to_watch
 from referee.cli.plain import Program
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError, UsageError
+from referee.match.options import checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,9 +107,8 @@ def gameserver(
         "isolation": "none" if opponent is None else None,
     }
     wanted = request.build(flags)
-    silence = request.seconds("first-answer", first_answer)
-    if silence is not None and not silence > 0:
-        raise UsageError(f"--first-answer is {first_answer!r:.40}, but must be a number of seconds above 0, or none.")
+    # It is a limit like that of every other answer.
+    silence = checked({"time": {"move": first_answer}}, lambda _: "--first-answer", converts=True).time.move
     bots = _opponent(opponent, wanted)
 
     def play(visitors: Mapping[str, Visitor], listeners: list[Listener]) -> dict[str, Any]:
@@ -360,7 +360,8 @@ def connect(
     The server enforces the rules and the clock. The bot itself uses the native protocol.
     """
     from referee import games
-    from referee.isolation.limits import ISOLATION_VALUES, Limits
+    from referee.isolation.limits import Limits
+    from referee.match.options import checked_isolation
     from referee.servers.remote_client import BotFailed, Bots, RemoteClient
 
     dialects = games.get("evasion").dialects or {}
@@ -368,13 +369,10 @@ def connect(
         raise UsageError(f"--dialect is {dialect!r:.40}, but must be {' or '.join(sorted(dialects))}.")
     if rules is not None and rules not in dialects[dialect].rules:
         raise UsageError(f"--rules is {rules!r:.40}, but must be {' or '.join(dialects[dialect].rules)} with this dialect.")
-    if isolation is not None and isolation not in ISOLATION_VALUES:
-        raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(ISOLATION_VALUES)}.")
+    level = checked_isolation(isolation or "auto", "--isolation")
     specs = _own_bots(bots, dialect)
     label = name or Path(next(iter(specs.values())).label).stem
-    client = RemoteClient(
-        dialects[dialect].guest(label, rules or dialects[dialect].rules[0]), Bots(specs, isolation or "auto", Limits()), say
-    )
+    client = RemoteClient(dialects[dialect].guest(label, rules or dialects[dialect].rules[0]), Bots(specs, level, Limits()), say)
     status, failure = 0, None
     try:
         client.run(host, port)

@@ -150,9 +150,9 @@ def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, s
         write_whole(out, buffer.getvalue())
     except OSError as error:
         raise UsageError(f"The zip {escape(str(out), 200)} can't be written: {error.strerror or error}.") from None
-    if 2 * rubric.limits.memory_bytes > _MEMORY_BYTES:
+    if 2 * rubric.options.limits.memory_bytes > _MEMORY_BYTES:
         notes.append(
-            f"Two bots may use {size_text(rubric.limits.memory_bytes)} each; Gradescope's smallest container has {size_text(_MEMORY_BYTES)} in all. "
+            f"Two bots may use {size_text(rubric.options.limits.memory_bytes)} each; Gradescope's smallest container has {size_text(_MEMORY_BYTES)} in all. "
             "Choose a larger container, or lower memory_bytes in [limits]."
         )
     notes.append(f"hash of the starts, to be published with the assignment: {family.committed(rubric)}")

@@ -69,7 +69,7 @@ def run(
                 return Graded(home / RESULTS, is_limited=True)
         level = gradescope.level_here(rubric)
         say(f"The level of isolation is {level}.")
-        with open_grading(home / GRADING, rubric._replace(isolation=level)) as opened:
+        with open_grading(home / GRADING, rubric._replace(options=rubric.options.replace(isolation=level))) as opened:
             opened.store.set_fact("isolation", level)
             with opened.incoming() as folder:
                 opened.take([single(source or home / SUBMISSION, folder, opened.seats, opened.other_roles)])

@@ -315,21 +315,21 @@ def level_here(rubric: Rubric) -> str:
     from referee.isolation import probe
     from referee.isolation.choose import choose
 
-    if rubric.isolation == NONE:
+    if rubric.options.isolation == NONE:
         return NONE
     why = ""
-    if rubric.isolation in ("strict", "auto"):
+    if rubric.options.isolation in ("strict", "auto"):
         # The programs of the sandbox are looked for first: trying it takes a while on half a core.
         why = "; ".join(check.seen for check in probe.parts() if not check.ok)
         if not why:
             try:
-                choose("strict", rubric.limits)
+                choose("strict", rubric.options.limits)
             except UsageError as error:
                 why = str(error)
             else:
                 return "strict"
     try:
-        choose(LIMITS_USER, rubric.limits)
+        choose(LIMITS_USER, rubric.options.limits)
     except UsageError as error:
         no_sandbox = f" A sandbox is not possible: {why}" if why else ""
         raise UsageError(f"No isolation that keeps bots from the rubric is possible here. {error}{no_sandbox}") from None

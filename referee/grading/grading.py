@@ -19,14 +19,13 @@ from referee.grading.marks import opponent_name
 from referee.grading.plan import GradingPlan
 from referee.grading.rubric import opponent_seats, other_roles, submission_seats
 from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
-from referee.isolation.limits import Limits
 from referee.league.database import FILE
 from referee.league.engine import Engine
 from referee.league.store import Store
 from referee.league.teams import changed
 from referee.league.teams import team as read_team
 from referee.league.worker import Played, Void
-from referee.match.clock import TimeControl
+from referee.match.options import MatchOptions
 from referee.support.files import write_whole
 from referee.wire.escape import escape
 
@@ -351,9 +350,9 @@ def _begin(store: Store, rubric: Rubric, folder: Path) -> None:
                 f"{_quoted(folder)} was graded by another rubric. Grade into another folder with --out, or restore the rubric: "
                 f"{escape(str(folder / PRIVATE / RUBRIC), 200)} is the one that was used."
             )
-        if stored["isolation"] != rubric.isolation:
+        if stored["isolation"] != rubric.options.isolation:
             raise UsageError(
-                f"{_quoted(folder)} was begun with isolation {stored['isolation']}, not {rubric.isolation}. Grade into another folder with "
+                f"{_quoted(folder)} was begun with isolation {stored['isolation']}, not {rubric.options.isolation}. Grade into another folder with "
                 f"--out, or continue with --isolation {stored['isolation']}."
             )
         return
@@ -435,12 +434,18 @@ def _moved_submission(submission: Submission, old: str | None, new: str) -> Subm
 
 def _rubric_json(rubric: Rubric) -> dict[str, Json]:
     tests: list[Json] = [{**test._asdict(), "needs": [list(need) for need in test.needs]} for test in rubric.tests]
-    return {**rubric._asdict(), "tests": tests, "time": rubric.time._asdict(), "limits": rubric.limits.to_json(), "run": dict(rubric.run)}
+    plain = rubric._asdict()
+    del plain["options"]
+    return {**plain, "tests": tests, **rubric.options.to_json()}
 
 
 def _rubric(data: Mapping[str, Any]) -> Rubric:
     tests = tuple(RubricTest(**{**test, "needs": tuple(Need(*need) for need in test["needs"])}) for test in data["tests"])
-    return Rubric(**{**data, "tests": tests, "time": TimeControl(**data["time"]), "limits": Limits(**data["limits"])})
+    options = {name: data[name] for name in MatchOptions.model_fields}
+    others = {name: value for name, value in data.items() if name not in options}
+    # A grading in a container has a level that is no value of --isolation.
+    level = options.pop("isolation")
+    return Rubric(**{**others, "tests": tests, "options": MatchOptions.model_validate(options).replace(isolation=level)})
 
 
 def _submission_json(submission: Submission) -> dict[str, Json]:

@@ -57,7 +57,7 @@ class GradingPlan:
     def terms(self) -> Terms:
         """How all matches are played."""
         rubric = self.rubric
-        return Terms(rubric.game, rubric.rules, rubric.time, rubric.isolation, rubric.limits, rubric.run)
+        return Terms(rubric.game, rubric.rules, rubric.options)
 
     def duels(self, results: Sequence[DuelResult]) -> list[Duel]:
         """All trials that can be played. A duel's ``variant`` is the number of its test."""

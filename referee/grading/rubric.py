@@ -9,15 +9,17 @@ from pydantic import Field
 import example_bots
 from referee import games
 from referee.api import settings_file
-from referee.api.settings_file import Clock, Isolation, LimitsSection, RunOptions, Section, TimeLimits, near_one
+from referee.api.settings_file import near_one
 from referee.errors import PlayerError, UsageError
 from referee.games.game import SettingsError
 from referee.games.values import is_whole
 from referee.grading import family, needs
 from referee.grading.values import Need, Rubric, RubricTest
-from referee.isolation.limits import Limits
+from referee.isolation.limits import IsolationValue, Limits
 from referee.league import starts, teams
+from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.players.spec import resolve
+from referee.support.sections import Section
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -66,12 +68,12 @@ class RubricFile(Section):
     game: str
     rules: str | None = None
     seed: Any = None
-    isolation: Isolation = "strict"
-    clock: Clock = "cpu"
+    isolation: IsolationValue = "strict"
+    clock: BilledTime = "cpu"
     settings: dict[str, Any] = Field(default_factory=dict)
     time: TimeLimits = TimeLimits()
     run: RunOptions = RunOptions()
-    limits: LimitsSection = LimitsSection()
+    limits: Limits = Limits()
     tests: list[dict[str, Any]] = Field(default_factory=list)
 
 
@@ -184,10 +186,9 @@ class _RubricReader:
             rules,
             self.seed,
             (),
-            time=self.given.time.control(self.given.clock),
-            isolation=given.isolation,
-            limits=Limits(**given.limits.model_dump(exclude_none=True)).checked(),
-            run=given.run.model_dump(exclude_none=True),
+            options=MatchOptions(
+                time=TimeControl(**given.time.given, kind=given.clock), run=given.run, isolation=given.isolation, limits=given.limits
+            ),
             home=str(self.home),
             is_seed_drawn=self.is_seed_drawn,
         )
@@ -312,7 +313,7 @@ def _seed(given: Json) -> str:
     if is_whole(given):
         return str(given)
     if not isinstance(given, str):
-        raise UsageError(f"seed is {settings_file.given(given)}, but must be a text or a whole number.")
+        raise UsageError(f"seed is {shown(given)}, but must be a text or a whole number.")
     if not given.strip() or not given.isprintable() or len(given) > _LONGEST_SEED:
         raise UsageError(
             f"seed is {_quoted(given)}, but must be a text of 1 to {_LONGEST_SEED:,} visible characters; remove it to have one drawn."

@@ -9,7 +9,7 @@ from referee import games
 from referee.games.capabilities import SampleTest
 from referee.games.game import SettingsError
 from referee.grading import family
-from referee.match.clock import TimeControl
+from referee.match.options import TimeControl
 
 if TYPE_CHECKING:
     from referee.games.game import Game, GameInfo, Json

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation.limits import Limits
-from referee.match.clock import TimeControl
+from referee.match.options import MatchOptions, TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,7 +58,7 @@ class RubricTest(NamedTuple):
 class Rubric(NamedTuple):
     """A checked rubric. All starts are drawn from ``seed``; ``is_seed_drawn``: the file has none, so it was drawn. ``home`` is the folder in which the paths of opponents begin.
 
-    ``text`` is the content of the rubric file. ``run`` holds further fields of ``match.loop.Options``.
+    ``text`` is the content of the rubric file.
     """
 
     name: str
@@ -67,10 +66,7 @@ class Rubric(NamedTuple):
     rules: str
     seed: str
     tests: tuple[RubricTest, ...]
-    time: TimeControl = TimeControl(kind="cpu")
-    isolation: str = "strict"
-    limits: Limits = Limits()
-    run: Mapping[str, Any] = {}
+    options: MatchOptions = MatchOptions(time=TimeControl(kind="cpu"), isolation="strict")
     home: str = ""
     text: str = ""
     is_seed_drawn: bool = False

@@ -157,7 +157,7 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
         argv = (*_become(user.number), *caps, *confined, *program.before, *inside)
         fd = confinement.filter_pipe(has_network=bool(program.through) and not program.is_build, is_build=program.is_build)
         made = (BuildSandbox if program.is_build else UserSandbox)(
-            ProgramStart(argv, env, home, (fd,)), limits._replace(processes=processes), home, user
+            ProgramStart(argv, env, home, (fd,)), limits.replace(processes=processes), home, user
         )
         undo.pop_all()
         return made

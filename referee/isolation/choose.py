@@ -26,7 +26,6 @@ def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> 
     accepts a test of the last day on the same system. "limits+user" is no value of --isolation; it raises UsageError where bots can't run as
     separate users.
     """
-    limits = limits.checked()
     if requested == "none":
         return Isolation(NONE, limits)
     if requested == "limits":

@@ -63,7 +63,7 @@ class Isolation(NamedTuple):
 
     def kept_limits(self) -> dict[str, int]:
         """Return the limits that are enforced at this level, by name."""
-        limits = self.limits._asdict()
+        limits = dict(self.limits)
         # No limit of the match: the build is over when the match begins.
         del limits["build_seconds"]
         return limits if self.level != NONE else {name: limits[name] for name in ("line_bytes", "stderr_bytes", "remarks_bytes")}
@@ -102,7 +102,7 @@ class Isolation(NamedTuple):
         self, program: Program, cpu_seconds: int | None, announce: Callable[[Cleaning], None], copies: Copies, *, ends_whole: bool
     ) -> Sandbox:
         # Wrapper processes don't count towards the bot's limit.
-        limits = self.limits._replace(processes=self.limits.processes + 1) if program.through else self.limits
+        limits = self.limits.replace(processes=self.limits.processes + 1) if program.through else self.limits
         with contextlib.ExitStack() as undo:
             user = None
             if os.geteuid() == 0:

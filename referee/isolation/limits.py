@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Annotated, Any, Literal
 
-from referee.games.game import SettingsError
+from pydantic import BeforeValidator
+
+from referee.support.sections import Section, option
 
 #: The levels, from the strongest down.
 ISOLATED_CGROUP = "isolated+cgroup"
@@ -17,7 +19,7 @@ NONE = "none"
 LEVELS = (ISOLATED_CGROUP, ISOLATED, LIMITS, NONE)
 
 #: Values of --isolation: the best possible level; one of the first two levels or no match; only resource limits; nothing.
-ISOLATION_VALUES = ("auto", "strict", "limits", "none")
+IsolationValue = Literal["auto", "strict", "limits", "none"]
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _UNITS = {
@@ -27,27 +29,34 @@ _UNITS = {
 }
 
 
-class Limits(NamedTuple):
-    """Limits on one bot with all its processes.
+def _size(value: Any) -> Any:
+    """Return a number of bytes from a size with a unit, such as "512MiB"; other values are unchanged."""
+    return size(value) if isinstance(value, str) else value
 
-    ``memory_bytes`` and ``processes`` (threads count) hold for all its processes together. ``scratch_bytes`` is the size of its /tmp and of
-    each file. ``open_files`` counts the descriptors of one process. ``line_bytes`` is the longest answer, ``stderr_bytes`` the part of its
-    log that is kept, ``remarks_bytes`` the part of its ``say``, ``draw`` and warnings that the replay keeps. ``build_seconds`` is the time
-    for its build, if it has one.
-    """
 
-    memory_bytes: int = 512 * MIB
-    processes: int = 64
-    scratch_bytes: int = 16 * MIB
-    open_files: int = 64
-    line_bytes: int = 64 * KIB
-    stderr_bytes: int = 1 * MIB
-    remarks_bytes: int = 8 * MIB
-    build_seconds: int = 120
+_Size = Annotated[int, BeforeValidator(_size)]
+_MOST_BYTES = 1 << 40
+#: The most bytes of a file of logs or remarks.
+_MOST_KEPT_BYTES = 1_000_000_000
+
+
+class Limits(Section):
+    """Limits on one bot with all its processes. The lower bounds are what an interpreter needs."""
+
+    memory_bytes: _Size = option(512 * MIB, "Memory of all its processes together.", unit="bytes", ge=16 * MIB, le=_MOST_BYTES)
+    processes: int = option(64, "Processes and threads, all together.", ge=1, le=30_000)
+    scratch_bytes: _Size = option(16 * MIB, "Size of its /tmp and of each file.", unit="bytes", ge=64 * KIB, le=_MOST_BYTES)
+    open_files: int = option(64, "Open files of one process.", ge=16, le=1 << 20)
+    line_bytes: _Size = option(64 * KIB, "Length of an answer.", unit="bytes", ge=256, le=500_000)
+    stderr_bytes: _Size = option(1 * MIB, "The part of its log that is kept.", unit="bytes", ge=0, le=_MOST_KEPT_BYTES)
+    remarks_bytes: _Size = option(
+        8 * MIB, "The part of its say, draw and warnings that the replay keeps.", unit="bytes", ge=0, le=_MOST_KEPT_BYTES
+    )
+    build_seconds: int = option(120, "Time for its build, if it has one.", unit="seconds", ge=1, le=3_600)
 
     def for_build(self) -> Limits:
         """Return the limits of a build: compilers need more memory, processes and files than bots."""
-        return self._replace(
+        return self.replace(
             memory_bytes=max(self.memory_bytes, 2 * GIB),
             processes=max(self.processes, 256),
             scratch_bytes=max(self.scratch_bytes, 512 * MIB),
@@ -56,37 +65,15 @@ class Limits(NamedTuple):
 
     def to_json(self) -> dict[str, int]:
         """Return the limits by name. The time of a build is left out if it is the ordinary one, as in leagues that are older than it."""
-        limits = self._asdict()
+        limits = dict(self)
         if self.build_seconds == Limits().build_seconds:
             del limits["build_seconds"]
         return limits
 
-    def checked(self) -> Limits:
-        """Return itself if every limit is in range; else SettingsError names the one that isn't."""
-        for name, (least, most) in BOUNDS.items():
-            value = getattr(self, name)
-            if not least <= value <= most:
-                told = [size_text(number) if name.endswith("_bytes") else f"{number:,}" for number in (value, least, most)]
-                raise SettingsError(f"the limit {name} is {told[0]}, but must be from {told[1]} to {told[2]}.")
-        return self
-
     def above(self, other: Limits) -> list[str]:
         """Return the names of the limits that are higher than others, as words."""
-        own, theirs = self._asdict(), other._asdict()
+        own, theirs = dict(self), dict(other)
         return [name.removesuffix("_bytes").replace("_", " ") for name in own if own[name] > theirs[name]]
-
-
-#: The smallest and the largest value of each limit. An interpreter needs some of each.
-BOUNDS = {
-    "memory_bytes": (16 * MIB, 1 << 40),
-    "processes": (1, 30_000),
-    "scratch_bytes": (64 * KIB, 1 << 40),
-    "open_files": (16, 1 << 20),
-    "line_bytes": (256, 500_000),
-    "stderr_bytes": (0, 1_000_000_000),
-    "remarks_bytes": (0, 1_000_000_000),
-    "build_seconds": (1, 3_600),
-}
 
 
 def size(text: str) -> int:

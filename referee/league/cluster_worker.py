@@ -79,10 +79,11 @@ def this_host(terms: Terms) -> Host:
     from referee.isolation.choose import choose
 
     with _lock:
-        found = _hosts.get((terms.isolation, terms.limits))
+        options = terms.options
+        found = _hosts.get((options.isolation, options.limits))
         if found is None:
-            level = choose(terms.isolation, terms.limits).level
-            found = _hosts[terms.isolation, terms.limits] = Host(platform.node(), speed_score(), level)
+            level = choose(options.isolation, options.limits).level
+            found = _hosts[options.isolation, options.limits] = Host(platform.node(), speed_score(), level)
         return found
 
 

@@ -107,7 +107,7 @@ class BotComparison:
             self._comparing = Comparing(test.p0, test.p1, test.alpha, test.beta, is_margin=is_margin)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        self._slots = min(checked_slots(slots, request.limits), 4 * test.duels)
+        self._slots = min(checked_slots(slots, request.options.limits), 4 * test.duels)
         self._settings: dict[int, Any] = {}
         #: The matches played so far, those included that do not count.
         self.matches = 0
@@ -173,10 +173,10 @@ class BotComparison:
             "seed": self.seed,
             "the bots": [self.a, self.b, *self.against],
             "the role": self.seat,
-            "the time control": repr(request.time),
-            "the isolation": request.isolation,
-            "the limits": repr(request.limits),
-            "the options of the match": repr(sorted(request.run.items())),
+            "the time control": repr(request.options.time),
+            "the isolation": request.options.isolation,
+            "the limits": repr(request.options.limits),
+            "the options of the match": repr(sorted(request.options.run.given.items())),
             "the test": [test.p0, test.p1, test.alpha, test.beta, test.score],
         }
 
@@ -221,7 +221,7 @@ class BotComparison:
             else:
                 missing.append(task)
         asked = self.request
-        terms = Terms(self._game.info.name, asked.settings.rules, asked.time, asked.isolation, asked.limits, asked.run)
+        terms = Terms(self._game.info.name, asked.settings.rules, asked.options)
         with contextlib.closing(LocalPool(terms, self.teams, folder / "replays", self._slots)) as pool:
             most = 4 * pool.slots + 4
             for task, record in play_stream(pool, chain(missing, tasks), lambda task: task.duel < self._comparing.duels + most):

@@ -9,14 +9,15 @@ from pydantic import Field
 
 from referee import games
 from referee.api import settings_file
-from referee.api.settings_file import Clock, Isolation, LimitsSection, RunOptions, Section, Seed, TimeLimits, near_one
+from referee.api.settings_file import Seed, near_one
 from referee.errors import UsageError
 from referee.games.game import SettingsError
-from referee.isolation.limits import Limits
+from referee.isolation.limits import IsolationValue, Limits
 from referee.league import schedule, starts, teams
 from referee.league.values import MatchStart, Team
-from referee.match.clock import TimeControl
+from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.match.seeds import new_seed, secret_of
+from referee.support.sections import Section
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -60,10 +61,7 @@ class StartList(NamedTuple):
 
 
 class League(NamedTuple):
-    """A checked league. ``home`` is the folder of its file, ``slots`` the number of matches at once (None: as the machine allows).
-
-    ``run`` holds further fields of ``match.loop.Options``.
-    """
+    """A checked league. ``home`` is the folder of its file, ``slots`` the number of matches at once (None: as the machine allows)."""
 
     name: str
     game: str
@@ -74,10 +72,7 @@ class League(NamedTuple):
     teams: tuple[Team, ...]
     starts: StartList = StartList()
     repeat: int = 1
-    time: TimeControl = TimeControl()
-    isolation: str = "auto"
-    limits: Limits = Limits()
-    run: Mapping[str, Any] = {}
+    options: MatchOptions = MatchOptions()
     slots: int | None = None
     home: str = ""
 
@@ -105,15 +100,15 @@ class League(NamedTuple):
 
     def to_json(self) -> dict[str, Json]:
         """Return the league as plain data; ``from_json`` takes it back."""
+        plain = self._asdict()
+        del plain["options"]
         return {
-            **self._asdict(),
+            **plain,
             "format": {**self.format._asdict(), "champions": list(self.format.champions)},
             "variants": [variant._asdict() for variant in self.variants],
             "teams": [team._asdict() for team in self.teams],
             "starts": {"drawn": self.starts.drawn, "listed": [start._asdict() for start in self.starts.listed]},
-            "time": self.time._asdict(),
-            "limits": self.limits.to_json(),
-            "run": dict(self.run),
+            **self.options.to_json(),
         }
 
 
@@ -127,8 +122,7 @@ def from_json(data: Mapping[str, Any]) -> League:
             variants=tuple(Variant(**variant) for variant in own.pop("variants")),
             teams=tuple(Team(**team) for team in own.pop("teams")),
             starts=StartList(listed["drawn"], tuple(MatchStart(**start) for start in listed["listed"])),
-            time=TimeControl(**own.pop("time")),
-            limits=Limits(**own.pop("limits")),
+            options=MatchOptions.model_validate({name: own.pop(name) for name in MatchOptions.model_fields}),
             **own,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -156,8 +150,8 @@ class LeagueFile(Section):
     champions: list[str] | None = None
     stop: str | None = None
     seed: Seed = None
-    isolation: Isolation = "auto"
-    clock: Clock = "wall"
+    isolation: IsolationValue = "auto"
+    clock: BilledTime = "wall"
     repeat: int = Field(default=1, ge=1, le=100_000)
     slots: int | None = Field(default=None, ge=1, le=1024)
     settings: dict[str, Any] = Field(default_factory=dict)
@@ -165,7 +159,7 @@ class LeagueFile(Section):
     starts: StartsSection = StartsSection()
     time: TimeLimits = TimeLimits()
     run: RunOptions = RunOptions()
-    limits: LimitsSection = LimitsSection()
+    limits: Limits = Limits()
     teams: list[dict[str, Any]] = Field(default_factory=list)
 
 
@@ -244,10 +238,9 @@ class LeagueReader:
             teams=(),
             starts=self._starts(variants, checked, secret_of(seed)),
             repeat=given.repeat,
-            time=given.time.control(given.clock),
-            isolation=given.isolation,
-            limits=Limits(**given.limits.model_dump(exclude_none=True)).checked(),
-            run=given.run.model_dump(exclude_none=True),
+            options=MatchOptions(
+                time=TimeControl(**given.time.given, kind=given.clock), run=given.run, isolation=given.isolation, limits=given.limits
+            ),
             slots=given.slots,
             home=str(self.home),
         )
@@ -269,7 +262,7 @@ class LeagueReader:
             size = given.table_size or (wanted if given.format == TABLES else 2)
             if wanted is not None and size != wanted:
                 why = f"table_size is {size}" if given.format == TABLES else f'in the format "{given.format}" two teams meet'
-                raise UsageError(f"settings.{info.players_option} is {settings_file.given(wanted)}, but {why}; remove one of them.")
+                raise UsageError(f"settings.{info.players_option} is {shown(wanted)}, but {why}; remove one of them.")
             if size is not None:
                 return size
         size = len(self.game.seats(self._settings({}, "")))
@@ -307,7 +300,7 @@ class LeagueReader:
             name = own.pop("name", f"variant {number}" if self.given.variants else "")
             where = f"variants, table {number}: " if self.given.variants else ""
             if not isinstance(name, str):
-                raise UsageError(f"{where}name is {settings_file.given(name)}, but must be a text.")
+                raise UsageError(f"{where}name is {shown(name)}, but must be a text.")
             if where:
                 teams.check_name(name, f"The name of variants, table {number}")
             if names.setdefault(teams.file_name(name), number) != number:
@@ -362,7 +355,7 @@ class LeagueReader:
         for number, row in enumerate(rows, 1):
             name = row.get("name")
             if not isinstance(name, str):
-                wrong = "is missing" if name is None else f"is {settings_file.given(name)}, but must be a text"
+                wrong = "is missing" if name is None else f"is {shown(name)}, but must be a text"
                 raise UsageError(f"teams, table {number}: the key 'name' {wrong}.")
             teams.check_name(name, f"The name of team {number}")
             names.append(name)
@@ -388,7 +381,7 @@ class LeagueReader:
             if key not in ("program", *own):
                 raise UsageError(f"the team {_quoted(name)} has an unknown key {_quoted(key)}; {near_one(key, ('name', 'program', *own))}")
             if not isinstance(value, str):
-                raise UsageError(f"the team {_quoted(name)} has a wrong {key!r}, {settings_file.given(value)}; write a text.")
+                raise UsageError(f"the team {_quoted(name)} has a wrong {key!r}, {shown(value)}; write a text.")
         if "program" in programs:
             every = str(programs["program"])
             return every if len(programs) == 1 else {seat: programs.get(seat, every) for seat in own}

@@ -79,7 +79,7 @@ class Schedule:
     def terms(self) -> Terms:
         """How all matches are played."""
         league = self.league
-        return Terms(league.game, league.rules, league.time, league.isolation, league.limits, league.run)
+        return Terms(league.game, league.rules, league.options)
 
     def fixtures(self, results: Sequence[DuelResult]) -> Sequence[Fixture]:
         """All fixtures that are known after these results."""

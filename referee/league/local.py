@@ -131,7 +131,7 @@ class LocalPool:
 
 def _worker_ended(how: str, terms: Terms) -> str:
     text = f"Its worker process has ended ({how})"
-    if terms.isolation in ("none", "limits"):
+    if terms.options.isolation in ("none", "limits"):
         text += '; a bot without a sandbox can do that, which isolation = "strict" prevents'
     return text + "."
 

@@ -108,8 +108,8 @@ def many(
         spec = resolve(player, seat, request.game.info.name, request.settings)
         if spec.is_human:
             raise PlayerError("A person plays one game at a time: referee play human runner")
-        teams[seat] = Team(seat, {seat: player}, "", home, _files(seat, spec, request.isolation))
-    at_once = min(checked_slots(slots, request.limits), games)
+        teams[seat] = Team(seat, {seat: player}, "", home, _files(seat, spec, request.options.isolation))
+    at_once = min(checked_slots(slots, request.options.limits), games)
     return _many(request, teams, drawn_games(request, games), at_once, on_game)
 
 
@@ -160,7 +160,7 @@ def _many(
     game = request.game
     seats = {seat: f"{seat}" for seat in teams}
     base = game.codec.settings_json(request.settings)
-    terms = Terms(game.info.name, request.settings.rules, request.time, request.isolation, request.limits, request.run)
+    terms = Terms(game.info.name, request.settings.rules, request.options)
     folder = new_folder(request, [team.players[seat] for seat, team in teams.items()])
     tasks = []
     for number, (start, seed) in enumerate(schedule):

@@ -59,7 +59,7 @@ def report_data(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
         written=time.strftime("%Y-%m-%d %H:%M"),
         order=rule(league.format.kind, is_live=not is_over),
         is_live=not is_over,
-        clock=league.time.kind,
+        clock=league.options.time.kind,
         bracket=opened.bracket(state.results),
     )
 
@@ -70,16 +70,16 @@ def _settings(opened: OpenLeague, base: Mapping[str, Json]) -> dict[str, Json]:
     replaced = set.intersection(*(set(start.settings) for listed in starts for start in listed))
     given = "drawn from the seed" if league.starts.drawn else "listed"
     limits = (
-        ("startup", league.time.startup),
-        ("move", league.time.move),
-        ("bank", league.time.bank),
-        ("increment", league.time.increment),
+        ("startup", league.options.time.startup),
+        ("move", league.options.time.move),
+        ("bank", league.options.time.bank),
+        ("increment", league.options.time.increment),
     )
     return {
         **{name: value for name, value in base.items() if name not in replaced},
         "starts": f"{len(starts[0]):,} {given}" if league.starts != StartList() else "the one of the settings",
-        "isolation": league.isolation,
-        "clock": f"{league.time.kind}; "
+        "isolation": league.options.isolation,
+        "clock": f"{league.options.time.kind}; "
         + ", ".join(f"{name} {'no limit' if seconds is None else f'{seconds:g} s'}" for name, seconds in limits),
     }
 

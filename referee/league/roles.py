@@ -32,7 +32,7 @@ def check_roles(teams: Iterable[Team], game: Game[Any, Any], settings: Any, term
     if game.pairing is None:
         return
     found: dict[str, tuple[Seat, str]] = {}
-    request = MatchRequest(game, settings, time=terms.time, isolation=terms.isolation, limits=terms.limits)
+    request = MatchRequest(game, settings, terms.options)
     for team in teams:
         programs = set(team.players.values())
         if len(programs) > 1 or any(bot.name in programs for bot in BOTS):
@@ -108,10 +108,10 @@ def _refused(request: MatchRequest, settings: Any, name: str, program: str) -> d
     from referee.author.check import run
 
     def isolate(spec: Spec) -> Isolation:
-        return choose(request.isolation, request.limits, [spec.program])
+        return choose(request.options.isolation, request.options.limits, [spec.program])
 
     try:
-        return run.seats_refused(run.Request(program, request.game, settings, request.game.seats(settings), isolate, request.time))
+        return run.seats_refused(run.Request(program, request.game, settings, request.game.seats(settings), isolate, request.options.time))
     except PlayerError as error:
         raise UsageError(f"{name} can't play: {error}") from None
 

@@ -19,11 +19,10 @@ from referee import games
 from referee.api import runner
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError
 from referee.games.game import SettingsError
-from referee.isolation.limits import Limits
 from referee.isolation.supervision import SupervisionReserve
 from referee.league.teams import check_copy
 from referee.league.values import MatchRecord
-from referee.match.clock import TimeControl
+from referee.match.options import MatchOptions
 from referee.players.own_files import from_home, published
 from referee.players.spec import resolve
 from referee.replay.paths import SUFFIX
@@ -41,14 +40,11 @@ if TYPE_CHECKING:
 
 
 class Terms(NamedTuple):
-    """What all matches of a league have in common, as plain data. ``run`` holds further fields of ``match.loop.Options``."""
+    """What all matches of a league have in common, as plain data."""
 
     game: str
     rules: str | None = None
-    time: TimeControl = TimeControl()
-    isolation: str = "auto"
-    limits: Limits = Limits()
-    run: Mapping[str, Any] = {}
+    options: MatchOptions = MatchOptions()
 
 
 class Played(NamedTuple):
@@ -124,10 +120,7 @@ class Worker:
 
     def _played(self, task: MatchTask, settings: Any, specs: Mapping[Seat, Spec], begun: float) -> Report:
         replay = replay_path(self._folder, task.key)
-        terms = self._terms
-        request = runner.MatchRequest(
-            self._game, settings, terms.time, terms.run, terms.isolation, terms.limits, seed=task.seed, out=str(replay)
-        )
+        request = runner.MatchRequest(self._game, settings, self._terms.options, task.seed, str(replay))
         prepared = runner.prepare(request, dict(task.seats), specs, list(specs), isolation=self._proved(specs))
         entrants = {seat: self._entrant(seat, spec, task.seats[seat]) for seat, spec in specs.items()}
         played = runner.play(prepared, entrants, reserve=self._reserve)
@@ -145,7 +138,8 @@ class Worker:
         variants = frozenset(variants_of(programs))
         found = self._isolations.get(variants)
         if found is None:
-            found = self._isolations[variants] = choose(self._terms.isolation, self._terms.limits, programs)
+            options = self._terms.options
+            found = self._isolations[variants] = choose(options.isolation, options.limits, programs)
         return found
 
     def _spec(self, team: str, seat: Seat, settings: Any) -> Spec:

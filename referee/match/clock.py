@@ -1,66 +1,17 @@
-"""Time controls: a player's limits and the time that it has left. Units are seconds; None means no limit.
+"""A player's clock: the time that it has used and has left. Units are seconds; None means no limit.
 
 Source: the course's game servers give each player a bank of 120 s for a whole game.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from referee.games.game import SettingsError
+from referee.match.options import CPU, GUARD_BANK, GUARD_MORE, GUARD_MOVE
 from referee.support.compiling import mypyc_attr
 
-WALL, CPU = "wall", "cpu"
-KINDS = (WALL, CPU)
-
-#: The wall-clock guard: ``GUARD_MOVE`` times the move limit plus ``GUARD_MORE`` seconds, and ``GUARD_BANK`` times the bank.
-GUARD_MOVE, GUARD_MORE, GUARD_BANK = 5.0, 1.0, 3.0
-
-
-class TimeControl(NamedTuple):
-    """The limits of one match: ``startup`` until a bot is ready (outside the bank), one ``move``, the ``bank`` for the whole game.
-
-    ``increment`` is added to the bank after every answer. ``kind`` is the time that is billed: "wall", or "cpu", the processor time of
-    all processes of a bot. With "cpu", a wall-clock guard catches a bot that sleeps: five times the limit plus one second for a move, and
-    three times the bank for a match.
-    """
-
-    startup: float | None = 10.0
-    move: float | None = 1.0
-    bank: float | None = 120.0
-    increment: float = 0.0
-    kind: str = WALL
-
-    def to_json(self) -> dict[str, Any]:
-        """The control as the ``start`` message shows it."""
-        limits = self._asdict()
-        return {"kind": limits.pop("kind"), **limits}
-
-    def startup_guard(self) -> float | None:
-        """Return the wall-clock limit of the start-up when processor time is billed, in seconds."""
-        return None if self.startup is None else GUARD_MOVE * self.startup + GUARD_MORE
-
-    def checked(self) -> TimeControl:
-        """Return itself if every limit is valid; else SettingsError names the invalid one."""
-        # They come from users: their types are checked here, and not by a compiler.
-        given: dict[str, Any] = self._asdict()
-        for name in ("startup", "move", "bank"):
-            value = given[name]
-            if value is not None and not (_is_number(value) and 0 < value <= 1e6):
-                raise SettingsError(
-                    f"the {name} time is {value!r:.40}, but must be above 0 and at most 1,000,000 seconds, or none for no limit."
-                )
-        kind, increment = given["kind"], given["increment"]
-        if kind not in KINDS:
-            raise SettingsError(f"the clock is {kind!r:.20}, but must be {' or '.join(KINDS)}.")
-        if not (_is_number(increment) and 0 <= increment <= 1e6):
-            raise SettingsError(f"the increment is {increment!r:.40}, but must be from 0 to 1,000,000 seconds.")
-        return self
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+if TYPE_CHECKING:
+    from referee.match.options import TimeControl
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from referee.dialects.dialect import Host
     from referee.games.game import Game, Json, Notice, Seat
-    from referee.match.clock import Clock, TimeControl
+    from referee.match.clock import Clock
+    from referee.match.options import TimeControl
     from referee.players.io import PlayerIO, Questions
     from referee.players.player import Player, Reply
     from referee.wire.decode import Answer

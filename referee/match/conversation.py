@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from referee.isolation.level import Isolation
     from referee.isolation.program import Program
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.clock import Clock, TimeControl
+    from referee.match.clock import Clock
+    from referee.match.options import TimeControl
     from referee.players.connection import Connection
     from referee.players.log import Log
     from referee.players.player import Player

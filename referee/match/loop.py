@@ -11,10 +11,11 @@ from referee.errors import MatchVoid, UsageError
 from referee.isolation.level import Isolation
 from referee.match import sentences
 from referee.match.adjudicator import Adjudicator
-from referee.match.clock import CPU, Clock, PatientClock, TimeControl
+from referee.match.clock import Clock, PatientClock
 from referee.match.collector import TurnAnswers
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.match.options import CPU, RunOptions, TimeControl
 from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.players.faults import Fault
 from referee.players.log import Log
@@ -38,19 +39,10 @@ if TYPE_CHECKING:
 
 
 class Options(NamedTuple):
-    """How a match is run.
-
-    ``ask`` is "in-turn" or "together"; ``idle`` "stop" or "run": what bots do between their turns; ``cores`` how many cores the
-    match claims (0: it is not pinned); ``on_malformed`` "forfeit" or "pass"; ``max_lateness`` the seconds for which the referee may be kept
-    off the processor before a missing answer makes the match void; ``isolation`` the level at which bots run, with their limits.
-    """
+    """How a match is run. ``isolation`` is the level at which bots run, with their limits."""
 
     time: TimeControl = TimeControl()
-    ask: str = "in-turn"
-    idle: str = "stop"
-    cores: int = 1
-    on_malformed: str = "forfeit"
-    max_lateness: float = 0.5
+    run: RunOptions = RunOptions()
     isolation: Isolation = Isolation()
 
 
@@ -123,17 +115,18 @@ class Match:
         self.id = match_id(self.secret) if beginning is None else beginning.match
         self.notes: list[str] = [] if beginning is None else list(beginning.notes)
         self.seats = game.seats(settings)
-        time = options.time.checked()
-        self.clocks = {seat: (PatientClock if entrants[seat].is_patient else Clock)(entrants[seat].time or time) for seat in self.seats}
+        self.clocks = {
+            seat: (PatientClock if entrants[seat].is_patient else Clock)(entrants[seat].time or options.time) for seat in self.seats
+        }
         self.faults: dict[Seat, Fault] = {} if beginning is None else dict(beginning.faults)
         self._fault_steps: dict[Seat, int] = {} if beginning is None else dict(beginning.fault_steps)
         self._beginning = beginning
         self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
         manner = Manner(
-            stops_idle=options.idle == "stop",
-            max_lateness=options.max_lateness,
+            stops_idle=options.run.idle == "stop",
+            max_lateness=options.run.max_lateness,
             by_cpu=options.time.kind == CPU,
-            excuses=options.on_malformed == "pass",
+            excuses=options.run.on_malformed == "pass",
             on_tick=self._tick,
             # Nothing else would confine them: with this, every process that they start begins on their own core.
             before_start=self._pin if self._needs_cores() else None,
@@ -144,7 +137,7 @@ class Match:
         self._names = {seat: escape(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
         self._head: dict[str, Json] = {}
-        self._together = options.ask == "together"
+        self._together = options.run.ask == "together"
         self._bots = self._conversation.bots
         self.listeners = tuple(listeners(self) if callable(listeners) else listeners)
 
@@ -172,7 +165,7 @@ class Match:
     def run(self) -> Result:
         """Play the match from the ``start`` messages to the end. Afterwards all its processes are gone, however it ends."""
         bots = sum(entrant.program is not None for entrant in self.entrants.values())
-        cores = Cores(max(self.options.cores, bots * self._needs_cores()) if bots else 0)
+        cores = Cores(max(self.options.run.cores, bots * self._needs_cores()) if bots else 0)
         try:
             if bots and self._needs_cores() and len(cores.claimed) < bots:
                 raise UsageError(
@@ -259,7 +252,7 @@ class Match:
     def _needs_cores(self) -> bool:
         """True if each bot needs a core of its own, so that it can't use the processor time of others."""
         isolation = self.options.isolation
-        return isolation.is_strict and not isolation.holds and self.options.idle == "stop"
+        return isolation.is_strict and not isolation.holds and self.options.run.idle == "stop"
 
     def _stderr_logs(self) -> dict[Seat, Log]:
         return {seat: player.log for seat, player in self._conversation.players.items() if player.pipes is not None}
@@ -270,12 +263,12 @@ class Match:
 
     def _check_placement(self, cores: Cores) -> None:
         """Add a note for each part of the placement that isn't possible. Ask in turn if asking together would be unfair."""
-        wanted = self.options.cores
+        wanted = self.options.run.cores
         bots = len(self._bots.players)
         if not bots:
             return
         self.notes += self.options.isolation.notes
-        if self.options.isolation.has_walls and not self.options.isolation.holds and self.options.idle == "stop":
+        if self.options.isolation.has_walls and not self.options.isolation.holds and self.options.run.idle == "stop":
             own = "each bot has a core of its own" if self._needs_cores() else "it may work on the other's time"
             self.notes.append(f"There is no freezer: a bot that is stopped between its turns can continue itself; {own}.")
         if self.options.time.kind == CPU and self.options.isolation.accounting != "exact":
@@ -305,7 +298,7 @@ class Match:
     def _greet(self, state: Any) -> dict[Seat, Fault]:
         """Send ``start`` to all players and read their ``ready``. Return the faults, by seat."""
         times = {seat: clock.control for seat, clock in self.clocks.items()}
-        times |= {seat: time._replace(startup=None) for seat, time in times.items() if self.entrants[seat].is_patient}
+        times |= {seat: time.replace(startup=None) for seat, time in times.items() if self.entrants[seat].is_patient}
         lines = {seat: self._start_line(seat) for seat in self.seats if seat not in self.faults}
         found = self._conversation.greet(self.game, state, lines, times)
         self._names |= {seat: name for seat, name in found.items() if name and isinstance(name, str)}
@@ -332,8 +325,8 @@ class Match:
             "players": {seat: self._about(seat) for seat in self.seats},
             "clock": self.options.time.to_json(),
             "ask": "together" if self._together else "in-turn",
-            "idle": self.options.idle,
-            "on_malformed": self.options.on_malformed,
+            "idle": self.options.run.idle,
+            "on_malformed": self.options.run.on_malformed,
             "isolation": self.options.isolation.level,
             "limits": self.options.isolation.kept_limits(),
             "accounting": self.options.isolation.accounting,
@@ -387,7 +380,7 @@ class Match:
         Returns the position after that, and the stderr offsets that have changed.
         """
         faults = asked.faults
-        for seat, (place, may_wait) in places(faults, self._bots.players, stop_idle=self.options.idle == "stop").items():
+        for seat, (place, may_wait) in places(faults, self._bots.players, stop_idle=self.options.run.idle == "stop").items():
             faults[seat] = sentences.located(faults[seat], place, may_wait=may_wait)
         self.faults.update(faults)
         self._fault_steps.update(dict.fromkeys(faults, turn))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.sandbox import CRASH
-from referee.match.clock import CPU
+from referee.match.options import CPU
 from referee.players import crash_advice, crash_report
 from referee.players.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, Failure, Fault, who
 from referee.wire.escape import quoted
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from referee.dialects.dialect import DialectError, Host
     from referee.games.game import Seat
-    from referee.match.clock import Clock, TimeControl
+    from referee.match.clock import Clock
+    from referee.match.options import TimeControl
     from referee.players.player import Player
     from referee.wire.decode import Problem, Reason
     from referee.wire.strict_json import NotJson

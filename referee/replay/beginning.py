@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import PlayerError, ReplayError, UsageError
 from referee.match.beginning import Beginning
-from referee.match.clock import CPU, TimeControl
 from referee.match.events import PlayersFaulted, StepTaken
+from referee.match.options import CPU, MatchOptions, RunOptions, declared
 from referee.match.seeds import match_id, new_seed, secret_of
 from referee.players.faults import KINDS, Fault
 from referee.players.spec import HUMAN, PORT, resolve
@@ -24,27 +24,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.games.game import Game, Json, Seat
-    from referee.isolation.limits import Limits
     from referee.players.spec import Spec
     from referee.replay.reader import Failed, Replay, Step
     from referee.replay.rerun import Questions
 
 #: The name of a player that means the program in the replay.
 SAME = "-"
-#: The values of a match's options that a head may name.
-_OPTIONS = {"ask": ("in-turn", "together"), "idle": ("stop", "run"), "on_malformed": ("forfeit", "pass")}
+#: The options of the match loop that a head may name.
+_OPTIONS = ("ask", "idle", "on_malformed")
 
 
 class StartPosition(NamedTuple):
-    """The position of a replay in which a match begins, and the settings. ``seats`` are those that still play; ``run`` are options of the match."""
+    """The position of a replay in which a match begins, and the settings and options of the match. ``seats`` are those that still play."""
 
     path: Path
     game: Game[Any, Any]
     settings: Any
     beginning: Beginning
-    time: TimeControl
-    run: Mapping[str, str]
-    limits: Limits
+    options: MatchOptions
     head: Mapping[str, Json]
 
     @property
@@ -116,8 +113,10 @@ def begin(path: Path, turn: int) -> StartPosition:
         {seat: {"program": "", **head["players"][seat]} for seat in faults},
         notes,
     )
-    run = {name: head[name] for name, good in _OPTIONS.items() if head.get(name) in good}
-    return StartPosition(path, game, settings, beginning, time, run, limits_of(head), head)
+    choices = {each.name: each.choices for each in declared() if each.name in _OPTIONS}
+    run = RunOptions(**{name: head[name] for name in _OPTIONS if head.get(name) in choices[name]})
+    options = MatchOptions(time=time, run=run, limits=limits_of(head))
+    return StartPosition(path, game, settings, beginning, options, head)
 
 
 def _beyond(path: Path, replay: Replay, turn: int) -> str:

@@ -6,9 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayError
-from referee.games.game import SettingsError
 from referee.isolation.limits import Limits
-from referee.match.clock import TimeControl
+from referee.match.options import TimeControl, checked
 from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.match.sentences import warning_code
 from referee.wire import encode
@@ -34,16 +33,16 @@ def clock_of(head: Mapping[str, Json]) -> TimeControl | None:
 
 def _control(given: Any) -> TimeControl | None:
     try:
-        return TimeControl(**given).checked()
-    except (TypeError, ValueError, SettingsError):
+        return TimeControl(**given)
+    except (TypeError, ValueError):
         return None
 
 
 def limits_of(head: Mapping[str, Json]) -> Limits:
-    """Return the limits on the bots of the match; the ordinary ones where the head names none. SettingsError for one out of range."""
+    """Return the limits on the bots of the match; the ordinary ones where the head names none. UsageError for one out of range."""
     given = head.get("limits")
-    known = {name: value for name, value in (given if isinstance(given, dict) else {}).items() if name in Limits._fields}
-    return Limits()._replace(**{name: value for name, value in known.items() if type(value) is int}).checked()
+    known = {name: value for name, value in (given if isinstance(given, dict) else {}).items() if name in Limits.model_fields}
+    return checked({"limits": {name: value for name, value in known.items() if type(value) is int}}, str).limits
 
 
 def first_turn(head: Mapping[str, Json]) -> int:

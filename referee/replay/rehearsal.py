@@ -244,7 +244,7 @@ def ask_at(
     try:
         conversation.start()
         start = start_of(asked.game, asked.settings, head)
-        failure = failure_to_greet(conversation, asked, line, control._replace(startup=None), start)
+        failure = failure_to_greet(conversation, asked, line, control.replace(startup=None), start)
         if failure is not None:
             return Debugged(0, 0, None, failure, is_ready=False)
         prompter = Prompter(to_turn, conversation, progress)

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from referee.errors import ReplayWrong, UsageError
-from referee.match.clock import Clock, TimeControl
+from referee.match.clock import Clock
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.sentences import warning_code
 from referee.players.faults import ILLEGAL, LATE, MALFORMED, Fault
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from referee.isolation.level import Isolation
     from referee.isolation.limits import Limits
     from referee.match.collector import TurnAnswers
+    from referee.match.options import TimeControl
     from referee.players.spec import Spec
     from referee.replay.reader import Failed, Replay, Step
 
@@ -303,7 +304,7 @@ class _Rerun:
 
     def greet(self, state: Any) -> Given | None:
         """Send ``start`` and read ``ready``, or the equivalent in a dialect. Return the bot's failure."""
-        control = self.control._replace(startup=self.startup)
+        control = self.control.replace(startup=self.startup)
         return failure_to_greet(self.conversation, self.asked, self.start_line, control, state)
 
     def dismiss(self) -> None:

@@ -16,8 +16,8 @@ from referee.games.evasion import GAME
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.choose import choose
 from referee.match import sentences
-from referee.match.clock import TimeControl
 from referee.match.conversation import Conversation, Entrant, Manner
+from referee.match.options import TimeControl
 from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.players.building import all_built
 from referee.players.faults import Fault

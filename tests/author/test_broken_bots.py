@@ -18,7 +18,7 @@ from sandboxes import need
 from referee.author.check.finding import FAILED, SKIPPED, WARNING
 from referee.author.check.session import own_time
 from referee.author.check.table import NAMES
-from referee.match.clock import TimeControl
+from referee.match.options import TimeControl
 
 if TYPE_CHECKING:
     from pathlib import Path

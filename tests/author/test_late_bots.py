@@ -13,7 +13,7 @@ from referee.author.check.check import LATE, NO_ANSWER, NOT_READY
 from referee.author.check.finding import FAILED, SKIPPED, WARNING
 from referee.author.check.patience import Patience, Spent, longest_wait
 from referee.isolation.limits import LIMITS, Limits
-from referee.match.clock import TimeControl
+from referee.match.options import TimeControl
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -81,7 +81,7 @@ def test_the_limit_of_a_build_can_be_set(bots: Path, referee: Referee) -> None:
     assert "did not end within 1 s, the limit of a build" in done.stderr
     done = referee("play", "bots/good", "still", "--limit", "build_seconds=9999")
     assert done.returncode == 2
-    assert "the limit build_seconds is 9,999, but must be from 1 to 3,600" in done.stderr
+    assert "--limit build_seconds is '9999', but must be a whole number from 1 to 3,600 seconds." in done.stderr
 
 
 @pytest.mark.parametrize("command", [("play", "--games", "2"), ("duel",), ("compare", "--duels", "1")], ids=lambda command: command[0])

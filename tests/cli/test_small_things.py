@@ -18,8 +18,9 @@ from referee.cli.terminal import Live, Pace
 from referee.errors import RefereeError
 from referee.games.game import Notice
 from referee.grading import roster
-from referee.match.clock import Clock, TimeControl
+from referee.match.clock import Clock
 from referee.match.events import StepTaken
+from referee.match.options import TimeControl
 from referee.replay.reader import read_lines
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def test_only_a_bot_that_never_sent_a_move_is_asked_whether_it_flushes(flushed: 
         f"    out.write(json.dumps(answer).encode() + b'\\n')\n    if turn < {flushed}:\n        out.flush()\n"
     )
     # One limit for both turns: on a busy machine, too, the first answer must come within it.
-    times = {"hunter": PATIENT._replace(move=2.0)}
+    times = {"hunter": PATIENT.replace(move=2.0)}
     text = play_match(str(tmp_path / "keeps.py"), "still", max_steps=5, times=times).faults["hunter"].text
     assert "gave no answer within the move limit of 2 s." in text
     assert (" Did it flush its output?" in text) == (flushed == 0)

@@ -9,7 +9,7 @@ import copy
 import gzip
 import json
 import random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pytest
 from hypothesis import settings as hypothesis_settings
@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from contract.samples import SAMPLES
 from referee import games
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
-from referee.match.clock import TimeControl
 from referee.match.loop import Entrant, Match, Options, Result
+from referee.match.options import RunOptions, TimeControl
 from referee.players.faults import KINDS
 from referee.replay.reader import Replay, Step, verify
 from referee.replay.writer import ReplayWriter
@@ -291,10 +291,12 @@ class Failing(Player):
         return super().converse(line)
 
 
-def match_of(setup: Setup, players: Mapping[Seat, Player], path: Path, *, seed: int = 1, on_malformed: str = "forfeit") -> Result:
+def match_of(
+    setup: Setup, players: Mapping[Seat, Player], path: Path, *, seed: int = 1, on_malformed: Literal["forfeit", "pass"] = "forfeit"
+) -> Result:
     """Play a match in this process and write its replay."""
     entrants = {seat: Entrant(seat, {"program": seat}, None, player.converse) for seat, player in players.items()}
-    options = Options(_NO_LIMITS, on_malformed=on_malformed)
+    options = Options(_NO_LIMITS, RunOptions(on_malformed=on_malformed))
     return Match(setup.game, setup.settings, entrants, options, seed=seed, listeners=[ReplayWriter(path)]).run()
 
 

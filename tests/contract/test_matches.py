@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -15,10 +15,10 @@ from example_bots import BOTS
 from example_bots.table import bot_class
 from sdk.testing import play
 
-FORFEIT, PASS = "forfeit", "pass"
 
-
-def fuzz(case: Case, count: int, seed: int, folder: Path, *, hostility: float = 0.0, on_malformed: str = FORFEIT) -> Counter[str]:
+def fuzz(
+    case: Case, count: int, seed: int, folder: Path, *, hostility: float = 0.0, on_malformed: Literal["forfeit", "pass"] = "forfeit"
+) -> Counter[str]:
     """Play random matches; every tenth is played twice. The kinds of the faults in them."""
     draw, kinds = random.Random(seed), Counter[str]()
     for played in range(count):
@@ -44,16 +44,16 @@ def test_replays_of_random_matches_verify(case: Case, tmp_path: Path) -> None:
 
 
 @every_case
-@pytest.mark.parametrize(("on_malformed", "hostility"), [(FORFEIT, 0.1), (PASS, 0.5)])
-def test_replays_of_hostile_matches_verify(case: Case, on_malformed: str, hostility: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("on_malformed", "hostility"), [("forfeit", 0.1), ("pass", 0.5)])
+def test_replays_of_hostile_matches_verify(case: Case, on_malformed: Literal["forfeit", "pass"], hostility: float, tmp_path: Path) -> None:
     kinds = fuzz(case, 8, 2, tmp_path, hostility=hostility, on_malformed=on_malformed)
     assert sum(kinds.values()) > kinds["steps"], "some bots fail"
 
 
 @pytest.mark.slow
 @every_case
-@pytest.mark.parametrize(("on_malformed", "hostility"), [(FORFEIT, 0.0), (FORFEIT, 0.05), (PASS, 0.5)])
-def test_a_hundred_matches(case: Case, on_malformed: str, hostility: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("on_malformed", "hostility"), [("forfeit", 0.0), ("forfeit", 0.05), ("pass", 0.5)])
+def test_a_hundred_matches(case: Case, on_malformed: Literal["forfeit", "pass"], hostility: float, tmp_path: Path) -> None:
     fuzz(case, 100, 3, tmp_path, hostility=hostility, on_malformed=on_malformed)
 
 

@@ -30,6 +30,7 @@ from referee.grading.values import REFUSED, Grades, Submission
 from referee.isolation import choose, probe
 from referee.isolation.limits import LIMITS_USER
 from referee.isolation.probe import SandboxCheck
+from referee.match.options import MatchOptions
 
 if TYPE_CHECKING:
     from referee.grading.values import Rubric, StudentMarks, Trial
@@ -362,9 +363,9 @@ def test_the_level_is_the_best_that_keeps_bots_from_the_rubric(rubric: Rubric, m
     monkeypatch.setattr(choose, "choose", chosen)
     monkeypatch.setattr(probe, "parts", list)
     possible = {"strict", LIMITS_USER}
-    assert level_here(rubric._replace(isolation="none")) == "none"
+    assert level_here(rubric._replace(options=MatchOptions(isolation="none"))) == "none"
     assert level_here(rubric) == "strict"
-    assert level_here(rubric._replace(isolation="limits")) == LIMITS_USER
+    assert level_here(rubric._replace(options=MatchOptions(isolation="limits"))) == LIMITS_USER
     possible = {LIMITS_USER, "limits"}
     assert level_here(rubric) == LIMITS_USER
     monkeypatch.setattr(probe, "parts", lambda: [SandboxCheck("bubblewrap", ok=False, seen="bwrap is missing")])

@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("game", GAMES)
 def test_the_rubrics_are_valid(game: str, folder: Path) -> None:
     found = rubric.load(folder / f"{game}.toml")
-    assert (found.game, found.maximum, found.isolation) == (game, 100, "strict")
+    assert (found.game, found.maximum, found.options.isolation) == (game, 100, "strict")
 
 
 @pytest.mark.slow

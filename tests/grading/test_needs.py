@@ -289,7 +289,7 @@ def played(rubric: Rubric, seat: str, players: dict[str, str], folder: Path) -> 
     for each, player in players.items():
         resolve(player, each, rubric.game)
     teams = {name: Team(name, {each: players[each]}) for each, name in names.items()}
-    worker = Worker(Terms(rubric.game, rubric.rules, rubric.time, "none"), teams, folder / "replays")
+    worker = Worker(Terms(rubric.game, rubric.rules, rubric.options.replace(isolation="none")), teams, folder / "replays")
     try:
         task = MatchTask("0" * 32, 0, 0, names, settings, start.seed)
         report = worker.play(task)

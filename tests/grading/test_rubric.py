@@ -16,7 +16,7 @@ from referee.grading import needs, rubric
 from referee.grading.rubric import NeedTable, RubricFile, RubricTestTable
 from referee.grading.values import Need
 from referee.isolation.limits import Limits
-from referee.match.clock import TimeControl
+from referee.match.options import MatchOptions, TimeControl
 from referee.players.spec import resolve
 
 PAGE = Path(__file__).parents[2] / "docs" / "rubric.md"
@@ -67,7 +67,7 @@ def test_a_short_rubric_has_the_defaults(tmp_path: Path) -> None:
         "0123456789abcdef",
         False,
     )
-    assert (found.isolation, found.time, found.limits, dict(found.run)) == ("strict", TimeControl(kind="cpu"), Limits(), {})
+    assert found.options == MatchOptions(time=TimeControl(kind="cpu"), isolation="strict")
     assert (found.home, found.text) == (str(tmp_path), (tmp_path / "rubric.toml").read_text())
     (test,) = found.tests
     assert test == (0, "t", "hunter", "runner", (Need("wins", True),), 10.0, 1, 0, "always", test.settings, False)
@@ -76,10 +76,10 @@ def test_a_short_rubric_has_the_defaults(tmp_path: Path) -> None:
 
 def test_a_full_rubric(tmp_path: Path) -> None:
     found = load(tmp_path, FULL)
-    assert (found.rules, found.isolation, found.maximum) == ("diagonal", "limits", 22.5)
-    assert found.time == TimeControl(9.0, None, 50.0, 0.5, "wall")
-    assert found.run == {"cores": 1, "ask": "together", "idle": "run", "on_malformed": "pass", "max_lateness": 0.5}
-    assert found.limits == Limits(memory_bytes=256 << 20, processes=8)
+    assert (found.rules, found.options.isolation, found.maximum) == ("diagonal", "limits", 22.5)
+    assert found.options.time == TimeControl(startup=9.0, move=None, bank=50.0, increment=0.5, kind="wall")
+    assert found.options.run.given == {"cores": 1, "ask": "together", "idle": "run", "on_malformed": "pass", "max_lateness": 0.5}
+    assert found.options.limits == Limits(memory_bytes=256 << 20, processes=8)
     first, second = found.tests
     assert (first.starts, first.hidden, first.when, first.points) == (6, 2, "after_due", 20.0)
     assert first.needs == (Need("catch_within", 400), Need("mean_seconds_below", 0.05))
@@ -136,7 +136,7 @@ WRONG = [
     ("[settings]\nmax_step = 3", "In the rubric {}: Evasion has no setting 'max_step'; did you mean 'max_steps'?"),
     ("[time]\nclock = 'cpu'", "unknown key 'time.clock'; did you mean 'clock'?"),
     ("[run]\nisolation = 'strict'", "unknown key 'run.isolation'; did you mean 'isolation'?"),
-    ("[time]\nmove = 0", "the move time is 0.0, but must be above 0"),
+    ("[time]\nmove = 0", "has a wrong 'time.move', 0: must be above 0"),
     ("[limits]\nmemory_bytes = '1KiB'", "has a wrong 'limits.memory_bytes'"),
     ("isolation = 'loose'", "has a wrong 'isolation', 'loose'"),
     ("clock = 'sand'", "has a wrong 'clock', 'sand'"),

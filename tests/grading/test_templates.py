@@ -23,7 +23,7 @@ def test_a_new_rubric_is_valid(game: str, tmp_path: Path) -> None:
     path = tmp_path / "my rubric.toml"
     path.write_text(templates.text(game, path.name))
     found = rubric.load(path)
-    assert (found.game, found.isolation, found.time.kind) == (game, "strict", "cpu")
+    assert (found.game, found.options.isolation, found.options.time.kind) == (game, "strict", "cpu")
     assert not found.is_seed_drawn
     assert family.weakness(found.seed) == ""
     assert f"--check-rubric {path.name}" in found.text

@@ -9,8 +9,8 @@ import pytest
 from sandboxes import busy
 
 from referee import games
-from referee.match.clock import TimeControl
 from referee.match.loop import Entrant, Match, Options
+from referee.match.options import RunOptions, TimeControl
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
@@ -76,7 +76,9 @@ def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: 
             seen.append(event)
 
     settings = game.codec.settings("classic", {"max_steps": steps, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
-    result = Match(game, settings, entrants, Options(time, max_lateness=3600.0, isolation=isolation), seed=1, listeners=[Recorder()]).run()
+    result = Match(
+        game, settings, entrants, Options(time, RunOptions(max_lateness=3600.0), isolation=isolation), seed=1, listeners=[Recorder()]
+    ).run()
     return result, seen
 
 
@@ -120,7 +122,7 @@ def test_work_of_children_is_billed(isolation: Isolation, planted: Planted) -> N
 
 def test_both_times_are_recorded_for_every_move(best: Isolation, planted: Planted) -> None:
     for kind in ("wall", "cpu"):
-        result, seen = play(COMPUTES.format(seconds=0.01), planted, best, 10, LIMIT._replace(kind=kind, move=5.0))
+        result, seen = play(COMPUTES.format(seconds=0.01), planted, best, 10, LIMIT.replace(kind=kind, move=5.0))
         assert not result.faults
         for event in seen:
             wall, cpu = (event.seconds, event.others) if kind == "wall" else (event.others, event.seconds)

@@ -66,7 +66,7 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(
 
     monkeypatch.setattr(BubblewrapSandbox, "stand_still", standing)
     monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": asking}))
-    options = UNHURRIED._replace(time=PATIENT._replace(kind=kind))
+    options = UNHURRIED._replace(time=PATIENT.replace(kind=kind))
     played = intrude(INTRUDERS / "works_in_the_kernel.py", planted, best, options=options, hunter=str(thinker), steps=12)
     assert not played.result.faults
     assert met > 3, "it was at work when it was frozen"

@@ -100,7 +100,7 @@ def test_a_bot_sees_no_signal_of_another_one_in_the_counters_of_the_machine(isol
 @pytest.mark.parametrize("name", sorted(ENDED))
 def test_a_limit_ends_it_and_its_name_is_the_cause(name: str, isolation: Isolation, planted: Planted, python: str) -> None:
     kind, cause, sentence = ENDED[name]
-    time = PATIENT._replace(move=0.3, kind="cpu") if cause == "time" else PATIENT
+    time = PATIENT.replace(move=0.3, kind="cpu") if cause == "time" else PATIENT
     before = census()
     played = intrude(INTRUDERS / f"{name}.py", planted, isolation, time=time, python=python)
     fault = played.result.faults["prey"]
@@ -146,7 +146,7 @@ WIRE = {
 
 @pytest.mark.parametrize("name", sorted(WIRE))
 def test_on_the_wire_nothing_is_different_inside(name: str, best: Isolation, planted: Planted) -> None:
-    time = PATIENT._replace(move=0.5) if WIRE[name] == "late" else PATIENT
+    time = PATIENT.replace(move=0.5) if WIRE[name] == "late" else PATIENT
     played = intrude(HOSTILE / f"{name}.py", planted, best, time=time)
     fault = played.result.faults.get("prey")
     if name == "forks_without_end" and fault is not None:
@@ -235,7 +235,7 @@ def test_who_starves_the_referee_is_late_and_voids_nothing(isolation: Isolation,
         return readings[self][-1]
 
     monkeypatch.setattr(BubblewrapSandbox, "evidence_seconds", noted)
-    played = intrude(INTRUDERS / "hog_and_silent.py", planted, isolation, time=PATIENT._replace(move=1.0))
+    played = intrude(INTRUDERS / "hog_and_silent.py", planted, isolation, time=PATIENT.replace(move=1.0))
     assert played.result.faults["prey"].kind == "late"
     # The last readings are of the long wait, a quarter of a second apart. Its own process sleeps then, and the hunter stands still.
     assert max(found[-1] - found[-3] for found in readings.values()) > 0.02
@@ -267,7 +267,7 @@ def test_without_a_freezer_strict_gives_each_bot_a_core_of_its_own(planted: Plan
     try:
         with pytest.raises(UsageError, match="needs a core for each of the 2 bots"):
             intrude(INTRUDERS / "hog_of_40.py", planted, isolation, steps=6)
-        run = UNHURRIED._replace(idle="run")
+        run = UNHURRIED._replace(run=UNHURRIED.run.replace(idle="run"))
         assert not intrude(INTRUDERS / "hog_of_40.py", planted, isolation, options=run, steps=6).result.faults
     finally:
         os.sched_setaffinity(0, before)
@@ -289,5 +289,5 @@ def test_what_forks_while_it_starts_stays_on_its_core(best: Isolation, planted: 
 
 def test_who_takes_back_what_it_wrote_voids_nothing(isolation: Isolation, planted: Planted) -> None:
     for _ in range(3):
-        played = intrude(INTRUDERS / "takes_back.py", planted, isolation, time=PATIENT._replace(move=0.5), steps=400)
+        played = intrude(INTRUDERS / "takes_back.py", planted, isolation, time=PATIENT.replace(move=0.5), steps=400)
         assert set(played.result.faults) <= {"prey"}

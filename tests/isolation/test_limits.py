@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from referee.games.game import SettingsError
-from referee.isolation.limits import BOUNDS, Limits, size, size_text
+from referee.isolation.limits import Limits, size, size_text
 
 if TYPE_CHECKING:
     import subprocess
@@ -46,12 +45,13 @@ def test_sizes_are_shown_as_they_are_written() -> None:
 
 
 def test_every_limit_has_bounds_and_a_default_within() -> None:
-    assert set(BOUNDS) == set(Limits._fields)
-    assert Limits().checked() == Limits()
-    for name, (least, most) in BOUNDS.items():
+    assert Limits(**dict(Limits())) == Limits()
+    for name, field in Limits.model_fields.items():
+        (least,) = [bound.ge for bound in field.metadata if hasattr(bound, "ge")]
+        (most,) = [bound.le for bound in field.metadata if hasattr(bound, "le")]
         for value in (least - 1, most + 1):
-            with pytest.raises(SettingsError, match=name):
-                Limits()._replace(**{name: value}).checked()
+            with pytest.raises(ValueError, match=name):
+                Limits(**{name: value})
 
 
 def test_limits_from_flags_and_a_file(referee: Cli, tmp_path: Path) -> None:
@@ -81,10 +81,10 @@ def test_limits_from_flags_and_a_file(referee: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--limit", "memory=much"), "--limit memory: 'much' is not a size"),
-        (("--limit", "memory=1k"), "the limit memory_bytes is 1 KiB, but must be from 16 MiB to 1 TiB."),
-        (("--limit", "processes=many"), "--limit processes: 'many' is not a whole number"),
-        (("--limit", "processes=0"), "the limit processes is 0"),
+        (("--limit", "memory=much"), "--limit memory is 'much', but must be from 16 MiB to 1 TiB, as in 512MiB."),
+        (("--limit", "memory=1k"), "--limit memory is '1k', but must be from 16 MiB to 1 TiB"),
+        (("--limit", "processes=many"), "--limit processes is 'many', but must be a whole number from 1 to 30,000."),
+        (("--limit", "processes=0"), "--limit processes is '0'"),
         (("--limit", "memory"), "--limit is 'memory', but must be NAME=VALUE, as in memory=1GiB; there are memory, processes, scratch"),
         (
             ("--limit", "memroy=1GiB"),

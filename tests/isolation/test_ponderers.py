@@ -119,7 +119,7 @@ def turns_against(
         return reply
 
     monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": asking}))
-    options = UNHURRIED._replace(time=PATIENT._replace(kind=kind))
+    options = UNHURRIED._replace(time=PATIENT.replace(kind=kind))
     played = intrude(bot, planted, isolation, options=options, hunter=str(thinker), steps=steps)
     assert not played.result.faults
     return seen

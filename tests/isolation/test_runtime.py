@@ -82,7 +82,7 @@ def play(text: str, isolation: Isolation, seat: str = "hunter") -> Result:
     specs = {name: resolve(player, name, "evasion") for name, player in players.items()}
     entrants = {name: Entrant(spec.label, spec.about, spec.program) for name, spec in specs.items()}
     game = games.get("evasion")
-    options = Options(Options().time._replace(startup=60.0, move=20.0), isolation=isolation)
+    options = Options(Options().time.replace(startup=60.0, move=20.0), isolation=isolation)
     return Match(game, game.codec.settings("classic", {"max_steps": 20}), entrants, options, seed=1).run()
 
 

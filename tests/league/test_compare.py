@@ -25,6 +25,7 @@ from referee.league import compare
 from referee.league.compare import BotComparison, Trial
 from referee.league.kept_duels import kept_duels, kept_seed
 from referee.league.worker import Played, Report
+from referee.match.options import MatchOptions
 from sdk import HunterBot
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ PLAYERS = {"evasion": ("straight", "boxer", "still"), "rectangle": ("looper", "i
 def request(game: str = "evasion", **settings: Any) -> MatchRequest:
     """A request with a seed."""
     found = games.get(game)
-    return MatchRequest(found, found.codec.settings(None, settings), seed=7, isolation="none")
+    return MatchRequest(found, found.codec.settings(None, settings), MatchOptions(isolation="none"), seed=7)
 
 
 def hunts(strong: str, *, every: int = 1) -> Callable[[MatchTask], Report]:

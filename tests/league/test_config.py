@@ -15,7 +15,7 @@ from referee.api.settings_file import keys
 from referee.errors import UsageError
 from referee.isolation.limits import Limits
 from referee.league.config import FORMATS, Format, League, LeagueFile, from_json, load
-from referee.match.clock import TimeControl
+from referee.match.options import MatchOptions, TimeControl
 
 EXAMPLES = Path(__file__).parents[2] / "example_bots"
 PAGE = Path(__file__).parents[2] / "docs" / "leagues.md"
@@ -31,7 +31,7 @@ def read(folder: Path, text: str) -> League:
 def test_a_short_file_has_the_defaults(tmp_path: Path) -> None:
     league = read(tmp_path, TEAMS)
     assert (league.name, league.game, league.rules, league.format) == ("autumn", "evasion", "classic", Format())
-    assert (league.time, league.isolation, league.limits, league.repeat, league.slots) == (TimeControl(), "auto", Limits(), 1, None)
+    assert (league.options, league.repeat, league.slots) == (MatchOptions(), 1, None)
     assert [(team.name, dict(team.players)) for team in league.teams] == [
         ("A", {"hunter": "random", "prey": "random"}),
         ("B", {"hunter": "boxer", "prey": "runner"}),
@@ -86,11 +86,11 @@ processes = 8
 
 def test_a_full_file(tmp_path: Path) -> None:
     league = read(tmp_path, FULL + TEAMS)
-    assert (league.name, league.rules, league.seed, league.isolation) == ("autumn cup", "diagonal", 7, "strict")
+    assert (league.name, league.rules, league.seed, league.options.isolation) == ("autumn cup", "diagonal", 7, "strict")
     assert league.format == Format("swiss", rounds=1, top=1)
-    assert league.time == TimeControl(9.0, None, 50.0, 0.5, "cpu")
-    assert league.run == {"cores": 1, "ask": "together", "idle": "run", "on_malformed": "pass", "max_lateness": 0.5}
-    assert league.limits == Limits(memory_bytes=256 << 20, processes=8)
+    assert league.options.time == TimeControl(startup=9.0, move=None, bank=50.0, increment=0.5, kind="cpu")
+    assert league.options.run.given == {"cores": 1, "ask": "together", "idle": "run", "on_malformed": "pass", "max_lateness": 0.5}
+    assert league.options.limits == Limits(memory_bytes=256 << 20, processes=8)
     assert (league.repeat, league.slots, league.home) == (2, 3, str(tmp_path))
     assert [variant.name for variant in league.variants] == ["small", "variant 2"]
     for number, width in enumerate((60, 300)):
@@ -186,7 +186,7 @@ WRONG = [
     ("format = 'elimination'\nstop = 'top 1'", "stop is for formats with standings"),
     ("name = ''", "The league's name is empty"),
     ('name = "a\\u001b"', "control character"),
-    ("[time]\nmove = 0", "the move time is 0.0, but must be above 0"),
+    ("[time]\nmove = 0", "has a wrong 'time.move', 0: must be above 0"),
     ("[limits]\nmemory_bytes = '1KiB'", "has a wrong 'limits.memory_bytes'"),
     ("[settings]\nprey = [1, 1]", "has caught the prey"),
     ("[[variants]]\nname = 'x'\ncooldwon = 3", "variants, table 1: Evasion has no setting 'cooldwon'"),

@@ -24,13 +24,17 @@ from referee.league.many import play_many
 from referee.league.teams import team
 from referee.league.values import MatchTask, Team
 from referee.league.worker import Played, Terms, Void, Worker, replay_path
-from referee.match.clock import TimeControl
+from referee.match.options import MatchOptions, RunOptions, TimeControl
 from referee.replay.reader import read_head, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TERMS = Terms("evasion", None, TimeControl(60.0, 30.0, None), "strict", run={"max_lateness": 3600.0})
+TERMS = Terms(
+    "evasion",
+    None,
+    MatchOptions(time=TimeControl(startup=60.0, move=30.0, bank=None), run=RunOptions(max_lateness=3600.0), isolation="strict"),
+)
 #: A bot in a folder whose answers come from its module, so that another module is another bot.
 IMPORTS = f"import words\nprint(words.TEXT, file=__import__('sys').stderr, flush=True)\n{IDLE}"
 

@@ -83,14 +83,14 @@ def test_questions_and_answers_are_those_of_the_protocol(tmp_path: Path) -> None
 
 
 def test_together_asks_both_on_the_same_state(tmp_path: Path) -> None:
-    options = UNHURRIED._replace(ask="together", cores=0)
+    options = UNHURRIED._replace(run=UNHURRIED.run.replace(ask="together", cores=0))
     in_turn, together = tmp_path / "a.gz", tmp_path / "b.gz"
     play_match("boxer", "runner", replay=in_turn)
     result = play_match("boxer", "runner", replay=together, options=options)
     assert result.notes, "without a core for each bot they are asked in turn, and told so"
     cores = len(os.sched_getaffinity(0))
     if cores > 1:
-        result = play_match("boxer", "runner", replay=together, options=options._replace(cores=2))
+        result = play_match("boxer", "runner", replay=together, options=options._replace(run=options.run.replace(cores=2)))
         assert result.notes == () or "free" in result.notes[0]
     assert without_times(in_turn)[1:] == without_times(together)[1:]
 
@@ -125,7 +125,7 @@ def test_bots_of_other_languages(tmp_path: Path) -> None:
 
 
 def test_a_match_without_a_free_core_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = play_match("straight", "still", options=UNHURRIED._replace(cores=10_000), max_steps=5)
+    result = play_match("straight", "still", options=UNHURRIED._replace(run=UNHURRIED.run.replace(cores=10_000)), max_steps=5)
     assert result.notes[0].startswith("Not 10000 cores were free")
 
 

@@ -49,7 +49,7 @@ def test_both_too_late_counts_as_the_preys_failure(tmp_path: Path) -> None:
             flee = hunt
         """,
     )
-    result = play_match(bot, bot, options=UNHURRIED._replace(time=PATIENT._replace(move=1.0)))
+    result = play_match(bot, bot, options=UNHURRIED._replace(time=PATIENT.replace(move=1.0)))
     assert sorted(result.faults) == ["hunter", "prey"], "all movers are asked even after a fault of one"
     assert (result.outcome.reason, result.outcome.scores) == ("prey-timeout", {"hunter": 3})
 
@@ -64,7 +64,7 @@ def test_the_bank_runs_out(tmp_path: Path) -> None:
                 time.sleep(0.1)
         """,
     )
-    result = play_match(bot, "still", times={"hunter": PATIENT._replace(bank=0.25)})
+    result = play_match(bot, "still", times={"hunter": PATIENT.replace(bank=0.25)})
     assert "what was left of its bank of 0.25 s" in result.faults["hunter"].text
     assert (result.outcome.reason, result.outcome.scores) == ("hunter-timeout", {"hunter": None})
     assert result.clocks["hunter"].bank == 0.0
@@ -81,7 +81,7 @@ def test_an_empty_bank_buys_no_quick_answers(tmp_path: Path) -> None:
                     time.sleep(max(0.0, self.left.bank - 0.002))
         """,
     )
-    result = play_match(bot, "still", times={"hunter": PATIENT._replace(bank=0.3)}, max_steps=5_000)
+    result = play_match(bot, "still", times={"hunter": PATIENT.replace(bank=0.3)}, max_steps=5_000)
     assert result.outcome.reason == "hunter-timeout"
     assert result.clocks["hunter"].used <= 0.3 + 1e-9
 
@@ -150,7 +150,7 @@ def test_who_is_not_asked_is_stopped_while_another_thinks(idle: str, stopped: bo
         shutil.copy(HOSTILE / name, tmp_path)
     ponders = str(tmp_path / "ponders.py")
     watcher = Watcher(ponders, looked_twice)
-    play_match(thinker, ponders, options=UNHURRIED._replace(idle=idle), listeners=[watcher], max_steps=6)
+    play_match(thinker, ponders, options=UNHURRIED._replace(run=UNHURRIED.run.replace(idle=idle)), listeners=[watcher], max_steps=6)
     assert watcher.seen
     assert (watcher.seen == {psutil.STATUS_STOPPED}) == stopped
 

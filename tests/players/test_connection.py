@@ -13,8 +13,8 @@ from sandboxes import UNHURRIED
 
 from referee import games
 from referee.errors import MatchVoid
-from referee.match.clock import TimeControl
 from referee.match.loop import Entrant, Match, Result
+from referee.match.options import TimeControl
 from referee.players.connection import Connection
 from referee.players.spec import resolve
 from referee.replay.reader import verify
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-UNTIMED = TimeControl(None, None, None)
+UNTIMED = TimeControl(startup=None, move=None, bank=None)
 
 
 class Person:
@@ -157,7 +157,7 @@ def test_a_connection_that_breaks_is_nobodys_fault() -> None:
 
 def test_a_person_may_have_a_clock() -> None:
     person = Person(lambda question: {} if question["turn"] < 3 else "silence")
-    result = play({"hunter": "straight", "prey": person}, time=TimeControl(None, 0.2, None))
+    result = play({"hunter": "straight", "prey": person}, time=TimeControl(startup=None, move=0.2, bank=None))
     assert result.outcome.reason == "prey-timeout"
 
 

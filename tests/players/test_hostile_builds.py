@@ -101,7 +101,7 @@ def test_a_fork_bomb_is_stopped(tmp_path: Path, level: str) -> None:
 
 @pytest.mark.parametrize("level", LIMITING)
 def test_a_build_that_takes_memory_is_stopped(tmp_path: Path, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Limits, "for_build", lambda limits: limits._replace(memory_bytes=128 * MIB))
+    monkeypatch.setattr(Limits, "for_build", lambda limits: limits.replace(memory_bytes=128 * MIB))
     need(Path("/usr/bin/perl").exists(), "perl is missing")
     assert "memory" in refused(tmp_path, "exec perl -e '$x = \"x\" x 1000000000; sleep 600'", at(level))
 
@@ -116,7 +116,7 @@ def test_a_build_that_takes_memory_is_stopped(tmp_path: Path, level: str, monkey
     ids=["one file", "many files"],
 )
 def test_a_build_that_fills_the_disk_is_stopped(tmp_path: Path, level: str, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Limits, "for_build", lambda limits: limits._replace(scratch_bytes=64 * MIB))
+    monkeypatch.setattr(Limits, "for_build", lambda limits: limits.replace(scratch_bytes=64 * MIB))
     assert "wrote more to disk than its limit of 64 MiB" in refused(tmp_path, script, at(level, Limits(build_seconds=30)))
 
 

@@ -23,7 +23,7 @@ from referee.replay.writer import ReplayWriter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.match.clock import TimeControl
+    from referee.match.options import TimeControl
 
 CLIENTS = Path(__file__).parents[1] / "clients"
 PYTHON = f"architect: {sys.executable} {CLIENTS / 'architect_client.py'} {{port}} Old"
@@ -143,7 +143,7 @@ FAULTS = {
 def test_each_failure_is_told_as_what_it_is(name: str, tmp_path: Path) -> None:
     code, kind, said = FAULTS[name]
     (tmp_path / "old.py").write_text(code)
-    time = PATIENT._replace(startup=1.0) if kind == "late" else PATIENT
+    time = PATIENT.replace(startup=1.0) if kind == "late" else PATIENT
     result = play(f"architect: {sys.executable} {tmp_path / 'old.py'} {{port}}", "still", tmp_path / "game.replay.jsonl.gz", time=time)
     fault = result.faults["hunter"]
     assert fault.kind == kind, fault

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from conftest import PATIENT, play_match
@@ -16,6 +16,7 @@ from referee.isolation.limits import LIMITS, Limits
 from referee.isolation.supervisor import send_signal
 from referee.match import loop
 from referee.match.loop import Entrant, Match, Options
+from referee.match.options import RunOptions
 from referee.players import stack
 from referee.players.spec import resolve
 
@@ -44,7 +45,7 @@ if "load" in sys.argv:
         time.sleep(60)
 Loops.main()
 """
-SHORT = PATIENT._replace(move=1.0)
+SHORT = PATIENT.replace(move=1.0)
 
 
 @pytest.fixture
@@ -55,9 +56,9 @@ def loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def check(folder: Path, isolation: Isolation, ask: str = "in-turn", bot: str = "loops.py") -> None:
+def check(folder: Path, isolation: Isolation, ask: Literal["in-turn", "together"] = "in-turn", bot: str = "loops.py") -> None:
     replay = folder / "x.replay.jsonl.gz"
-    result = play_match(bot, "still", options=Options(SHORT, max_lateness=60.0, isolation=isolation, ask=ask), replay=replay)
+    result = play_match(bot, "still", options=Options(SHORT, RunOptions(max_lateness=60.0, ask=ask), isolation=isolation), replay=replay)
     fault = result.faults["hunter"]
     assert (fault.kind, fault.cause, result.steps) == ("late", "time", 2)
     sentence, _, place = fault.text.partition(" It was at ")
@@ -74,14 +75,14 @@ def test_a_loop_in_a_sandbox(isolation: Isolation, loops: Path) -> None:
 
 @pytest.mark.parametrize("ask", ["in-turn", "together"])
 @pytest.mark.parametrize("level", ["none", LIMITS])
-def test_a_loop_without_walls(loops: Path, level: str, ask: str) -> None:
+def test_a_loop_without_walls(loops: Path, level: str, ask: Literal["in-turn", "together"]) -> None:
     check(loops, Isolation(level, Limits()), ask=ask)
 
 
 @pytest.mark.slow
 def test_a_loop_before_the_first_turn(loops: Path) -> None:
     # Python must have loaded the SDK by then, on a busy machine too.
-    options = Options(PATIENT._replace(startup=5.0), max_lateness=60.0)
+    options = Options(PATIENT.replace(startup=5.0), RunOptions(max_lateness=60.0))
     result = play_match(f"{sys.executable} loops.py begin", f"{sys.executable} loops.py load", options=options)
     assert not result.started
     for seat, places in (("hunter", (":12 in search.", ":13 in search.")), ("prey", (":15.", ":16."))):
@@ -94,7 +95,7 @@ def test_the_program_behind_a_shell_script(loops: Path) -> None:
     script = loops / "script"
     script.write_text(f"#!/bin/sh\n{sys.executable} loops.py\nexit 3\n")
     script.chmod(0o755)
-    assert " in search." in play_match("./script", "still", options=Options(SHORT, max_lateness=60.0)).faults["hunter"].text
+    assert " in search." in play_match("./script", "still", options=Options(SHORT, RunOptions(max_lateness=60.0))).faults["hunter"].text
 
 
 HOSTILE_ONES = {
@@ -120,7 +121,7 @@ def test_a_bot_gains_nothing_by_the_signal(name: str, tmp_path: Path) -> None:
         "import faulthandler, json, os, signal, sys, time\ndef late():\n    while True:\n        time.sleep(60)\n"
         "sys.stdin.readline()\nprint(json.dumps({'type': 'ready', 'protocol': 1}), flush=True)\nsys.stdin.readline()\n" + HOSTILE_ONES[name]
     )
-    result = play_match(str(bot), "still", options=Options(SHORT, max_lateness=60.0))
+    result = play_match(str(bot), "still", options=Options(SHORT, RunOptions(max_lateness=60.0)))
     fault = result.faults["hunter"]
     assert fault.kind == "late"
     assert result.steps == 0
@@ -142,7 +143,7 @@ def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, mon
         return stack.places(faults, players, stop_idle=stop_idle)
 
     monkeypatch.setattr(loop, "places", asked)
-    result = play_match("loops.py", "still", options=Options(SHORT, max_lateness=60.0, isolation=isolation))
+    result = play_match("loops.py", "still", options=Options(SHORT, RunOptions(max_lateness=60.0), isolation=isolation))
     assert " in search." in result.faults["hunter"].text
     assert seen == [True]
 
@@ -158,7 +159,7 @@ def test_a_game_goes_on_without_a_late_bot(tmp_path: Path, monkeypatch: pytest.M
     names = dict.fromkeys(game.seats(settings), "idle") | {game.seats(settings)[0]: "slow.py"}
     specs = {seat: resolve(name, seat, "rectangle") for seat, name in names.items()}
     entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
-    result = Match(game, settings, entrants, Options(SHORT, max_lateness=60.0)).run()
+    result = Match(game, settings, entrants, Options(SHORT, RunOptions(max_lateness=60.0))).run()
     assert list(result.faults) == [game.seats(settings)[0]]
     assert " It was at slow.py:" in result.faults[game.seats(settings)[0]].text
     assert result.steps > 1
@@ -188,7 +189,7 @@ def test_a_loop_without_the_sdk(words: str, end: str, tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "raw.py").write_text(RAW)
     replay = tmp_path / "x.replay.jsonl.gz"
-    result = play_match(f"{sys.executable} raw.py{words}", "still", options=Options(SHORT, max_lateness=60.0), replay=replay)
+    result = play_match(f"{sys.executable} raw.py{words}", "still", options=Options(SHORT, RunOptions(max_lateness=60.0)), replay=replay)
     fault = result.faults["hunter"]
     assert (fault.kind, fault.text[-len(end) :]) == ("late", end)
     assert "most recent call first" in (tmp_path / "hunter.log").read_text()

@@ -17,8 +17,8 @@ import referee as package
 from referee import games
 from referee.errors import ReplayError, StartError, UsageError
 from referee.isolation.level import Isolation
-from referee.match.clock import TimeControl
 from referee.match.loop import Entrant, Match, Options
+from referee.match.options import TimeControl
 from referee.players.spec import resolve
 from referee.replay.recorded import start_line
 from referee.replay.rerun import Rerun, questions, rerun
@@ -88,7 +88,9 @@ def test_the_questions_are_the_same_to_the_byte_but_for_a_millisecond_of_the_ban
     }[game]
     path = bot(tmp_path, "bot", special)
     other = {"evasion": "runner", "rectangle": "idle", "maze": "dasher"}[game]
-    options = UNHURRIED._replace(time=TimeControl(startup=60.0, move=30.0, bank=100.0, increment=0.5), on_malformed="pass")
+    options = UNHURRIED._replace(
+        time=TimeControl(startup=60.0, move=30.0, bank=100.0, increment=0.5), run=UNHURRIED.run.replace(on_malformed="pass")
+    )
     players = dict(zip(seats, (f"{sys.executable} {path} {tmp_path}/first", other), strict=True))
     replay = play(tmp_path / "m.gz", game, players, None, options, **({"max_steps": 60} if game == "evasion" else {}))
     again(replay, seats[0], f"{sys.executable} {path} {tmp_path}/second")
@@ -196,7 +198,7 @@ def test_a_game_that_goes_on_after_a_fault(tmp_path: Path) -> None:
 
 def test_malformed_answers_that_count_as_passes(tmp_path: Path) -> None:
     odd = bot(tmp_path, "odd", "move = [] if turn == 6 else {}")
-    options = UNHURRIED._replace(on_malformed="pass")
+    options = UNHURRIED._replace(run=UNHURRIED.run.replace(on_malformed="pass"))
     path = play(tmp_path / "m.gz", "evasion", {"hunter": odd, "prey": "still"}, None, options, max_steps=20)
     assert again(path, "hunter", odd).ok
     (difference,) = again(path, "hunter", bot(tmp_path, "even")).differences

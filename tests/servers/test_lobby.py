@@ -413,7 +413,7 @@ def test_ctrl_c_ends_everything(serve: Serve, call: Call) -> None:
         (["--opponent", "architect: python x.py {port}"], "the architect dialect is for diagonal and classic"),
         (["--opponent", "searcher"], "is an example that plays classic and diagonal, not gameserver"),
         (["--out", "/proc/nowhere"], "where no replays can be written"),
-        (["--bank", "soon"], "The bank time is 'soon'"),
+        (["--bank", "soon"], "--bank is 'soon', but must be above 0"),
         (["--host", "no.such.host.invalid"], "There is no address 'no.such.host.invalid'"),
     ],
 )
@@ -641,7 +641,7 @@ def test_the_clock_of_a_first_answer_runs_from_the_question_and_counts_once() ->
 def test_a_time_for_first_answers_that_is_none_is_refused(seconds: str, referee: Callable[..., Any]) -> None:
     done = referee("serve", "gameserver", "--port", "0", "--first-answer", seconds)
     assert done.returncode == 2
-    assert "must be a number of seconds" in done.stderr
+    assert f"--first-answer is {seconds!r}, but must be above 0" in done.stderr
 
 
 #: A server that is told to end while it forks: Python calls such functions around a fork, and loses what a handler raises in them.

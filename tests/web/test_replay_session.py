@@ -11,8 +11,8 @@ import pytest
 from conftest import play_match
 
 from referee import games
-from referee.match.clock import TimeControl
 from referee.match.loop import Entrant, Match, Options
+from referee.match.options import TimeControl
 from referee.replay.reader import read_lines
 from referee.replay.recorded import told
 from referee.replay.writer import ReplayWriter
@@ -54,7 +54,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, lis
         seat: Entrant(seat, {"program": seat}, converse=scripted(questions[seat], answer))
         for seat, answer in (("hunter", hunts), ("prey", flees))
     }
-    options = Options(TimeControl(None, 30.0, 60.0, 0.001))
+    options = Options(TimeControl(startup=None, move=30.0, bank=60.0, increment=0.001))
     Match(game, settings, entrants, options, seed=1, listeners=[ReplayWriter(path)]).run()
     return path, questions
 

@@ -15,6 +15,7 @@ from referee.author.check.session import Waiting, own_time, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.match.events import Listener
 from referee.match.loop import Entrant, Match, Options
+from referee.match.options import RunOptions
 from referee.players.faults import LATE
 from referee.players.spec import resolve
 from referee.wire import encode
@@ -120,7 +121,7 @@ def play(evidence: Evidence) -> Played:
             others.append(entrants[seat].label)
     samples = evidence.positions.samples
     watch = _MatchListener(subject.seat, samples.refusals if samples is not None else frozenset(), subject.time.move)
-    options = Options(time=subject.time, cores=0, max_lateness=float("inf"), isolation=subject.isolation)
+    options = Options(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time, isolation=subject.isolation)
     match = Match(subject.game, subject.settings, entrants, options, seed=1, listeners=[watch], reserve=subject.reserve)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
     for seat in match.clocks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from referee.match.clock import TimeControl
+    from referee.match.options import TimeControl
 
 #: A question waits for a multiple of the limit of a move, plus a number of seconds.
 _TIMES, _MORE = 3.0, 2.0

@@ -12,7 +12,7 @@ from referee.author.check.session import Subject
 from referee.author.check.table import CHECKS
 from referee.errors import MatchVoid, PlayerError, StartError
 from referee.isolation.supervision import SupervisionReserve
-from referee.match.clock import TimeControl
+from referee.match.options import TimeControl
 from referee.players.building import all_built
 from referee.players.spec import resolve
 

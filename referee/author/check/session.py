@@ -18,7 +18,7 @@ from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.sandbox import MEMORY
 from referee.match import sentences
-from referee.match.clock import Clock, TimeControl
+from referee.match.clock import Clock
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.players import crash_advice, crash_report, stack
 from referee.players.faults import CRASHED, EXCEEDED, LATE, Fault
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from referee.isolation.level import Isolation
     from referee.isolation.program import Program
     from referee.isolation.supervision import SupervisionReserve
+    from referee.match.options import TimeControl
     from referee.players.player import Reply
     from referee.wire.decode import Answer
 
@@ -132,7 +133,7 @@ class CheckSession:
         manner = Manner(on_tick=self._look)
         self.conversation = Conversation({self.seat: entrant}, subject.isolation, {self.seat: self.log}, manner, reserve=subject.reserve)
         self.bots = self.conversation.bots
-        self.clock = Clock(subject.time._replace(bank=None))
+        self.clock = Clock(subject.time.replace(bank=None))
         self.control = subject.time
         self.begun = perf_counter()
         try:
@@ -192,7 +193,7 @@ class CheckSession:
         self.note_memory()
         given = self._timed(reply, before, cpu)._replace(memory=self.peak)
         if reply.failure is not None:
-            control = self.control._replace(startup=limit)
+            control = self.control.replace(startup=limit)
             if reply.failure.reason in ("silent", "unread"):
                 self._whereabouts = stack.whereabouts(self.player, may_end=False)
             fault = sentences.not_ready(self.player, reply.failure, None, control)

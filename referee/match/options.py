@@ -1,0 +1,198 @@
+"""The options of a match. Each is declared once: its type, bounds, unit, default and help.
+
+The flags of the command line, match files, league files, rubrics, the Python API and the table in docs/match-files.md come from these
+declarations. A game declares its own settings (``referee.games.game.Option``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
+
+from pydantic import BeforeValidator, ValidationError
+
+from referee.errors import UsageError
+from referee.isolation.limits import KIB, IsolationValue, Limits, size_text
+from referee.support.sections import Section, option
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pydantic.fields import FieldInfo
+
+WALL, CPU = "wall", "cpu"
+#: The wall-clock guard: ``GUARD_MOVE`` times the move limit plus ``GUARD_MORE`` seconds, and ``GUARD_BANK`` times the bank.
+GUARD_MOVE, GUARD_MORE, GUARD_BANK = 5.0, 1.0, 3.0
+_MOST_SECONDS = 1_000_000
+
+BilledTime = Literal["wall", "cpu"]
+#: A limit in seconds. Users write "none" for no limit.
+_Limit = Annotated[float | None, BeforeValidator(lambda value: None if value == "none" else value)]
+
+
+class TimeLimits(Section):
+    """The limits of a player, in seconds; None means no limit."""
+
+    startup: _Limit = option(
+        10.0, "Until a bot is ready, outside the bank.", unit="seconds", flag="--startup", gt=0, le=_MOST_SECONDS, allow_inf_nan=False
+    )
+    move: _Limit = option(1.0, "The limit for one answer.", unit="seconds", flag="--move-time", gt=0, le=_MOST_SECONDS, allow_inf_nan=False)
+    bank: _Limit = option(
+        120.0, "For all answers of a game together.", unit="seconds", flag="--bank", gt=0, le=_MOST_SECONDS, allow_inf_nan=False
+    )
+    increment: float = option(
+        0.0, "Added to the bank after each answer.", unit="seconds", flag="--increment", ge=0, le=_MOST_SECONDS, allow_inf_nan=False
+    )
+
+
+class TimeControl(TimeLimits):
+    """The limits of a player and the time that is billed.
+
+    With "cpu", the processor time of all processes of a bot, a wall-clock guard catches a bot that sleeps: five times the limit plus one
+    second for a move, and three times the bank for a match.
+    """
+
+    kind: BilledTime = option("wall", "What the clock bills; cpu: processor time of all the bot's processes.", flag="--clock")
+
+    def to_json(self) -> dict[str, Any]:
+        """The control as the ``start`` message shows it."""
+        return {"kind": self.kind, "startup": self.startup, "move": self.move, "bank": self.bank, "increment": self.increment}
+
+    def startup_guard(self) -> float | None:
+        """Return the wall-clock limit of the start-up when processor time is billed, in seconds."""
+        return None if self.startup is None else GUARD_MOVE * self.startup + GUARD_MORE
+
+
+class RunOptions(Section):
+    """How the match loop runs a match."""
+
+    cores: int = option(1, "Cores that the match reserves; 0: no pinning.", flag="--cores", ge=0, le=4096)
+    ask: Literal["in-turn", "together"] = option("in-turn", "Order of questions in the same step.", flag="--ask")
+    idle: Literal["stop", "run"] = option("stop", "Stop bots between their turns, or let them run.", flag="--idle")
+    on_malformed: Literal["forfeit", "pass"] = option("forfeit", "Effect of a malformed answer.", flag="--on-malformed")
+    max_lateness: float = option(
+        0.5, "How long the referee may be kept off the processor before a missing answer voids the match.", unit="seconds", gt=0, le=3600
+    )
+
+
+class MatchOptions(Section):
+    """All options of a match. ``isolation`` is the level that the user wants; the level that is found is an ``Isolation``."""
+
+    time: TimeControl = TimeControl()
+    run: RunOptions = RunOptions()
+    isolation: IsolationValue = option("auto", "auto, strict (a sandbox or no match), limits (caps only) or none.", flag="--isolation")
+    limits: Limits = Limits()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the options as stores keep them; ``MatchOptions.model_validate`` takes them back."""
+        return {"time": dict(self.time), "isolation": self.isolation, "limits": self.limits.to_json(), "run": self.run.given}
+
+
+class Declared(NamedTuple):
+    """The declaration of an option. ``section`` is "" for one that is in none; ``key`` is its name in a match file, ``flag`` its flag."""
+
+    section: str
+    name: str
+    key: str
+    field: FieldInfo
+
+    @property
+    def unit(self) -> str:
+        """The unit of a number, "" if it has none."""
+        return str((_facts(self.field) or {})["unit"])
+
+    @property
+    def flag(self) -> str:
+        """The flag on a command line, "" if the option has none."""
+        return str((_facts(self.field) or {})["flag"])
+
+    @property
+    def parameter(self) -> str:
+        """The name of the flag as a Python name."""
+        return self.flag.removeprefix("--").replace("-", "_")
+
+    @property
+    def choices(self) -> Sequence[str]:
+        """The values of an option that is a choice, else nothing."""
+        return _choices(self.field)
+
+    @property
+    def shown_default(self) -> str:
+        """The default, as a user writes it."""
+        default = self.field.default
+        if self.unit == "bytes":
+            return size_text(default).replace(" ", "")
+        return f"{default:g}" if isinstance(default, float) else str(default)
+
+    @property
+    def requirement(self) -> str:
+        """The values that are allowed, as the end of a sentence with "must be"."""
+        return requirement(self.field)
+
+
+def declared() -> Iterator[Declared]:
+    """Yield the declarations of all options."""
+    for name, field in MatchOptions.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, Section):
+            for inner, declaration in section.model_fields.items():
+                yield Declared(name, inner, f"{name}.{'clock' if inner == 'kind' else inner}", declaration)
+        else:
+            yield Declared("", name, f"run.{name}", field)
+
+
+def checked(data: Mapping[str, Any], name_of: Callable[[str], str], *, converts: bool = False) -> MatchOptions:
+    """Return the options with these values, which may be those of users.
+
+    The UsageError names a wrong one by ``name_of``, which gets its key in a match file. With ``converts``, numbers may be texts.
+    """
+    try:
+        return MatchOptions.model_validate(data, strict=False if converts else None)
+    except ValidationError as error:
+        place = error.errors(include_url=False)[0]["loc"]
+        wrong = next(each for each in declared() if (each.section, each.name) == (place if len(place) > 1 else ("", place[0]))[:2])
+        value = (data[wrong.section] if wrong.section else data)[wrong.name]
+        raise UsageError(f"{name_of(wrong.key)} is {shown(value)}, but must be {wrong.requirement}.") from None
+
+
+def checked_isolation(value: str, name: str) -> str:
+    """Return a wanted level of isolation. The UsageError calls the option ``name``."""
+    return checked({"isolation": value}, lambda _: name).isolation
+
+
+def shown(value: Any) -> str:
+    """Return a wrong value as text for a message."""
+    return "a huge number" if isinstance(value, int) and abs(value) >= 10**18 else escape(repr(value), 60)
+
+
+def one_of(choices: Sequence[str]) -> str:
+    """Return choices as words: "a, b or c"."""
+    return f"{', '.join(choices[:-1])} or {choices[-1]}"
+
+
+def requirement(field: FieldInfo) -> str:
+    """Return the values that an option allows, as the end of a sentence with "must be"; "" if its declaration has no bounds."""
+    if choices := _choices(field):
+        return one_of(choices)
+    facts = _facts(field)
+    bounds = {name: getattr(bound, name) for bound in field.metadata for name in ("gt", "ge", "le") if hasattr(bound, name)}
+    if facts is None or not bounds:
+        return ""
+    unit = facts["unit"]
+    low, high = (size_text(bound) if unit == "bytes" and not bound % KIB else f"{bound:,}" for bound in bounds.values())
+    whole = "a whole number " if field.annotation is int and unit != "bytes" else ""
+    words = f"above {low} and at most {high}" if "gt" in bounds else f"{whole}from {low} to {high}"
+    words += " bytes" if unit == "bytes" and high[-1].isdigit() else ""
+    words += {"bytes": ", as in 512MiB", "seconds": " seconds"}.get(str(unit), "")
+    return words + ", or none for no limit" * (type(None) in get_args(field.annotation))
+
+
+def _facts(field: FieldInfo) -> dict[str, Any] | None:
+    """Return what ``option`` declares beside the field itself; None for a field that is declared in another way."""
+    facts = field.json_schema_extra
+    return facts if isinstance(facts, dict) else None
+
+
+def _choices(field: FieldInfo) -> tuple[str, ...]:
+    found = get_args(field.annotation)
+    return found if all(isinstance(choice, str) for choice in found) else ()
