@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import zlib
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import pytest
 from asgi import asked
 from conftest import play_match
-from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from referee.games.evasion import GAME
 from referee.replay.reader import read_lines
@@ -20,45 +21,55 @@ from referee.web.match_site import MatchSite
 from referee.web.stream import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, MutableMapping
     from pathlib import Path
 
 
 class Reader:
-    """A socket of a page. It takes what is sent only while ``takes`` is set."""
+    """A page that has opened a socket. It takes what is sent only while ``takes`` is set."""
 
     def __init__(self, token: str, offset: int = 0, **query: str) -> None:
-        self.path_params = {"token": token}
-        self.query_params = {"from": str(offset), **query}
-        self.client_state = WebSocketState.CONNECTED
-        self.scope: dict[str, Any] = {"state": {}}
+        self._scope: dict[str, Any] = {
+            "type": "websocket",
+            "path": f"/{token}/socket",
+            "query_string": urlencode({"from": offset, **query}).encode(),
+            "headers": [(b"host", b"127.0.0.1"), (b"origin", b"http://127.0.0.1")],
+            "subprotocols": [],
+            "state": {},
+        }
         self.takes = asyncio.Event()
         self.takes.set()
         self.data: list[bytes] = []
         self.words: list[dict[str, Any]] = []
         self.closed: tuple[int, str] | None = None
         self.says: asyncio.Queue[str | None] = asyncio.Queue()
+        self._is_connected = False
 
-    async def accept(self) -> None:
-        pass
+    def visit(self, site: MatchSite) -> asyncio.Task[None]:
+        """Open the socket; the task ends when it is closed."""
+        self.task = asyncio.create_task(self._visit(site))
+        return self.task
 
-    async def close(self, code: int, reason: str = "") -> None:
-        self.closed = (code, reason)
-        self.says.put_nowait(None)
+    async def _visit(self, site: MatchSite) -> None:
+        await site.app()(self._scope, self._receive, self._send)
 
-    async def send_bytes(self, data: bytes) -> None:
-        await self.takes.wait()
-        self.data.append(data)
-
-    async def send_text(self, text: str) -> None:
-        await self.takes.wait()
-        self.words.append(json.loads(text))
-
-    async def receive_text(self) -> str:
+    async def _receive(self) -> dict[str, Any]:
+        if not self._is_connected:
+            self._is_connected = True
+            return {"type": "websocket.connect"}
         said = await self.says.get()
-        if said is None:
-            raise WebSocketDisconnect
-        return said
+        return {"type": "websocket.disconnect", "code": 1000} if said is None else {"type": "websocket.receive", "text": said}
+
+    async def _send(self, message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "websocket.close":
+            self.closed = message["code"], message.get("reason", "")
+            self.says.put_nowait(None)
+        elif message["type"] == "websocket.send":
+            await self.takes.wait()
+            if message.get("bytes") is not None:
+                self.data.append(message["bytes"])
+            else:
+                self.words.append(json.loads(message["text"]))
 
     def say(self, **message: Any) -> None:
         self.says.put_nowait(json.dumps(message))
@@ -89,8 +100,8 @@ async def finish(site: MatchSite, *readers: Reader) -> None:
     for reader in readers:
         reader.says.put_nowait(None)
     site.tail.end()
-    await until(lambda: site._is_over)
-    await until(lambda: not site._sockets)
+    await until(lambda: site.may_know("prey"))
+    await asyncio.gather(*(reader.task for reader in readers))
     site.close()
 
 
@@ -103,7 +114,7 @@ async def watched_to_its_end(site: MatchSite) -> tuple[Reader, asyncio.Task[None
     """A spectator who was there from the start; and what it is told at the end."""
     site.follow()
     reader = Reader("spectator")
-    task = asyncio.create_task(site._socket(reader))  # type: ignore[arg-type]
+    task = reader.visit(site)
     site.tail.more()
     site.tail.end()
     await until(lambda: reader.of_type("over"))
@@ -149,7 +160,7 @@ def test_a_spectator_gets_the_whole_replay_and_the_end(replay: Path) -> None:
         site = site_of(replay)
         site.follow()
         reader = Reader("spectator")
-        task = asyncio.create_task(site._socket(reader))  # type: ignore[arg-type]
+        task = reader.visit(site)
         site.tail.more()
         await until(lambda: reader.data)
         site.tail.end()
@@ -217,11 +228,11 @@ def test_a_reader_that_comes_back_gets_the_rest(replay: Path) -> None:
         site.tail.more()
         site.tail.end()
         first = Reader("spectator")
-        tasks = [asyncio.create_task(site._socket(first))]  # type: ignore[arg-type]
+        tasks = [first.visit(site)]
         await until(lambda: first.of_type("over"))
         whole = b"".join(first.data)
         again = Reader("spectator", 500)
-        tasks.append(asyncio.create_task(site._socket(again)))  # type: ignore[arg-type]
+        tasks.append(again.visit(site))
         await until(lambda: again.of_type("over"))
         assert b"".join(again.data) == whole[500:]
         await finish(site, first, again)
@@ -246,7 +257,7 @@ def test_a_slow_spectator_skips_ahead_and_keeps_nobody(replay: Path, monkeypatch
         site = site_of(replay)
         (stream,) = streams
         slow, quick, patient = Reader("spectator"), Reader("spectator"), Reader("spectator", all="1")
-        tasks = [asyncio.create_task(site._socket(reader)) for reader in (slow, quick, patient)]  # type: ignore[arg-type]
+        tasks = [reader.visit(site) for reader in (slow, quick, patient)]
         slow.takes.clear()
         patient.takes.clear()
         # The match as it is written, a few steps at a time.
@@ -294,7 +305,7 @@ class Seat:
         self.theirs = (ends[0][0], ends[1][1], ends[2][1])
         for fd in (self.answers, self.words):
             os.set_blocking(fd, False)
-        self.heard = b""
+        self.heard = self.told = b""
 
     def ask(self, **message: Any) -> None:
         os.write(self.questions, json.dumps(message).encode() + b"\n")
@@ -307,10 +318,9 @@ class Seat:
         return [json.loads(line) for line in self.heard.splitlines()]
 
     def last_words(self) -> bytes:
-        try:
-            return os.read(self.words, 1000)
-        except BlockingIOError:
-            return b""
+        with contextlib.suppress(BlockingIOError):
+            self.told += os.read(self.words, 1000)
+        return self.told
 
     def end(self) -> None:
         """The match asks nothing more."""
@@ -329,7 +339,7 @@ def test_a_person_is_asked_answers_and_gives_up(replay: Path) -> None:
         site = site_of(replay, {"prey": seat.theirs})
         site.follow()
         page = Reader("prey-token")
-        task = asyncio.create_task(site._socket(page))  # type: ignore[arg-type]
+        task = page.visit(site)
         seat.ask(type="start", turn=0)
         await until(lambda: site.session.people["prey"].is_greeted)
         page.say(type="ready", name="Ada")
@@ -346,7 +356,7 @@ def test_a_person_is_asked_answers_and_gives_up(replay: Path) -> None:
         await until(lambda: len(seat.answered()) == 2)
         assert seat.answered()[1] == {"type": "move", "turn": 1, "move": {"go": [0, 1]}}
         page.say(type="resign")
-        await until(lambda: site._pipes["prey"][1] < 0)
+        await until(seat.last_words)
         assert seat.last_words() == b"gave up\n"
         await finish(site, page)
         await task
@@ -361,7 +371,7 @@ def test_nobody_waits_for_the_wishes_of_a_seat_that_the_match_has_ended(replay: 
         site = site_of(replay, {name: seat.theirs for name, seat in seats.items()}, pace=4)
         site.follow()
         page = Reader("hunter-token")
-        task = asyncio.create_task(site._socket(page))  # type: ignore[arg-type]
+        task = page.visit(site)
         page.say(type="pause", paused=True)
         await until(lambda: any(word["seats"]["hunter"]["paused"] for word in page.of_type("session")))
         assert not site.session.is_paused
@@ -383,19 +393,19 @@ def test_a_page_that_never_reads_makes_nothing_grow(replay: Path) -> None:
         site.follow()
         page = Reader("prey-token")
         page.takes.clear()
-        task = asyncio.create_task(site._socket(page))  # type: ignore[arg-type]
-        await until(lambda: "prey" in site._seated)
+        task = page.visit(site)
+        await until(lambda: is_here(site))
         for number in range(2000):
             page.say(type="preview", id=number, move={"go": [1, 0]})
             page.say(type="pace")
             page.say(type="pause", paused=True)
         page.say(type="preview", id=1, move={"go": ["[" * 9000]})
         await until(page.says.empty)
-        told = [word for words in site._words.values() for word in words.values()]
-        assert sum(map(len, told)) < 20_000
         page.takes.set()
         await finish(site, page)
         await task
+        # Only the newest message of each kind was kept for it.
+        assert len(json.dumps(page.words)) < 20_000
         seat.close()
 
     run(main)
@@ -407,7 +417,7 @@ def test_a_spectator_can_not_speak_for_a_player(replay: Path) -> None:
         site = site_of(replay, {"prey": seat.theirs})
         site.follow()
         stranger, nobody = Reader("spectator"), Reader("guessed")
-        tasks = [asyncio.create_task(site._socket(reader)) for reader in (stranger, nobody)]  # type: ignore[arg-type]
+        tasks = [reader.visit(site) for reader in (stranger, nobody)]
         await until(lambda: nobody.closed)
         assert nobody.closed is not None
         assert nobody.closed[0] == 1008
@@ -430,9 +440,9 @@ def test_a_second_window_takes_the_seat_over(replay: Path) -> None:
         site = site_of(replay, {"prey": seat.theirs})
         site.follow()
         first, second = Reader("prey-token"), Reader("prey-token")
-        tasks = [asyncio.create_task(site._socket(first))]  # type: ignore[arg-type]
-        await until(lambda: "prey" in site._seated)
-        tasks.append(asyncio.create_task(site._socket(second)))  # type: ignore[arg-type]
+        tasks = [first.visit(site)]
+        await until(lambda: is_here(site))
+        tasks.append(second.visit(site))
         await until(lambda: first.closed)
         assert first.closed is not None
         assert first.closed[0] == match_site.TAKEN
