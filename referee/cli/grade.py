@@ -152,15 +152,9 @@ def grade(
 
     After an interruption, run the same command again: it keeps all marks and continues.
     """
-    begins = {"--rubric": rubric, "--roster": roster, "--isolation": isolation, "--layout": layout, "--missing-is-zero": missing_is_zero}
-    marks = {
-        "--roster": roster,
-        "--layout": layout,
-        "--missing-is-zero": missing_is_zero,
-        "--after-due": after_due,
-        "--gradebook": gradebook,
-        "--column": column,
-    }
+    looks = {"--roster": roster, "--layout": layout, "--missing-is-zero": missing_is_zero}
+    begins = {"--rubric": rubric, "--isolation": isolation, **looks}
+    marks = {**looks, "--after-due": after_due, "--gradebook": gradebook, "--column": column}
     modes = {
         "--check-rubric": check,
         "--init": init,
@@ -202,9 +196,12 @@ def grade(
             raise UsageError(f"Name one rubric: {escape(str(submissions), 100)} or {escape(str(rubric), 100)}.")
         _check_rubric(_load(submissions or rubric, isolation), play, as_json=as_json)
         return
+    from referee.grading.grading import is_begun
+
     _check_given(submissions, out, begins, gradebook, column)
     _check_none("--only looks at one student, so there is no", {"--missing-is-zero": only is not None and missing_is_zero})
-    found = None if submissions is None else _load(rubric, isolation)
+    is_kept = rubric is None and isolation is None and not Path(RUBRIC).exists() and out is not None and is_begun(out)
+    found = None if submissions is None or is_kept else _load(rubric, isolation)
     folder = out if out is not None else _default_folder(found)
     wanted = Wanted(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero, layout or "auto")
     grades = grade_class(folder, found, wanted, play, after_due=after_due)

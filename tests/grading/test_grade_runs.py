@@ -181,6 +181,17 @@ def test_only_one_student_is_looked_at_and_marked_anew(home: Path, referee: Refe
     assert files(home / "out") == before
 
 
+def test_a_grading_that_has_begun_keeps_its_rubric(home: Path, referee: Referee) -> None:
+    (home / "rubric.toml").unlink()
+    hand_in(home / "late", ada=rubrics.CRASHES)
+    done = referee("grade", "late", "--out", "out", "--only", "ada", "--slots", "1")
+    assert done.returncode == 0, done.stderr
+    assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}
+    for words in (("--out", "other"), ("--out", "out", "--isolation", "none")):
+        done = referee("grade", "late", *words)
+        assert (done.returncode, "rubric.toml" in done.stderr) == (2, True), done.stderr
+
+
 def test_a_student_who_is_off_the_roster_keeps_the_marks(home: Path, referee: Referee) -> None:
     (home / "roster.csv").write_text("student\ncarl\nnew\n")
     (home / "empty").mkdir()
