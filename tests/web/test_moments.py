@@ -10,6 +10,8 @@ import pytest
 from stories import NODE, given, run, scripts_in, stories_of
 
 if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
     from typing import Any
 
 REPLAYS = Path(__file__).parents[1] / "data" / "replays"
@@ -44,7 +46,7 @@ def test_a_chase_tells_which_wall_did_it(app: Path) -> None:
         (266, "Vertical wall 7 cuts the prey's area from 43,581 to 5,907 cells."),
         (331, "Capture is certain now, within 142 steps: vertical wall 8 caused it."),
         (331, "Vertical wall 8 cuts the prey's area from 5,907 to 179 cells."),
-        (400, "The prey is still free after 400 steps, the step limit: the hunter has no score."),
+        (399, "The prey is still free after 400 steps, the step limit: the hunter has no score."),
     ]
     [mark] = next(moment["marks"] for moment in story["moments"] if "certain" in moment["text"])
     assert mark["start"][0] == mark["end"][0], "a vertical wall"
@@ -54,7 +56,7 @@ def test_moments_of_each_game(app: Path) -> None:
     wanted = {
         "evasion-classic-boxer-runner": (193, "Capture is certain now, within 9 steps: not because of a wall, but because of the prey's moves."),
         "evasion-classic-hunter-fault": (1, "Vertical wall refused: the next wall is legal in 19 more steps. This happens 29 times."),
-        "evasion-gameserver-trapped": (74, "A close call: the hunter is 3.6 cells from the prey, which escapes."),
+        "evasion-gameserver-trapped": (73, "A close call: the hunter is 3.6 cells from the prey, which escapes."),
         "maze-dasher-hard": (37, "A mistake of the policeman. Before: a draw with perfect play. Now: thief escapes in 10 moves."),
         "rectangle-middle-four-players": (8, "Team (d) claims 100 cells, the largest claim of the match."),
         "rectangle-small-random-idle": (0, "The match begins: Random (a) against Idle (b)."),
@@ -73,6 +75,18 @@ def test_every_match_has_a_beginning_and_an_end(app: Path) -> None:
         assert moments[0]["text"].startswith("The match begins: "), path
         assert moments[-1]["sign"] == "⚑", path
         assert all(moment["text"].endswith((".", "…")) for moment in moments), (path, moments)
+
+
+def test_the_end_is_told_at_the_step_of_its_last_event(app: Path, referee: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    """``show`` lists a catch in the last step, and a fault in the step that it cut off; the story ends there, too."""
+    names = ("evasion-classic-boxer-runner", "evasion-classic-hunter-fault", "evasion-gameserver-trapped", "maze-dasher-hard")
+    paths = [REPLAYS / f"{name}.replay.jsonl.gz" for name in names]
+    for path, story in zip(paths, stories_of(app, [given(path, analyzes=False) for path in paths]), strict=True):
+        shown = json.loads(referee("show", path, "--json").stdout)
+        ends = [record["turn"] for record in shown["faults"] if record["turn"] >= shown["steps"]] or [shown["steps"] - 1]
+        assert story["moments"][-1]["turn"] == ends[0], path
+        assert all(event["turn"] <= ends[0] for event in shown["events"]), path
+        assert [moment["turn"] for moment in story["moments"]] == sorted(moment["turn"] for moment in story["moments"])
 
 
 def test_times_near_the_limit_and_a_bank_that_runs_low(app: Path) -> None:

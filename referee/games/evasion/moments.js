@@ -135,7 +135,7 @@ function closeCalls(track, isOver) {
     wasAway ||= distance >= away;
     if (wasAway && distance <= close && (nearest < 0 || distance < track.distance(nearest))) nearest = position;
     if (nearest < 0 || (distance < away && !(isOver && position === track.last && distance > close))) continue;
-    told.push({ turn: nearest, text: `A close call: the hunter is ${number(track.distance(nearest), 1)} cells from the prey, which escapes.`, weight: 5, sign: "○", color: "blue" });
+    told.push({ turn: nearest - 1, text: `A close call: the hunter is ${number(track.distance(nearest), 1)} cells from the prey, which escapes.`, weight: 5, sign: "○", color: "blue" });
     nearest = -1;
   }
   return told;

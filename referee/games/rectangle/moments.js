@@ -75,7 +75,7 @@ function stagnation({ quiet, limit, last }) {
   const told = [];
   for (let position = 1; position <= last; position += 1) {
     if (quiet[position] !== near) continue;
-    told.push({ turn: position, text: `Nobody has gained a cell for ${counted(near, "turn")}; after ${number(limit)} the match ends.`, weight: 4, sign: "◔", color: "plain" });
+    told.push({ turn: position - 1, text: `Nobody has gained a cell for ${counted(near, "turn")}; after ${number(limit)} the match ends.`, weight: 4, sign: "◔", color: "plain" });
   }
   return told;
 }

@@ -30,7 +30,8 @@ export function momentsOf(recording) {
   if (!recording.head || !display) return { moments: [], leftOut: 0 };
   const own = display.moments ? display.moments(recording) : fromEvents(recording);
   const between = shortened([...own, ...faults(recording), ...warnings(recording), ...times(recording)], MOST_MOMENTS);
-  return { ...between, moments: [...beginning(recording), ...between.moments, ...ending(recording)] };
+  const moments = [...beginning(recording), ...between.moments, ...ending(recording)].sort((one, other) => one.turn - other.turn);
+  return { ...between, moments };
 }
 
 /**
@@ -56,13 +57,18 @@ function beginning(recording) {
   return [{ turn: 0, text: `The match begins: ${names.join(" against ")}${more}.`, weight: 9, sign: "▷", color: "plain" }];
 }
 
-/** What was not received, and the end. @param {Recording} recording @returns {Moment[]} */
+/**
+ * What was not received, and the end: it happens in the last step, or in the one that a fault cut off.
+ * @param {Recording} recording
+ * @returns {Moment[]}
+ */
 function ending(recording) {
   const { steps, result, isOver, gaps } = recording;
   /** @type {Moment[]} */
-  const found = gaps.map(([from, to]) => ({ turn: to, text: `The steps from ${number(from)} to ${number(to - 1)} were not received here.`, weight: 6, sign: "…", color: "plain" }));
+  const found = gaps.map(([from, to]) => ({ turn: from, text: `The steps from ${number(from)} to ${number(to - 1)} were not received here.`, weight: 6, sign: "…", color: "plain" }));
   const end = recording.track?.ending?.();
-  if (result) found.push({ turn: steps, text: [outcomeText(recording), end?.place ? plain(end.text, 300) : ""].filter(Boolean).join(" "), weight: 10, sign: "⚑", color: "accent" });
+  const isCutOff = recording.events.some(({ kind, turn }) => kind === "fault" && turn >= steps);
+  if (result) found.push({ turn: isCutOff ? steps : Math.max(0, steps - 1), text: [outcomeText(recording), end?.place ? plain(end.text, 300) : ""].filter(Boolean).join(" "), weight: 10, sign: "⚑", color: "accent" });
   else if (isOver) found.push({ turn: steps, text: "The replay is cut short here.", weight: 10, sign: "✂", color: "warn" });
   return found;
 }
