@@ -96,10 +96,8 @@ def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
     kind = evidence.kind_of(folder)
     facts = evidence.stored(folder, kind)
     paths, left = evidence.paths(folder)
-    if busy := evidence.LOGS & paths.keys():
-        raise UsageError(
-            f"{escape(str(folder / min(busy)))} holds results that the store lacks: another program has the store open. Wait until it has closed it."
-        )
+    if busy := evidence.OF_OPEN_STORES & paths.keys():
+        raise UsageError(f"{escape(str(folder / min(busy)))} is there: another program has the store open. Wait until it has closed it.")
     levels, players = evidence.heads(path for name, path in paths.items() if evidence.is_played(name, kind))
     public = signing.public_of(private)
     body: dict[str, Json] = {
@@ -185,7 +183,9 @@ def _compare(folder: Path, part: str, found: Certificate, problems: list[str]) -
     more = sorted(here.keys() - files.keys())
     if found.format == _OLDEST:
         return len(files), [*left, *more]
-    problems += [f"{escape(name, 200)}: it is not in the certificate." for name in more]
+    for name in more:
+        why = "; a program that has the store open makes it" if name in evidence.OF_OPEN_STORES else ""
+        problems.append(f"{escape(name, 200)}: it is not in the certificate{why}.")
     return len(files), left
 
 

@@ -34,10 +34,9 @@ _REPLAYS = {GRADING: f"{PRIVATE}/replays/", LEAGUE: "replays/"}
 #: The certificate itself, in the folder that it covers.
 CERTIFICATE = "certificate.json"
 _STORES = (FILE, f"{PRIVATE}/{FILE}")
-#: The logs of stores that are open, or were not closed. They hold results.
-LOGS = frozenset(f"{store}-wal" for store in _STORES)
-_LEFT_OUT = frozenset({CERTIFICATE, *(f"{store}-shm" for store in _STORES)})
-_LEFT_OUT_EMPTY = LOGS | {f"{store}.lock" for store in _STORES}
+#: The logs and indexes of stores that are open, or were not closed. Logs hold results.
+OF_OPEN_STORES = frozenset(f"{store}{end}" for store in _STORES for end in ("-wal", "-shm"))
+_LEFT_OUT_EMPTY = frozenset(f"{store}{end}" for store in _STORES for end in ("-wal", ".lock"))
 #: The value of a link begins with this; the hash of its target follows.
 _LINK = "link "
 _CHUNK = 1 << 20
@@ -57,13 +56,12 @@ def kind_of(folder: Path) -> str:
 def paths(folder: Path) -> tuple[dict[str, Path], list[str]]:
     """Return all files of a folder by the name that they have in a certificate, and the names of those that it leaves out.
 
-    Left out are the certificate itself and what SQLite and the referee keep beside an open store: its index, and its log and its lock if
-    they are empty. A log that isn't empty holds results.
+    Left out are the certificate itself, and the log and the lock of a store if they are empty. A log that isn't empty holds results.
     """
     found, left = {}, []
     for path in _walk(folder):
         name = name_of(path, folder)
-        if name in _LEFT_OUT or (name in _LEFT_OUT_EMPTY and stat.S_ISREG(path.lstat().st_mode) and not path.lstat().st_size):
+        if name == CERTIFICATE or (name in _LEFT_OUT_EMPTY and stat.S_ISREG(path.lstat().st_mode) and not path.lstat().st_size):
             left.append(name)
         else:
             found[name] = path

@@ -126,7 +126,11 @@ CHANGES: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "a page": (lambda folder: (folder / "final-grades.xlsx").write_bytes(b""), ("final-grades.xlsx: it is not in the certificate.",)),
     "a log of the store": (
         lambda folder: (folder / "league.sqlite-wal").write_bytes(b"x"),
-        ("league.sqlite-wal: it is not in the certificate.",),
+        ("league.sqlite-wal: it is not in the certificate; a program that has the store open makes it.",),
+    ),
+    "an index of the store": (
+        lambda folder: (folder / "league.sqlite-shm").write_bytes(b"marks"),
+        ("league.sqlite-shm: it is not in the certificate; a program that has the store open makes it.",),
     ),
     "a cache": (
         lambda folder: shutil.copytree(folder / "replays", folder / "replays/__pycache__"),
@@ -467,8 +471,11 @@ def test_a_league_whose_store_is_open_is_not_certified(league: Path) -> None:
     with contextlib.closing(sqlite3.connect(league / "out/league.sqlite")) as other, other:
         other.execute("INSERT INTO facts VALUES ('more', '1')")
         other.commit()
-        with pytest.raises(UsageError, match="another program has the store open"):
-            certificate.certify(league / "out", league / "key.pem")
+        for _ in range(2):
+            with pytest.raises(UsageError, match="another program has the store open"):
+                certificate.certify(league / "out", league / "key.pem")
+            # Then its log is empty, and only its index shows that it is open.
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def test_a_folder_can_name_no_database_to_ask(league: Path) -> None:
