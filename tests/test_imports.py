@@ -29,6 +29,7 @@ HOUSE = (
     ("referee.starters",),
     ("sdk.env",),
     ("referee.export",),
+    ("referee.pages",),
     ("referee.servers", "referee.web"),
     ("example_bots.table", "example_bots.ladder", "sdk.testing"),
     ("referee.replay",),
@@ -260,3 +261,10 @@ def test_the_core_loads_nothing_foreign_or_slow(statement: str) -> None:
     foreign = others - own - set(sys.stdlib_module_names)
     assert not foreign
     assert not {"collections", "dataclasses", "inspect", "json", "pathlib", "random", "re", "subprocess", "typing"} & loaded
+
+
+def test_no_command_loads_templates_before_it_makes_a_page() -> None:
+    code = "import sys; from referee.cli import front, grade, league, watch; import referee.league.report_page, referee.grading.page; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "referee.league.report_page" in loaded
+    assert "jinja2" not in loaded

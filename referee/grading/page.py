@@ -6,28 +6,23 @@ to the replay at that step.
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
-from functools import cache
+import statistics
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.grading.escaping import finite
+from referee.grading.escaping import number
 from referee.grading.handout import write_changed
-from referee.grading.tables import marks_of, needs, summary
-from referee.league import report, report_folder
+from referee.grading.tables import marks_of, needs
+from referee.grading.values import FAULTY, MISSING, OK, REFUSED
+from referee.league import report_folder
 from referee.replay.paths import SUFFIX, log_path
-from referee.web import page
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
-    from referee.grading.values import Grades, StudentMarks, TrialMark
+    from referee.grading.values import Grades, RubricMark, RubricTest, StudentMarks
     from referee.league.values import MatchRecord, MatchTask
-
-FOLDER = "grading/page"
-_PAGE = Path(__file__).parent / "page"
 
 
 def write(grades: Grades, folders: Mapping[str, str], most_bytes: int = report_folder.MOST_BYTES) -> None:
@@ -45,76 +40,76 @@ def write(grades: Grades, folders: Mapping[str, str], most_bytes: int = report_f
     report_folder.remove_others(grades.folder / report_folder.PAGES, shown)
 
 
+class _Student(NamedTuple):
+    """What the page shows of a student. ``folder`` is that of the student below ``students``."""
+
+    student: str
+    full_name: str
+    submission: str
+    folder: str
+    status: str
+    run: int
+    marks: StudentMarks
+    results: list[RubricMark]
+
+
 def html(grades: Grades, folders: Mapping[str, str], shown: Container[str] = ()) -> str:
     """Return the report as one page. ``shown`` are the replays that the viewer beside it can show."""
-    students = [_student(grades, student, folders[student.submission.student], shown) for student in grades.students]
-    packed = gzip.compress(json.dumps(students, separators=(",", ":"), allow_nan=False).encode(), 6, mtime=0)
-    text = (_PAGE / "index.html").read_text(encoding="utf-8")
-    text = page.inlined(text, _style(), page.bundle(f"{FOLDER}/main.js", asset))
-    text = text.replace("<!--bulk-->", f'<script type="text/plain" id="bulk">{base64.b64encode(packed).decode()}</script>')
-    about = summary(grades, {test.number: {"needs": needs(test)} for test in grades.rubric.tests})
-    return page.configured(text, {**about, "runs": list(grades.runs)})
+    from referee.pages import render
 
-
-@cache
-def asset(path: str) -> page.Asset | None:
-    """Return a script of this report, of a league's or of the viewer by its address; None if it doesn't exist."""
-    folder, _, name = path.rpartition("/")
-    if folder != FOLDER:
-        return report.asset(path)
-    return page.Asset((_PAGE / name).read_bytes(), "text/javascript; charset=utf-8")
-
-
-def _style() -> str:
-    return report.script("style.css") + (_PAGE / "style.css").read_text(encoding="utf-8")
-
-
-def _student(grades: Grades, student: StudentMarks, folder: str, shown: Container[str]) -> dict[str, Any]:
-    submission = student.submission
-    return {
-        "student": submission.student,
-        "full_name": submission.full_name,
-        "submission": submission.name,
-        "folder": folder,
-        "status": student.status,
-        "run": submission.run,
-        "reason": student.reason,
-        "points": finite(student.points),
-        "complete": student.is_complete,
-        "tests": [
-            {
-                "points": finite(mark.points),
-                "hidden_points": finite(mark.hidden_points),
-                "complete": mark.is_complete,
-                "trials": [_trial(grades, trial, shown) for trial in mark.trials],
-            }
-            for mark in marks_of(student, grades.rubric.tests)
+    rubric = grades.rubric
+    students = [_student(student, folders[student.submission.student], rubric.tests) for student in grades.students]
+    graded = [one for one in students if one.marks.is_complete and one.status not in (MISSING, REFUSED)]
+    over = f"over the {counted(len(graded), 'student')} of {len(students):,} whose submissions were graded completely"
+    config = [{"name": render.well_formed(one.student), "full": render.well_formed(one.full_name)} for one in students]
+    return render.single(
+        "grading",
+        {"students": config},
+        grades=grades,
+        rubric=rubric,
+        students=students,
+        problems=[one for one in students if one.status != OK or one.marks.reason],
+        overview=_overview(students, graded, rubric.maximum, over),
+        over=over,
+        tests=[(test, [one.results[at].points for one in graded]) for at, test in enumerate(rubric.tests)],
+        needs=needs,
+        mark=number,
+        matches=lambda mark: [
+            _match(grades, task, record, mark.step if at == 0 else None, shown) for at, (task, record) in enumerate(mark.matches)
         ],
-    }
+    )
 
 
-def _trial(grades: Grades, mark: TrialMark, shown: Container[str]) -> dict[str, Any]:
-    return {
-        "start": mark.trial.start,
-        "hidden": mark.trial.is_hidden,
-        "passed": mark.passed,
-        "points": finite(mark.points),
-        "text": mark.text,
-        "fault": mark.is_fault,
-        "matches": [_match(grades, task, record, mark.step if at == 0 else None, shown) for at, (task, record) in enumerate(mark.matches)],
-    }
+def _student(student: StudentMarks, folder: str, tests: tuple[RubricTest, ...]) -> _Student:
+    submission = student.submission
+    results = list(marks_of(student, tests))
+    return _Student(submission.student, submission.full_name, submission.name, folder, student.status, submission.run, student, results)
+
+
+def _overview(students: list[_Student], graded: list[_Student], maximum: float, over: str) -> list[tuple[str, str]]:
+    """Return the facts about the class: how many students have each status, and their points."""
+    facts = [(status, counted(sum(one.status == status for one in students), "student")) for status in (OK, FAULTY, MISSING, REFUSED)]
+    undecided = sum(not one.marks.is_complete for one in students)
+    facts += [("not complete", counted(undecided, "student"))] if undecided else []
+    points = [one.marks.points for one in graded]
+    if points:
+        mean, median, least, most = map(number, (statistics.fmean(points), statistics.median(points), min(points), max(points)))
+        facts.append(("points", f"mean {mean}, median {median}, from {least} to {most}, of {number(maximum)}; {over}"))
+    return facts
 
 
 def _match(grades: Grades, task: MatchTask, record: MatchRecord, step: int | None, shown: Container[str]) -> dict[str, Any]:
+    """Return what the page shows of a match; ``page`` is None if the viewer beside it has no replay of it."""
     path = _path(grades, record)
     logs = [(seat, log_path(Path(path), seat)) for seat in task.seats] if path is not None else []
+    step = None if step is None else max(0, min(step, record.steps))
     return {
-        "seats": list(task.seats.items()),
+        "seats": " · ".join(f"{seat}: {name}" for seat, name in task.seats.items()),
         "text": record.text,
-        "reason": record.reason,
         "steps": record.steps,
         "page": path.removesuffix(SUFFIX) if path is not None and path in shown else None,
-        "step": None if step is None else max(0, min(step, record.steps)),
+        "step": step,
+        "label": "▶ Replay" if step is None else f"▶ Step {step:,}",
         "logs": [(seat, log.as_posix()) for seat, log in logs if (grades.folder / log).exists()],
     }
 

@@ -12,10 +12,11 @@ import multiprocessing
 import os
 import re
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.export.html import findings
-from referee.league import report
+from referee.league import report_page
 from referee.replay.paths import SUFFIX
 from referee.replay.several import cores
 from referee.support.files import open_regular, write_whole
@@ -23,7 +24,8 @@ from referee.web import page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
-    from pathlib import Path
+
+    from referee.league.report import ReportData
 
     Progress = Callable[[int, int], None]
 
@@ -35,6 +37,8 @@ _MOST_REPLAY = 64 << 20
 _CALL, _FOUND = "replay(", b"});\n"
 #: Another process is worth its start for this number of scripts.
 _FOR_A_WORKER = 8
+#: The script that loads a replay into the viewer.
+LOADER = Path(__file__).parents[1] / "pages" / "loader.js"
 #: The paths that ``loader.js`` accepts.
 _KEY = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
 
@@ -48,7 +52,7 @@ class Written(NamedTuple):
 
 
 def write(
-    data: report.ReportData, folder: Path, most_bytes: int = MOST_BYTES, out: Path | None = None, progress: Progress | None = None
+    data: ReportData, folder: Path, most_bytes: int = MOST_BYTES, out: Path | None = None, progress: Progress | None = None
 ) -> Written:
     """Write the report into the league's folder, or into ``out``. OSError if that fails; a report that was there before is then still whole.
 
@@ -61,7 +65,7 @@ def write(
     place.mkdir(parents=True, exist_ok=True)
     shown = write_pages(wanted, folder, most_bytes, place, has_findings=True, progress=progress)
     path = place / REPORT
-    write_whole(path, report.html(data, shown).encode())
+    write_whole(path, report_page.html(data, shown).encode())
     if most_bytes:
         remove_others(place / PAGES, shown)
     return Written(path, len(shown), len(set(wanted)) - len(shown))
@@ -96,7 +100,7 @@ def write_pages(
         if progress is not None:
             progress(number, len(due))
     if shown:
-        write_whole(place / VIEWER, page.waiting(report.script("loader.js"), "pages").encode())
+        write_whole(place / VIEWER, page.waiting(LOADER.read_text(encoding="utf-8"), "pages").encode())
     return shown
 
 
@@ -113,7 +117,7 @@ def remove_others(pages: Path, shown: Container[str]) -> None:
                 path.unlink()
 
 
-def unreadable(data: report.ReportData, folder: Path) -> int:
+def unreadable(data: ReportData, folder: Path) -> int:
     """How many replays of a league's matches are missing or can't be read."""
     wanted = {match.replay for duel in data.duels for match in duel.matches if match.replay}
     return sum(not ((folder / replay).is_file() and os.access(folder / replay, os.R_OK)) for replay in wanted)

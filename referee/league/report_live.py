@@ -1,7 +1,7 @@
 """The report of a league that is running: a server's page that updates itself and opens the replay of each match in the viewer.
 
 The server reads the league through a function, in a thread, and never touches the matches. Pages learn by server-sent events that there is
-more, and then fetch the duels that they don't know yet.
+more. They then fetch the page again, with only the duels that they don't know yet, and replace their parts by those of the new one.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import asyncio
 import contextlib
 import functools
 import gzip
-import json
 import re
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from referee.league import report
+from referee.league import report, report_page
+from referee.pages import render
 from referee.web.kept_replay import in_thread, worked
 from referee.web.replay_sites import ReplaySites, assets
 from referee.web.serve import serve_app
@@ -38,6 +38,8 @@ _PULSE_SECONDS = 15.0
 #: How many answers are kept for pages that ask the same.
 _MOST_ANSWERS = 32
 _GONE = "The address is not complete, or this league's report is over; use the one that the referee printed, to the last sign.\n"
+#: What a page shows of a league that could not be read yet.
+_UNKNOWN = report.ReportData("League", "", "", "", {}, report.LeagueProgress(report.RUNNING, 0, 0), (), ())
 _MATCH = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
 
 
@@ -51,7 +53,7 @@ class LiveReport:
         self._source = source
         self._folder = folder.resolve()
         self._read_seconds = read_seconds
-        self._summary: dict[str, Any] | None = None
+        self._data: report.ReportData | None = None
         self._problem = ""
         #: The numbers of the duels as they came or changed. Pages ask for all from an index on.
         self._log: list[int] = []
@@ -68,7 +70,7 @@ class LiveReport:
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
-        pages = {"": self._page, "data": self._data, "events": self._events, "{path:path}": assets(report.asset)}
+        pages = {"": self._page, "events": self._events, "{path:path}": assets(render.asset)}
         return self._sites.app(pages, "match", self._site, _GONE, names, takes_addresses=takes_addresses)
 
     def close(self) -> None:
@@ -76,29 +78,24 @@ class LiveReport:
         self._sites.close()
 
     async def _page(self, request: Request) -> Response:
-        return Response(report.served_page(), media_type="text/html; charset=utf-8")
-
-    async def _data(self, request: Request) -> Response:
-        """Return the standings, and the duels from an index of the log on."""
-        given = request.query_params.get("from", "")
+        """Return the report, with the duels from an index of the log on."""
+        given = request.query_params.get("from", "0")
         if not (given.isascii() and given.isdigit() and len(given) < 10):
             return PlainTextResponse("from must be a whole number.\n", 400)
         self._begin()
-        while self._summary is None and not self._problem:
+        while self._data is None and not self._problem:
             await self._news.wait()
-        if self._summary is None:
-            return JSONResponse({"problem": self._problem}, 503)
         start = min(int(given), len(self._log))
         body = self._answers.get(start)
         if body is None:
             answers = self._answers
-            duels = [self._duels[number] for number in dict.fromkeys(self._log[start:])]
-            rest = {"summary": self._summary, "next": len(self._log), "problem": self._problem}
-            body = await worked(lambda: gzip.compress(json.dumps({**rest, "pack": report.pack(duels)}).encode(), 1), self._packing)
+            data, duels = self._data or _UNKNOWN, [self._duels[number] for number in dict.fromkeys(self._log[start:])]
+            made = functools.partial(report_page.served, data, duels, len(self._log), self._problem)
+            body = await worked(lambda: gzip.compress(made().encode(), 1), self._packing)
             answers[start] = body
             while len(answers) > _MOST_ANSWERS:
                 del answers[next(iter(answers))]
-        return Response(body, media_type="application/json", headers={"Content-Encoding": "gzip"})
+        return Response(body, media_type="text/html; charset=utf-8", headers={"Content-Encoding": "gzip"})
 
     async def _events(self, request: Request) -> Response:
         self._begin()
@@ -109,7 +106,7 @@ class LiveReport:
         told = -1
         while True:
             news = self._news
-            if told != self._version and (self._summary is not None or self._problem):
+            if told != self._version and (self._data is not None or self._problem):
                 told = self._version
                 yield f"data: {told}\n\n"
             elif self._is_over:
@@ -136,7 +133,7 @@ class LiveReport:
                 self._tell(f"The league could not be read: {error}")
             else:
                 changed = await in_thread(functools.partial(self._changed, data))
-                self._take(changed, report.summary(data), is_over=data.progress.state != report.RUNNING)
+                self._take(changed, data, is_over=data.progress.state != report.RUNNING)
             await asyncio.sleep(max(self._read_seconds, _PAUSE_FACTOR * (monotonic() - begun)))
 
     def _changed(self, data: report.ReportData) -> list[report.DuelLine]:
@@ -147,8 +144,8 @@ class LiveReport:
         ]
         return [*gone, *(duel for duel in data.duels if self._duels.get(duel.number) != duel)]
 
-    def _take(self, changed: list[report.DuelLine], summary: dict[str, Any], *, is_over: bool) -> None:
-        is_same = not changed and summary == self._summary and not self._problem
+    def _take(self, changed: list[report.DuelLine], data: report.ReportData, *, is_over: bool) -> None:
+        is_same = not changed and data == self._data and not self._problem
         for duel in changed:
             self._duels[duel.number] = duel
             self._log.append(duel.number)
@@ -157,7 +154,7 @@ class LiveReport:
                 if self._matches.get(key, match).replay != match.replay:
                     self._sites.drop(key)
                 self._matches[key] = match
-        self._summary = summary
+        self._data = data
         self._is_over = is_over
         if not is_same or is_over:
             self._tell("")

@@ -193,9 +193,14 @@ def inlined(text: str, style: str, script: str, *, scripts: str = "", policies: 
     ``scripts`` are more sources of scripts, ``policies`` the names of the Trusted Types policies that the page may make.
     """
     assert "</script" not in script.lower()
-    text = text.replace("<!--policy-->", _policy(f"{_source(script)} {scripts}".strip(), _source(style), policies))
+    text = text.replace("<!--policy-->", policy(script, style, scripts=scripts, policies=policies))
     text = _replaced(text, "style", f"<style>{style}</style>")
     return _replaced(text, "script", f"<script>{script}</script>")
+
+
+def policy(script: str, style: str, *, scripts: str = "", policies: str = "'none'") -> str:
+    """Return the element with the policy of a page without a server that has one script and one style; the rest as for ``inlined``."""
+    return _policy(f"{_source(script)} {scripts}".strip(), _source(style), policies)
 
 
 def _policy(scripts: str, styles: str, policies: str) -> str:

@@ -13,7 +13,7 @@ from leagues import Notes, PretendPool, open_new, play
 from pages import axe, launched, visiting
 
 from referee.cli.league_output import table as text_table
-from referee.league import report, schedule
+from referee.league import report_page, schedule
 from referee.league.engine import Engine
 from referee.league.report_data import report_data
 from referee.league.schedule import FixturePlan
@@ -98,7 +98,7 @@ def test_tables_pages_and_sentences_say_the_same_rule(kind: str, done: int, tmp_
     text = (DOCS / "leagues.md").read_text(encoding="utf-8")
     assert any(f"`{kind}`" in line and line.endswith(f"| {rule(kind, is_live=False)} |") for line in text.splitlines())
     assert FIXTURE_RULE in " ".join(text.split())
-    assert report.summary(data)["fixture_rule"] == FIXTURE_RULE
+    assert (f'<p class="note">{FIXTURE_RULE}</p>' in report_page.html(data)) == (kind == "elimination")
     rows = data.standings
     first = [row.points / max(1, row.played + 2 * row.byes) if row.stage is None else row.stage for row in rows]
     if kind == "elimination" or is_live:
@@ -133,9 +133,9 @@ def test_standings_for_a_spreadsheet(referee: Referee, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_page_has_a_bracket_and_names_the_time_of_the_processor(tmp_path: Path) -> None:
     opened = begun(tmp_path / "one", "elimination", extra='clock = "cpu"\n')
-    (tmp_path / "page.html").write_text(report.html(report_data(opened)))
+    (tmp_path / "page.html").write_text(report_page.html(report_data(opened)))
     swiss = begun(tmp_path / "two", "swiss", 9)
-    (tmp_path / "swiss.html").write_text(report.html(report_data(swiss)))
+    (tmp_path / "swiss.html").write_text(report_page.html(report_data(swiss)))
     with launched() as chromium, visiting(chromium) as visit:
         page = visit(f"file://{tmp_path}/page.html", {"width": 1280, "height": 800})
         page.locator("#duels .duels").wait_for()

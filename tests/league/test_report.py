@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from html_tables import tables
 from sample_leagues import HOSTILE, NAMES, league
 
 from referee.export.html import findings
-from referee.league import report, report_folder
+from referee.league import report_folder, report_page
 from referee.league.report import LeagueProgress
+from referee.pages import render
 
 if TYPE_CHECKING:
     from referee.league.report import ReportData
@@ -37,47 +39,80 @@ def held(page: str) -> tuple[dict[str, Any], dict[str, Any]]:
 @pytest.mark.parametrize("teams", [6, 20])
 def test_every_duel_and_match_is_in_the_page(teams: int) -> None:
     data = league(teams, starts=2)
-    config, pack = held(report.html(data))
-    assert [row["team"] for row in config["standings"]] == [row.team for row in data.standings]
-    assert config["progress"] == data.progress._asdict()
-    assert config["settings"] == data.settings
+    page = report_page.html(data)
+    config, pack = held(page)
+    found = tables(page)
+    assert config["teams"] == [row.team for row in data.standings]
+    assert [(row[0], row[1], row[2]) for row in found["standings-table"]] == [
+        (str(row.place), row.team, render.points(row.points)) for row in data.standings
+    ]
     texts, (prefix, suffix) = pack["texts"], pack["replay"]
     assert len(pack["duels"]) == len(data.duels)
-    for duel, (number, round_number, start, variant, names, points, matches, note) in zip(data.duels, pack["duels"], strict=True):
-        assert (number, round_number, start, variant, note) == (duel.number, duel.round, duel.start, duel.variant, -1)
-        assert {texts[name]: value for name, value in zip(names, points, strict=True)} == duel.points
+    for duel, (number, details, names, points, best, matches, note) in zip(data.duels, pack["duels"], strict=True):
+        assert (number, texts[details], texts[note]) == (duel.number, f"round {duel.round + 1} · start {duel.start + 1}", "")
+        assert {texts[name]: texts[value] for name, value in zip(names, points, strict=True)} == {
+            team: render.points(value) for team, value in duel.points.items()
+        }
+        assert [texts[names[at]] for at in best] == [team for team, value in duel.points.items() if value == 1]
         for match, row in zip(duel.matches, matches, strict=True):
-            game, seats, players, winner, reason, text, steps, seconds, slowest, faults, replay, has_page = row
-            assert (game, steps, texts[reason], texts[text]) == (match.game_number, match.steps, match.reason, match.text)
+            game, seats, players, winner, reason, text, facts, faults, replay, has_page = row
+            assert (game, texts[reason], texts[text]) == (match.game_number, match.reason, match.text)
             assert {texts[seat]: texts[team] for seat, team in zip(seats, players, strict=True)} == match.seats
             assert (texts[seats[winner]] if winner >= 0 else None) == match.winner
-            assert [value / 10_000 for value in seconds] == pytest.approx(list(match.seconds.values()), abs=1e-4)
-            assert [value / 10_000 for value in slowest] == pytest.approx(list(match.slowest.values()), abs=1e-4)
+            times = [", ".join(map(render.duration, values.values())) for values in (match.seconds, match.slowest)]
+            assert facts == f"{match.steps:,} step{'s' * (match.steps != 1)} · time {times[0]} · slowest {times[1]}"
             assert {texts[seats[seat]]: texts[fault] for seat, fault in faults} == match.faults
             assert (prefix + replay + suffix, has_page) == (match.replay, 0)
+
+
+def test_the_tables_are_those_of_the_duels() -> None:
+    """Crosstable, endings and time, counted here once more from the duels."""
+    data = league(6, starts=3)
+    found = tables(report_page.html(data))
+    for row, cross, endings, times in zip(data.standings, found["cross"], found["endings-table"], found["time-table"], strict=True):
+        assert cross[0] == f"{row.place} {row.team}"
+        for other, shown in zip(data.standings, cross[1:], strict=True):
+            both = [duel.points[row.team] for duel in data.duels if {row.team, other.team} == set(duel.teams)]
+            assert shown == ("" if row == other else render.points(sum(both)))
+        played = [(seat, match) for duel in data.duels for match in duel.matches for seat, team in match.seats.items() if team == row.team]
+        hunts = [match for seat, match in played if seat == "hunter"]
+        assert endings[:2] == [row.team, f"{sum(match.winner == 'hunter' for match in hunts)}/{len(hunts)}"]
+        assert sum(int(count) for count in endings[2:-1] if count.isdigit()) == len(played)
+        assert times[3] == render.duration(sum(match.seconds[seat] for seat, match in played) / sum(match.steps for _, match in played))
+        assert times[4] == render.duration(max(match.slowest[seat] for seat, match in played))
+
+
+def test_without_its_duels_a_crosstable_is_open() -> None:
+    data = league(4, finished=0)
+    assert tables(report_page.html(data))["cross"] == [
+        [f"{row.place} {row.team}", *("" if row == other else "·" for other in data.standings)] for row in data.standings
+    ]
 
 
 @pytest.mark.slow
 def test_a_league_of_200_teams_stays_small() -> None:
     data = league(200)
-    page = report.html(data)
+    page = report_page.html(data)
     matches = sum(len(duel.matches) for duel in data.duels)
     assert matches == 39_800
-    # A match has a random name of 32 hexadecimal digits, which alone are 21 bytes in base64.
-    assert len(page) < 75 * matches
+    # A match has a random name of 32 hexadecimal digits, which alone are 21 bytes in base64. Two matches have two cells of the crosstable.
+    assert len(page) < 100 * matches
 
 
 def test_texts_of_teams_never_become_markup() -> None:
-    plain, hostile = league(6), league(HOSTILE, remark=HOSTILE[0])
+    harmless, hostile = league(6, remark="A remark."), league(HOSTILE, remark=HOSTILE[0])
+    harmless = harmless._replace(notes=["A note."] * len(HOSTILE), settings={"cooldown": 3})
     hostile = hostile._replace(name=HOSTILE[1], notes=HOSTILE, settings={HOSTILE[0]: HOSTILE[1]})
-    before, after = report.html(plain), report.html(hostile)
+    before, after = report_page.html(harmless), report_page.html(hostile)
     assert after.count("<") == before.count("<")
+    assert after.count(">") == before.count(">")
     assert "alert(2)" in after
-    assert held(after)[0]["name"] == HOSTILE[1]
+    assert "\u202e" not in after
+    assert held(after)[0]["teams"][0] in HOSTILE
 
 
 def test_the_policy_allows_the_page_and_nothing_else() -> None:
-    page = report.html(league(6))
+    page = report_page.html(league(6))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy is not None
     for part in ("default-src 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'", "form-action 'none'"):
@@ -90,17 +125,24 @@ def test_the_policy_allows_the_page_and_nothing_else() -> None:
         digest = base64.b64encode(hashlib.sha256(text[1].encode()).digest()).decode()
         assert f"{kind} 'sha256-{digest}';" in policy[1]
     assert "innerHTML" not in page
-    assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
+    assert not re.findall(r'(?:src|href)="(?!data:|#)', page.replace('href="${', ""))
 
 
 def test_the_served_page_needs_only_files_that_are_served() -> None:
-    page = report.served_page().decode()
-    found = [path for path in re.findall(r'(?:src|href)="([^"#]+)"', page) if not path.startswith("data:")]
+    page = report_page.served(league(6), (), 0, "")
+    found = [path for path in re.findall(r'<(?:script|link)[^>]* (?:src|href)="([^"#]+)"', page) if not path.startswith("data:")]
     assert len(found) == 2
     for path in found:
-        assert report.asset(path) is not None
-    for path in ("league/page/index.html", "league/page/../report.py", "league/page/", "league/report.py", "league/page/types.d.ts"):
-        assert report.asset(path) is None
+        assert render.asset(path) is not None
+    for path in (
+        "pages/render.py",
+        "pages/../league/report.py",
+        "pages/",
+        "pages/templates/league.html",
+        "pages/base.js",
+        "pages/common.js",
+    ):
+        assert render.asset(path) is None
 
 
 def test_numbers_that_json_does_not_have_are_left_out() -> None:
@@ -108,15 +150,15 @@ def test_numbers_that_json_does_not_have_are_left_out() -> None:
     row = data.standings[0]._replace(elo=float("nan"), low=float("-inf"), high=float("inf"))
     match = data.duels[0].matches[0]._replace(seconds={"hunter": float("nan")}, slowest={})
     data = data._replace(standings=[row, *data.standings[1:]], duels=[data.duels[0]._replace(matches=(match,))])
-    config, pack = held(report.html(data))
-    assert [config["standings"][0][key] for key in ("elo", "low", "high")] == [None, None, None]
-    assert pack["duels"][0][6][0][7:9] == [[-1, -1], [-1, -1]]
+    page = report_page.html(data)
+    assert tables(page)["standings-table"][0][6:8] == [render.NONE, render.NONE]
+    assert held(page)[1]["duels"][0][5][0][6] == f"{match.steps} steps · time {render.NONE}, {render.NONE}"
 
 
 def test_a_seed_is_shown_only_if_it_is_public() -> None:
-    data = league(3)
-    assert held(report.html(data))[0]["seed"] == "7"
-    assert held(report.html(data._replace(seed=None)))[0]["seed"] is None
+    data = league(6)
+    assert "6 teams · seed 7</p>" in report_page.html(data)
+    assert "seed" not in report_page.html(data._replace(seed=None)).partition("<main>")[0].partition("<body")[2]
 
 
 @pytest.mark.parametrize(
@@ -132,12 +174,12 @@ def test_a_seed_is_shown_only_if_it_is_public() -> None:
     ids=["no team", "one team", "nothing played", "no replays", "no folder", "other names"],
 )
 def test_odd_leagues_have_a_report(data: ReportData) -> None:
-    _, pack = held(report.html(data))
+    _, pack = held(report_page.html(data))
     assert len(pack["duels"]) == len(data.duels)
     suffix = pack["replay"][1]
     for duel, row in zip(data.duels, pack["duels"], strict=True):
-        for match, packed in zip(duel.matches, row[6], strict=True):
-            assert match.replay == ("" if packed[10] is None else pack["replay"][0] + packed[10] + suffix)
+        for match, packed in zip(duel.matches, row[5], strict=True):
+            assert match.replay == ("" if packed[8] is None else pack["replay"][0] + packed[8] + suffix)
 
 
 def put_replays(data: ReportData, folder: Path, duels: int) -> list[str]:
@@ -164,7 +206,7 @@ def test_replays_are_handed_to_the_viewer_by_scripts(tmp_path: Path) -> None:
         assert f"{found[1]}.replay.jsonl.gz" == replay
         assert base64.b64decode(found[2]) == bytes([number]) * 300
     _, pack = held((tmp_path / "report.html").read_text())
-    assert [match[11] for duel in pack["duels"] for match in duel[6]] == [1] * 4 + [0] * 8
+    assert [match[9] for duel in pack["duels"] for match in duel[5]] == [1] * 4 + [0] * 8
     assert "script-src 'sha256-" in (tmp_path / "viewer.html").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pages", "replays", "report.html", "viewer.html"]
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from asgi import asked
 from conftest import play_match
+from html_tables import tables
 from sample_leagues import league
 
 from referee.league.report_live import LiveReport
@@ -25,11 +29,29 @@ if TYPE_CHECKING:
 TOKEN = "token"
 
 
-async def state(app: ASGIApp, start: int) -> dict[str, Any]:
-    status, _, body = await asked(app, f"/{TOKEN}/data?from={start}")
-    assert status == 200
-    found: dict[str, Any] = json.loads(gzip.decompress(body))
-    return found
+class Seen(NamedTuple):
+    """What a page of the report has: its text, the number of the duels that it asks for next, those that it has, and their texts."""
+
+    text: str
+    next: int
+    duels: list[list[Any]]
+    texts: list[str]
+
+    def shows(self, name: str) -> str:
+        found = re.search(rf'id="{name}"[^>]*>([^<]*)<', self.text)
+        assert found is not None
+        return unescape(found[1])
+
+
+async def state(app: ASGIApp, start: int) -> Seen:
+    status, headers, body = await asked(app, f"/{TOKEN}/?from={start}")
+    assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
+    text = gzip.decompress(body).decode()
+    config, bulk = re.search(r'id="page">(.*?)</script>', text), re.search(r'id="bulk">(.*?)</script>', text)
+    assert config is not None
+    assert bulk is not None
+    pack = json.loads(gzip.decompress(base64.b64decode(bulk[1])))
+    return Seen(text, json.loads(config[1])["next"], pack["duels"], pack["texts"])
 
 
 def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -43,17 +65,17 @@ def live(source: Callable[[], ReportData], folder: Path) -> LiveReport:
 def test_only_who_knows_the_address_sees_it(tmp_path: Path) -> None:
     async def work() -> None:
         app = live(lambda: league(4), tmp_path).app()
-        for path in ("/", "/other/", "/other/data?from=0", "/other/events", "/other/match/0.0/", f"/{TOKEN}x/"):
+        for path in ("/", "/other/", "/other/?from=0", "/other/events", "/other/match/0.0/", f"/{TOKEN}x/"):
             assert (await asked(app, path))[0] == 404, path
-        for path in ("/", "/data?from=0", "/match/0.0/"):
+        for path in ("/", "/?from=0", "/match/0.0/"):
             assert (await asked(app, f"/{TOKEN}{path}", "evil.example"))[0] in (403, 404), path
         status, headers, body = await asked(app, f"/{TOKEN}/")
-        assert (status, '"live": true' in body.decode()) == (200, True)
+        assert (status, '"live": true' in gzip.decompress(body).decode()) == (200, True)
         assert "trusted-types 'none'" in headers["content-security-policy"]
-        assert (await asked(app, f"/{TOKEN}/league/page/main.js"))[0] == 200
-        assert (await asked(app, f"/{TOKEN}/league/page/../report.py"))[0] == 404
-        for start in ("", "?from=x", "?from=-1", "?from=99999999999"):
-            assert (await asked(app, f"/{TOKEN}/data{start}"))[0] == 400
+        assert (await asked(app, f"/{TOKEN}/pages/league.js"))[0] == 200
+        assert (await asked(app, f"/{TOKEN}/pages/../league/report.py"))[0] == 404
+        for start in ("?from=", "?from=x", "?from=-1", "?from=99999999999"):
+            assert (await asked(app, f"/{TOKEN}/{start}"))[0] == 400
 
     run(work)
 
@@ -65,17 +87,19 @@ def test_a_page_gets_only_the_duels_that_it_does_not_know(tmp_path: Path) -> Non
         site = live(lambda: league(6, finished=shares[0]), tmp_path)
         app = site.app()
         first = await state(app, 0)
-        assert (first["next"], len(first["pack"]["duels"])) == (8, 8)
-        assert first["summary"]["progress"]["state"] == "running"
+        assert (first.next, len(first.duels)) == (8, 8)
+        assert (first.shows("state"), first.shows("progress-text").partition(" · ")[0]) == ("running", "16 of 30 matches")
         shares[0] = 1.0
         events = (await asked(app, f"/{TOKEN}/events"))[2].decode()
         assert events.startswith("data: ")
         assert events.endswith("event: end\ndata: -\n\n")
-        second = await state(app, first["next"])
-        assert (second["next"], [duel[0] for duel in second["pack"]["duels"]]) == (15, list(range(8, 15)))
-        assert second["summary"]["progress"]["state"] == "finished"
-        assert (await state(app, 999))["pack"]["duels"] == []
-        assert len((await state(app, 0))["pack"]["duels"]) == 15
+        second = await state(app, first.next)
+        assert (second.next, [duel[0] for duel in second.duels]) == (15, list(range(8, 15)))
+        assert (second.shows("state"), second.shows("progress-text")) == ("finished", "30 matches")
+        # All other parts are whole in each page.
+        assert tables(second.text) == tables((await state(app, 0)).text) != tables(first.text)
+        assert (await state(app, 999)).duels == []
+        assert len((await state(app, 0)).duels) == 15
 
     run(work)
 
@@ -90,10 +114,10 @@ def test_a_duel_that_changed_is_told_again(tmp_path: Path) -> None:
         first = await state(app, 0)
         known[0] = data._replace(duels=[data.duels[0], noted, data.duels[2]])
         await asked(app, f"/{TOKEN}/events")
-        second = await state(app, first["next"])
-        assert [duel[0] for duel in second["pack"]["duels"]] == [1]
-        assert noted.note in second["pack"]["texts"]
-        assert sorted(duel[0] for duel in (await state(app, 0))["pack"]["duels"]) == [0, 1, 2]
+        second = await state(app, first.next)
+        assert [duel[0] for duel in second.duels] == [1]
+        assert noted.note in second.texts
+        assert sorted(duel[0] for duel in (await state(app, 0)).duels) == [0, 1, 2]
 
     run(work)
 
@@ -109,10 +133,11 @@ def test_a_store_that_can_not_be_read_is_said_and_read_again(tmp_path: Path) -> 
 
     async def work() -> None:
         app = live(source, tmp_path).app()
-        status, _, body = await asked(app, f"/{TOKEN}/data?from=0")
-        assert (status, json.loads(body)) == (503, {"problem": "The league could not be read: the disk is gone"})
+        first = await state(app, 0)
+        assert (first.shows("message"), first.duels) == ("The league could not be read: the disk is gone", [])
         await asked(app, f"/{TOKEN}/events")
-        assert (await state(app, 0))["problem"] == ""
+        second = await state(app, first.next)
+        assert (second.shows("message"), len(second.duels)) == ("", 3)
 
     run(work)
 
@@ -163,8 +188,7 @@ def test_a_duel_that_is_to_be_played_again_is_forgotten(tmp_path: Path) -> None:
         app = site.app()
         first = await state(app, 0)
         assert (await asked(app, f"/{TOKEN}/events"))[0] == 200
-        second = await state(app, first["next"])
-        (gone,) = second["pack"]["duels"]
-        assert (gone[0], gone[5], gone[6], gone[7]) == (whole.duels[0].number, [None, None], [], -1)
+        second = await state(app, first.next)
+        assert second.duels == [[whole.duels[0].number]]
 
     run(work)

@@ -1,0 +1,85 @@
+"""What the duels of a league came to, by team and by pair of teams: computed from the duels that a report lists, so that they agree."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from referee.games.game import Seat
+    from referee.league.report import DuelLine, MatchLine
+
+
+class TeamTally:
+    """The matches of one team: how they ended and how many were played and won, by seat; and the time that the team used, in seconds."""
+
+    def __init__(self) -> None:
+        self.ended: Counter[tuple[Seat, str]] = Counter()
+        self.played: Counter[Seat] = Counter()
+        self.won: Counter[Seat] = Counter()
+        self.faults = self.steps = self.timed = 0
+        self.seconds = self.slowest = 0.0
+        #: The number of the duel and of the match with the slowest answer, as addresses write them; "" if there is none.
+        self.slowest_match = ""
+
+    @property
+    def mean(self) -> float:
+        """The mean time of a match; 0 if none was timed."""
+        return self.seconds / self.timed if self.timed else 0.0
+
+    def add(self, seat: Seat, match: MatchLine, key: str) -> None:
+        """Count a match that the team played in a seat."""
+        self.ended[seat, match.reason] += 1
+        self.played[seat] += 1
+        self.won[seat] += match.winner == seat
+        self.faults += seat in match.faults
+        seconds, slowest = match.seconds.get(seat, math.nan), match.slowest.get(seat, math.nan)
+        if math.isfinite(seconds):
+            self.seconds += seconds
+            self.steps += match.steps
+            self.timed += 1
+        if math.isfinite(slowest) and slowest > self.slowest:
+            self.slowest, self.slowest_match = slowest, key
+
+
+def tallies(teams: Iterable[str], duels: Iterable[DuelLine]) -> dict[str, TeamTally]:
+    """Return the tally of each team."""
+    found = {team: TeamTally() for team in teams}
+    for duel in duels:
+        for match in duel.matches:
+            for seat, team in match.seats.items():
+                if team in found:
+                    found[team].add(seat, match, f"{duel.number}.{match.game_number}")
+    return found
+
+
+def endings(found: Iterable[TeamTally], duels: Iterable[DuelLine]) -> list[tuple[Seat, list[str]]]:
+    """Return the seats in the order in which matches name them, each with the reasons of its endings, the most frequent first."""
+    totals: Counter[tuple[Seat, str]] = Counter()
+    for tally in found:
+        totals.update(tally.ended)
+    seats = dict.fromkeys(seat for duel in duels for match in duel.matches for seat in match.seats)
+    reasons = [(seat, [reason for (other, reason), _ in totals.most_common() if other == seat]) for seat in seats]
+    return [(seat, known) for seat, known in reasons if known]
+
+
+def crosstable(teams: Sequence[str], duels: Iterable[DuelLine]) -> dict[tuple[str, str], float]:
+    """Return the points of each team against each other that it has met; at a table of many, a team has beaten those with fewer points."""
+    known = set(teams)
+    found: dict[tuple[str, str], float] = {}
+    for duel in duels:
+        if not set(duel.teams) <= duel.points.keys():
+            # A duel that counts for nobody has no points.
+            continue
+        for a in duel.teams:
+            for b in duel.teams:
+                if a != b and a in known and b in known:
+                    found[a, b] = found.get((a, b), 0.0) + _against(duel.points, a, b, len(duel.teams))
+    return found
+
+
+def _against(points: Mapping[str, float], a: str, b: str, teams: int) -> float:
+    return points[a] if teams == 2 else 1.0 if points[a] > points[b] else 0.5 if points[a] == points[b] else 0.0

@@ -1,0 +1,1 @@
+"""Pages that are made from templates: reports of leagues and gradings, and the pages about many replays."""

@@ -1,0 +1,123 @@
+// What the scripts of the pages share: the theme, long tables, the choice by a name, and parts of a page that are filled or replaced.
+
+import { byId, part, remembered } from "../web/viewer/kit/dom.js";
+
+/** What the reader has opened, by the id of the table; a table stays open when the server sends it again. @type {Set<string>} */
+const opened = new Set();
+
+/** The address of what is asked for. @param {Record<string, string | number | null | undefined>} wanted */
+export function address(wanted) {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(wanted)) if (value !== null && value !== undefined) given.set(name, String(value));
+  return `#${given}`;
+}
+
+/** A name or a text: signs that turn or hide the text around them are replaced. @param {string} text */
+export function clean(text) {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, "\ufffd");
+}
+
+/** The data of a page's script. */
+export const configured = () => JSON.parse(byId("page").textContent || "null");
+
+/** The packed data of a page. @param {Document} [from] @returns {Promise<any>} */
+export async function unpacked(from = document) {
+  const bytes = Uint8Array.from(atob(from.getElementById("bulk")?.textContent ?? ""), (sign) => sign.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+/**
+ * A copy of what a template holds, with its slots filled: by a text, by elements, or by attributes, `text` among them; null removes a slot.
+ * @param {string} id
+ * @param {Record<string, string | Node[] | Record<string, string> | null>} values
+ */
+export function filled(id, values) {
+  const made = part(id, HTMLTemplateElement).content.firstElementChild?.cloneNode(true);
+  if (!(made instanceof HTMLElement)) throw new Error(`#${id} is empty`);
+  for (const slot of [made, ...made.querySelectorAll("[data-slot]")]) {
+    const value = values[slot.getAttribute("data-slot") ?? ""];
+    if (value === null) slot.remove();
+    else if (typeof value === "string") slot.textContent = clean(value);
+    else if (Array.isArray(value)) slot.replaceChildren(...value);
+    else for (const [name, text] of Object.entries(value ?? {})) {
+      if (name === "text") slot.textContent = clean(text);
+      else slot.setAttribute(name, name === "href" || name === "id" ? text : clean(text));
+    }
+  }
+  return made;
+}
+
+/** Show all rows of the tables that the reader has opened. */
+function open() {
+  for (const id of opened) {
+    document.getElementById(id)?.classList.remove("short");
+    document.querySelector(`[aria-controls="${id}"]`)?.remove();
+  }
+}
+
+/** Change the page; what had the focus has it again afterwards, if it is still there. @param {() => void} change */
+export function keepingFocus(change) {
+  const held = document.activeElement;
+  const section = held?.closest("section")?.id;
+  const keyOf = (/** @type {Element} */ one) => one.getAttribute("data-key") ?? one.getAttribute("href");
+  const key = held && keyOf(held);
+  change();
+  if (!section || !key || held?.isConnected) return;
+  const again = [...byId(section).querySelectorAll("[data-key], a")].find((one) => keyOf(one) === key);
+  if (again instanceof HTMLElement) again.focus({ preventScroll: true });
+}
+
+/** Put the parts of a page that the server has made again in the place of the old ones. @param {Document} page */
+export function replaceParts(page) {
+  for (const old of document.querySelectorAll("[data-live]")) {
+    const fresh = page.getElementById(old.id);
+    if (!fresh) continue;
+    const scrolled = [...old.querySelectorAll(".wide")].map((wide) => wide.scrollLeft);
+    old.replaceWith(document.adoptNode(fresh));
+    fresh.querySelectorAll(".wide").forEach((wide, index) => {
+      wide.scrollLeft = scrolled[index] ?? 0;
+    });
+  }
+  document.title = page.title;
+  document.body.className = page.body.className;
+  open();
+}
+
+/** A page that the server makes; null if it doesn't answer. Only so does HTML come into a page without a text becoming markup. @param {string} from @returns {Promise<Document | null>} */
+export function fetched(from) {
+  return new Promise((resolve) => {
+    const asked = new XMLHttpRequest();
+    asked.open("GET", from);
+    asked.responseType = "document";
+    asked.addEventListener("loadend", () => resolve(asked.status === 200 ? asked.response : null));
+    asked.send();
+  });
+}
+
+/** Let the theme be chosen, long tables be opened, and the field `id` choose by a name. @param {string} id @param {(name: string, isSure: boolean) => void} choose */
+export function listenToPage(id, choose) {
+  const root = document.documentElement;
+  const chosen = remembered("theme");
+  if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
+  byId("theme").addEventListener("click", () => {
+    const isDark = (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    root.dataset.theme = isDark ? "light" : "dark";
+    remembered("theme", root.dataset.theme);
+  });
+  document.addEventListener("click", ({ target }) => {
+    const table = target instanceof Element ? target.closest("button.more")?.getAttribute("aria-controls") : null;
+    if (!table) return;
+    opened.add(table);
+    open();
+  });
+  const input = part(id, HTMLInputElement);
+  input.addEventListener("input", () => choose(input.value, false));
+  // A form may not be sent from this page; Enter chooses.
+  for (const [on, kind] of /** @type {[HTMLElement, string][]} */ ([[input, "keydown"], [byId("filter"), "submit"]])) {
+    on.addEventListener(kind, (event) => {
+      if (event instanceof KeyboardEvent && event.key !== "Enter") return;
+      event.preventDefault();
+      choose(input.value, true);
+    });
+  }
+}

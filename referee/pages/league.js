@@ -1,0 +1,343 @@
+// The report of a league: the team and the duels that the address asks for, the crosstable by keys, and a league that is running.
+
+import { byId, counted, number, part } from "../web/viewer/kit/dom.js";
+import { address, clean, configured, fetched, filled, keepingFocus, listenToPage, replaceParts, unpacked } from "./common.js";
+
+/** How many duels are shown at first, and how many more at a time. */
+const AT_FIRST = 30;
+const MORE = 100;
+
+/** @typedef {{ game: number, seats: string[], teams: string[], winner: number, reason: string, text: string, facts: string, faults: [number, string][], replay: string | null, hasPage: boolean }} Match */
+/** @typedef {{ number: number, details: string, teams: string[], points: string[], best: number[], matches: Match[], note: string }} Duel */
+
+/** What the server tells the script, as referee/league/report_page.py writes it. @type {{ live: boolean, teams: string[], next: number }} */
+let config = configured();
+/** @type {Map<number, Duel>} */
+const known = new Map();
+let isRead = false;
+let wanted = read();
+/** How many duels of the list are shown. */
+let count = AT_FIRST;
+/** The cell of the crosstable that the arrow keys have reached. */
+const cursor = { row: 0, column: 1 };
+
+/** What the address asks for. */
+function read() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const [duel, match] = [given.get("duel"), given.get("match")];
+  return {
+    team: given.get("team"), against: given.get("against"), seat: given.get("seat"), reason: given.get("reason"),
+    duel: duel !== null && /^\d{1,9}$/.test(duel) ? Number(duel) : null, match: match !== null && /^\d{1,9}\.\d{1,9}$/.test(match) ? match : null,
+  };
+}
+
+/** Add duels, or replace those that are known: see `pack` in referee/league/report_page.py. @param {{ texts: string[], replay: [string, string], duels: any[][] }} pack */
+function take({ texts, replay: [prefix, suffix], duels }) {
+  const text = (/** @type {number} */ index) => texts[index];
+  for (const [at, details, teams, points, best, matches, note] of duels) {
+    // It was forgotten, because a team has another program now.
+    if (details === undefined) known.delete(at);
+    else known.set(at, {
+      number: at, details: texts[details], teams: teams.map(text), points: points.map(text), best, note: texts[note],
+      matches: matches.map((/** @type {any[]} */ [game, seats, players, winner, reason, words, facts, faults, replay, page]) => ({
+        game, seats: seats.map(text), teams: players.map(text), winner, reason: texts[reason], text: texts[words], facts,
+        faults: faults.map((/** @type {[number, number]} */ [seat, fault]) => [seat, texts[fault]]), replay: replay === null ? null : prefix + replay + suffix, hasPage: page === 1,
+      })),
+    });
+  }
+}
+
+/** If a match ended as the address asks, for the team that it names. @param {Match} match */
+function isWanted(match) {
+  if (wanted.reason === null || match.reason !== wanted.reason) return false;
+  return wanted.team === null || match.teams.some((team, seat) => team === wanted.team && (wanted.seat === null || match.seats[seat] === wanted.seat));
+}
+
+/** The duels that the address asks for. */
+function selected() {
+  const one = wanted.match !== null ? Number(wanted.match.split(".")[0]) : wanted.duel;
+  const all = [...known.values()].sort((a, b) => a.number - b.number);
+  return all.filter((duel) => (one !== null ? duel.number === one
+    : [wanted.team, wanted.against].every((team) => team === null || duel.teams.includes(team)) && (wanted.reason === null || duel.matches.some(isWanted))));
+}
+
+/** What the list of duels shows, in words. @param {number} length */
+function title(length) {
+  if (!isRead) return "Reading the duels…";
+  if (wanted.match !== null || wanted.duel !== null) return length ? "One duel" : "No such duel";
+  const who = wanted.team === null ? "" : ` of ${wanted.team}${wanted.against === null ? "" : ` against ${wanted.against}`}`;
+  const what = wanted.reason === null ? "" : ` with a match that ended with ${wanted.reason}${wanted.seat === null ? "" : ` as ${wanted.seat}`}`;
+  return clean(`${counted(length, "duel")}${who}${what}`);
+}
+
+/** @param {string} team */
+const teamLink = (team) => ({ text: team, title: team, href: address({ team }) });
+
+function drawDuels() {
+  const found = selected();
+  const rest = found.length - count;
+  byId("which").textContent = title(found.length);
+  byId("all-duels").hidden = Object.values(wanted).every((one) => one === null);
+  byId("duel-list").hidden = !isRead;
+  byId("duel-list").replaceChildren(...found.slice(0, count).map(duelItem));
+  byId("more-duels").hidden = rest <= 0;
+  byId("more-duels").textContent = `Show ${number(Math.min(MORE, rest))} more of ${number(rest)}`;
+}
+
+/** One side of a duel or of a match. @param {string} id @param {boolean} isBest @param {Parameters<typeof filled>[1]} values */
+function side(id, isBest, values) {
+  const made = filled(id, values);
+  made.classList.toggle("best", isBest);
+  return made;
+}
+
+/** @param {HTMLElement[]} parts @param {string} separator @returns {Node[]} */
+const joined = (parts, separator) => parts.flatMap((one, at) => (at ? [document.createTextNode(separator), one] : [one]));
+
+/** @param {Duel} duel */
+function duelItem(duel) {
+  const isOne = wanted.duel === duel.number || wanted.match?.split(".")[0] === String(duel.number);
+  const sides = duel.teams.map((team, at) => side("side", duel.best.includes(at), { team: teamLink(team), points: duel.points[at] }));
+  return filled("duel", {
+    self: { id: `duel-${duel.number}`, class: `duel${isOne ? " chosen" : ""}` }, name: { text: `Duel ${number(duel.number + 1)}`, href: address({ duel: duel.number }) },
+    details: duel.details, sides: joined(sides, sides.length === 2 ? " – " : ", "), note: duel.note || null, matches: duel.matches.map((match) => matchItem(duel, match)),
+  });
+}
+
+/** @param {Duel} duel @param {Match} match */
+function matchItem(duel, match) {
+  const key = `${duel.number}.${match.game}`;
+  const label = `duel ${duel.number + 1}, match ${match.game + 1}`;
+  const { replay } = match;
+  const href = config.live ? `match/${key}/` : `viewer.html?match=${encodeURIComponent((replay ?? "").replace(/\.replay\.jsonl\.gz$/, ""))}`;
+  const isShown = replay !== null && (config.live || match.hasPage);
+  const players = match.seats.map((seat, at) => side("player", match.winner === at, { team: { text: match.teams[at], title: match.teams[at] }, seat }));
+  return filled("match", {
+    self: { id: `match-${key}`, class: `match${wanted.match === key || isWanted(match) ? " chosen" : ""}` },
+    watch: isShown ? { href, "aria-label": `Watch ${label}` } : null, none: replay === null ? {} : null,
+    how: replay === null || isShown ? null : {}, summary: { "aria-label": `How to watch ${label}` }, command: `referee watch ${quoted(replay ?? "")}`,
+    players: joined(players, " · "), text: match.text, reason: match.reason, faults: match.faults.map(([seat, text]) => filled("fault", { text: `${match.teams[seat] ?? ""}: ${text}` })),
+    facts: match.facts, link: { href: address({ match: key }), "aria-label": `Link to ${label}` },
+  });
+}
+
+/** A word for a shell. @param {string} path */
+function quoted(path) {
+  return /^[\w./@%+=:,-]+$/.test(path) && !path.startsWith("-") ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** A row of the crosstable. @param {number} row */
+function crossRow(row) {
+  return document.querySelector("table.cross")?.querySelectorAll("tbody tr")[row] ?? null;
+}
+
+/** The text of a cell of the crosstable: the points of one team against another, "" for none. @param {number} row @param {number} column */
+function crossPoints(row, column) {
+  return crossRow(row)?.querySelectorAll("td")[column]?.textContent?.replace("·", "") ?? "";
+}
+
+/** How many duels of two teams count. @param {string} a @param {string} b */
+function duelsOf(a, b) {
+  return [...known.values()].filter(({ teams, points }) => teams.includes(a) && teams.includes(b) && !points.includes("–")).length;
+}
+
+/** Show the team that the address names, and mark it in all tables. */
+function drawTeam() {
+  const [at, other] = [wanted.team, wanted.against].map((team) => (team === null ? -1 : config.teams.indexOf(team)));
+  for (const row of document.querySelectorAll("#standings tbody tr, #endings tbody tr, #time tbody tr, .cross tbody tr")) {
+    row.classList.toggle("chosen", row instanceof HTMLTableRowElement && [at, other].includes(row.sectionRowIndex));
+  }
+  document.querySelectorAll(".cross thead th").forEach((head, column) => head.classList.toggle("chosen", column > 0 && [at, other].includes(column - 1)));
+  for (const one of document.querySelectorAll(".entrant")) one.classList.toggle("chosen", one.getAttribute("data-team") === String(at));
+  byId("team-panel").hidden = at < 0;
+  if (wanted.team !== null && at < 0) byId("message").textContent = `There is no team ${clean(wanted.team)} in this league.`;
+  else if (byId("message").textContent?.startsWith("There is no team ")) byId("message").textContent = "";
+  byId("message").hidden = !byId("message").textContent;
+  const input = part("team", HTMLInputElement);
+  if (document.activeElement !== input) input.value = wanted.team ?? "";
+  if (at < 0 || wanted.team === null) return;
+  const own = wanted.team;
+  byId("team-title").textContent = clean(own);
+  byId("team-facts").replaceChildren(part("facts-of", HTMLTemplateElement).content.children[at].cloneNode(true));
+  const rows = config.teams.flatMap((team, column) => {
+    const points = crossPoints(at, column);
+    if (column === at || points === "") return [];
+    const duels = counted(duelsOf(own, team), "duel");
+    const row = filled("opponent", {
+      place: place(column), team: teamLink(team), points: `${points} : ${crossPoints(column, at)}`,
+      duels: { text: duels, href: address({ team: own, against: team }), "aria-label": `${duels} against ${team}` },
+    });
+    row.classList.toggle("chosen", team === wanted.against);
+    return [row];
+  });
+  byId("opponents-table").querySelector("tbody")?.replaceChildren(...rows);
+  byId("opponents-table").hidden = !rows.length;
+  byId("no-opponents").hidden = rows.length > 0;
+}
+
+/** @param {number} row */
+const place = (row) => document.querySelectorAll("#standings tbody tr")[row]?.querySelector("td")?.textContent ?? "";
+
+/** What a cell of the crosstable says in words. @param {number} row @param {number} column */
+function words(row, column) {
+  const [a, b] = [config.teams[row], config.teams[column]];
+  if (row === column) return clean(`${a} (place ${place(row)})`);
+  const points = crossPoints(row, column);
+  return clean(points === "" ? `${a} against ${b}: no duel is over` : `${a} ${points}, ${b} ${crossPoints(column, row)} in ${counted(duelsOf(a, b), "duel")}`);
+}
+
+/** The one cell of the crosstable that can have the focus. */
+function reach() {
+  const last = config.teams.length - 1;
+  for (const name of /** @type {const} */ (["row", "column"])) cursor[name] = Math.max(0, Math.min(last, cursor[name]));
+  for (const old of document.querySelectorAll(".cross td[tabindex]")) old.removeAttribute("tabindex");
+  const cell = crossRow(cursor.row)?.querySelectorAll("td")[cursor.column];
+  cell?.setAttribute("tabindex", "0");
+  cell?.setAttribute("aria-label", words(cursor.row, cursor.column));
+  return cell;
+}
+
+/** Move in the crosstable. @param {KeyboardEvent} event */
+function move(event) {
+  const steps = /** @type {Record<string, [number, number]>} */ ({
+    ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -1e6], End: [0, 1e6], PageUp: [-10, 0], PageDown: [10, 0],
+  });
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Enter") openDuels();
+  const step = steps[event.key];
+  if (!step) return;
+  event.preventDefault();
+  cursor.row += step[0];
+  cursor.column += step[1];
+  reach()?.focus();
+}
+
+function openDuels() {
+  const [team, against] = [config.teams[cursor.row], config.teams[cursor.column]];
+  location.hash = address(team === against ? { team } : { team, against });
+}
+
+/** What happens in the crosstable, which the server may send again at any time. @param {string} kind @param {(event: Event) => void} act called with the cell as the cursor */
+function onCross(kind, act) {
+  document.addEventListener(kind, (event) => {
+    const cell = event.target instanceof Element ? event.target.closest(".cross td") : null;
+    if (!(cell instanceof HTMLTableCellElement) || !(cell.parentElement instanceof HTMLTableRowElement)) return;
+    Object.assign(cursor, { row: cell.parentElement.sectionRowIndex, column: cell.cellIndex - 1 });
+    act(event);
+  });
+}
+
+/** Copy the command that shows a match. @param {HTMLButtonElement} button */
+async function copy(button) {
+  const command = button.previousElementSibling;
+  const told = button.nextElementSibling;
+  if (!command || !told) return;
+  try {
+    await navigator.clipboard.writeText(command.textContent ?? "");
+    told.textContent = "Copied.";
+  } catch {
+    getSelection()?.selectAllChildren(command);
+    told.textContent = "Selected: copy it with the keyboard.";
+  }
+}
+
+/** Bring what the address asks for into view. */
+function show() {
+  const isOne = wanted.match !== null || wanted.duel !== null;
+  const id = wanted.match !== null ? `match-${wanted.match}` : wanted.duel !== null ? `duel-${wanted.duel}` : wanted.reason !== null || wanted.against !== null ? "duels" : wanted.team !== null ? "team-panel" : null;
+  const found = id === null ? null : document.getElementById(id);
+  found?.scrollIntoView({ block: isOne ? "center" : "start" });
+  if (id !== null && isRead) byId("status").textContent = id === "team-panel" ? `Team ${clean(wanted.team ?? "")}` : byId("which").textContent;
+}
+
+function draw() {
+  keepingFocus(() => {
+    drawTeam();
+    drawDuels();
+    if (config.teams.length > 1) reach();
+  });
+}
+
+/** @param {string} name @param {boolean} isSure */
+function choose(name, isSure) {
+  if (name === "" ? wanted.team !== null : config.teams.includes(name) && name !== wanted.team) location.hash = name === "" ? "#" : address({ team: name });
+  else if (isSure && name !== "") location.hash = address({ team: config.teams.find((team) => team.toLowerCase().startsWith(name.toLowerCase())) ?? name });
+}
+
+function listen() {
+  listenToPage("team", choose);
+  document.addEventListener("click", (event) => {
+    const { target } = event;
+    if (!(target instanceof Element)) return;
+    const section = target.closest("#sections a")?.getAttribute("href");
+    if (section) {
+      // The address keeps the team that was chosen.
+      event.preventDefault();
+      byId(section.slice(1)).scrollIntoView();
+      byId(section.slice(1)).focus({ preventScroll: true });
+    }
+    if (target instanceof HTMLButtonElement && target.closest(".watch")) void copy(target);
+  });
+  byId("more-duels").addEventListener("click", () => {
+    count += MORE;
+    keepingFocus(drawDuels);
+  });
+  const tell = () => {
+    for (const readout of document.querySelectorAll(".readout")) readout.textContent = words(cursor.row, cursor.column);
+  };
+  onCross("pointerover", tell);
+  onCross("focusin", tell);
+  onCross("keydown", (event) => event instanceof KeyboardEvent && move(event));
+  onCross("click", openDuels);
+  globalThis.addEventListener("hashchange", () => {
+    // Only the link for those who skip the header leads to a section by the address.
+    if (location.hash === "#standings") return;
+    wanted = read();
+    count = AT_FIRST;
+    draw();
+    show();
+  });
+}
+
+/** Follow a league that is running: the server says when there is more. */
+function follow() {
+  let isAsking = false;
+  let isAsked = false;
+  const ask = async () => {
+    isAsked = true;
+    if (isAsking) return;
+    isAsking = true;
+    while (isAsked) {
+      isAsked = false;
+      const page = await fetched(`?from=${config.next}`);
+      if (!page) break;
+      const pack = await unpacked(page);
+      keepingFocus(() => {
+        replaceParts(page);
+        config = configured();
+        take(pack);
+        draw();
+      });
+    }
+    isAsking = false;
+  };
+  const events = new EventSource("events");
+  events.addEventListener("message", () => void ask());
+  events.addEventListener("end", () => events.close());
+  events.addEventListener("error", () => {
+    byId("state").textContent = "not connected";
+    byId("state").className = "chip bad";
+  });
+}
+
+async function start() {
+  listen();
+  drawTeam();
+  take(await unpacked());
+  isRead = true;
+  draw();
+  show();
+  if (config.live) follow();
+}
+
+void start();

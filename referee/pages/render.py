@@ -1,0 +1,140 @@
+"""Pages from the templates in ``templates/``. Texts are escaped by Jinja2, and their invisible characters are replaced.
+
+A page is either one file that makes no requests, or a page of a server that loads its style sheet and its script. Both come from the same
+template. Jinja2 is loaded here alone, so import this module where a page is made.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from referee.support.words import counted
+from referee.version import __version__
+from referee.web import page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FOLDER = Path(__file__).parent
+STYLE = "pages/style.css"
+#: Stands for a value that isn't there.
+NONE = "\N{EN DASH}"
+#: Characters that can't be seen, that turn the text around them, or that UTF-8 doesn't have.
+_UNSEEN = re.compile("[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+def single(name: str, config: Mapping[str, Any], bulk: object = None, **values: Any) -> str:
+    """Return the page ``name`` as one file. ``config`` and ``bulk`` are for its script; ``values`` are what its template shows."""
+    script, style = page.bundle(_script(name), _asset), _text("style.css")
+    inline = {"policy": page.policy(script, style), "style": style, "script": script}
+    return _rendered(name, config, bulk, {"is_inline": True, **inline, **values})
+
+
+def served(name: str, config: Mapping[str, Any], bulk: object = None, **values: Any) -> str:
+    """Return the page ``name`` for a server, which answers requests for ``asset`` too. The parameters are those of ``single``."""
+    return _rendered(name, config, bulk, {"is_inline": False, "style": STYLE, "script": _script(name), **values})
+
+
+@cache
+def asset(path: str) -> page.Asset | None:
+    """Return a file of a served page, or of the viewer, by its address; None if it doesn't exist."""
+    if path == STYLE:
+        return page.Asset(_text("style.css").encode(), "text/css; charset=utf-8")
+    if path in {_script(file.stem) for file in (_FOLDER / "templates").iterdir()} and (found := _asset(path)) is not None:
+        return found._replace(data=page.bundle(path, _asset).encode())
+    return page.asset(path)
+
+
+def _script(name: str) -> str:
+    return f"pages/{name}.js"
+
+
+def _asset(path: str) -> page.Asset | None:
+    """Return a module of a page or of the viewer as it stands."""
+    folder, _, name = path.rpartition("/")
+    file = _FOLDER / name
+    return page.Asset(file.read_bytes(), "text/javascript; charset=utf-8") if folder == "pages" and file.is_file() else page.asset(path)
+
+
+def _text(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _rendered(name: str, config: Mapping[str, Any], bulk: object, values: Mapping[str, Any]) -> str:
+    packed = gzip.compress(json.dumps(bulk, separators=(",", ":"), allow_nan=False).encode(), 6, mtime=0) if bulk is not None else b""
+    template = _environment().get_template(f"{name}.html")
+    return template.render(version=__version__, config=config, bulk=base64.b64encode(packed).decode(), **values)
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: _UNSEEN.sub("\ufffd", value) if isinstance(value, str) and not isinstance(value, Markup) else value,
+    )
+    made.globals |= {"address": address}
+    made.filters |= {"counted": counted, "duration": duration, "number": number, "points": points, "rating": rating}
+    return made
+
+
+def well_formed(text: str) -> str:
+    """Return a text that an address and UTF-8 can hold: a lone surrogate is replaced."""
+    return _LONE.sub("\ufffd", text)
+
+
+def address(**wanted: object) -> str:
+    """Return the part of an address, from ``#`` on, that asks a page for something."""
+    return "#" + "&".join(f"{name}={quote(well_formed(str(value)), safe='')}" for name, value in wanted.items())
+
+
+def number(value: float, digits: int = 0) -> str:
+    """Return a number with separators."""
+    return f"{value:,.{digits}f}"
+
+
+def points(value: float | None) -> str:
+    """Return points: halves as fractions, a dash for none."""
+    if value is None or not math.isfinite(value):
+        return NONE
+    whole, rest = divmod(value + 1e-6, 1)
+    if rest < 1e-3:
+        return f"{whole:.0f}"
+    return f"{int(whole) or ''}½" if abs(rest - 0.5) < 1e-3 else number(value, 2)
+
+
+def duration(seconds: float | None) -> str:
+    """Return a time with two or three digits, a dash for none."""
+    if seconds is None or not math.isfinite(seconds):
+        return NONE
+    if 0 < seconds < 0.0000995:
+        return f"{seconds * 1e6:.{int(seconds < 0.00000995)}f} µs"
+    if seconds < 0.0995:
+        return f"{seconds * 1000:.{2 if seconds < 0.000995 else int(seconds < 0.00995)}f} ms"
+    if seconds < 99.5:
+        return f"{seconds:.{2 if seconds < 9.95 else 1}f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def rating(elo: float | None) -> str:
+    """Return a rating, or a bound of one, with its sign; a dash for none."""
+    if elo is None or not math.isfinite(elo):
+        return NONE
+    whole = round(elo)
+    return f"+{whole}" if whole > 0 else f"\N{MINUS SIGN}{-whole}" if whole < 0 else "0"
