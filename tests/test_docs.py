@@ -251,6 +251,7 @@ def test_links_lead_somewhere() -> None:
 def test_the_version_is_the_same_everywhere() -> None:
     assert f"Version {package.__version__}." in (ROOT / "README.md").read_text()
     assert f"## [{package.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {package.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_the_readme_names_every_command(referee: Cli) -> None:

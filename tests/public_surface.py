@@ -1,0 +1,134 @@
+"""The public surface: what docs/stability.md promises to keep. Run as a program, it writes that of today into its file.
+
+It holds the names of the Python modules with their parameters, the commands with their options, exit statuses, and the keys of what
+``--json`` prints and of a replay.
+"""
+
+from __future__ import annotations
+
+import gzip
+import inspect
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+FILE = Path(__file__).parent / "data" / "public-surface.json"
+MODULES = ("referee", "sdk", "sdk.evasion", "sdk.maze", "sdk.rectangle", "sdk.testing")
+#: Commands whose ``--json`` is looked at, each after those before it. "REPLAY" and "DUEL" stand for files that the first ones write.
+PRINTED = {
+    "play": ["play", "straight", "still", "--max-steps", "3", "--isolation", "none", "--out", "a.replay.jsonl.gz"],
+    "duel": ["duel", "random", "random", "--max-steps", "3", "--isolation", "none", "--out", "duel"],
+    "play --games": ["play", "straight", "still", "--max-steps", "3", "--isolation", "none", "--games", "2"],
+    "verify": ["verify", "a.replay.jsonl.gz"],
+    "show": ["show", "a.replay.jsonl.gz"],
+    "export": ["export", "a.replay.jsonl.gz", "--svg"],
+    "games": ["games"],
+    "bots": ["bots"],
+    "explain": ["explain", "timeout"],
+    "wrong usage": ["play"],
+}
+
+
+def python() -> dict[str, dict[str, Any]]:
+    """By module and name, the parameters of each function, and of each public method of a class; None where there are none to look at."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in MODULES:
+        module = import_module(name)
+        names = sorted(getattr(module, "__all__", None) or module._HOMES)
+        found[name] = {each: _described(getattr(module, each)) for each in names}
+    return found
+
+
+def _described(value: Any) -> Any:
+    if inspect.isclass(value) and value.__module__ != "builtins":
+        public = {each: inspect.getattr_static(value, each) for each in sorted(dir(value)) if not each.startswith("_")}
+        return {each: _parameters(getattr(what, "__func__", what)) for each, what in public.items() if not hasattr(tuple, each)}
+    return _parameters(value)
+
+
+def _parameters(value: Any) -> list[str] | None:
+    if not inspect.isfunction(value):
+        return None
+    stars: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    parameters = inspect.signature(value).parameters.values()
+    return [f"{stars.get(each.kind, '')}{each.name}{'=' if each.default is not each.empty else ''}" for each in parameters]
+
+
+def commands() -> dict[str, list[str]]:
+    """The options of each command, and the names of its arguments."""
+    import typer
+
+    from referee.cli import front
+    from referee.cli.app import app
+
+    for _, name, _ in front.commands():
+        import_module(f"referee.cli.{front.module_of(name)}")
+    found: dict[str, list[str]] = {}
+
+    def walk(command: Any, words: str) -> None:
+        for name, each in getattr(command, "commands", {}).items():
+            walk(each, f"{words} {name}".strip())
+        if not hasattr(command, "commands"):
+            options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+            found[words] = sorted(options - {"--help", "-h"})
+
+    walk(typer.main.get_command(app), "")
+    return dict(sorted(found.items()))
+
+
+def keys(value: Any, above: str = "") -> set[str]:
+    """The keys of a JSON value as paths; all members of a list are taken together."""
+    if isinstance(value, list):
+        return {key for each in value for key in keys(each, f"{above}[]")}
+    if isinstance(value, dict):
+        return {key for name, each in value.items() for key in ({f"{above}.{name}"} | keys(each, f"{above}.{name}"))}
+    return set()
+
+
+def printed() -> dict[str, list[str]]:
+    """The keys that commands print with ``--json``, their exit statuses, and the keys of the lines of a replay."""
+    found: dict[str, list[str]] = {}
+    with TemporaryDirectory() as folder:
+        for name, words in PRINTED.items():
+            done = subprocess.run([sys.executable, "-m", "referee", *words, "--json"], cwd=folder, capture_output=True, text=True)
+            found[name] = sorted({f"exit status {done.returncode}", *keys(json.loads(done.stdout))})
+        lines = gzip.decompress((Path(folder) / "a.replay.jsonl.gz").read_bytes()).splitlines()
+        found["replay"] = sorted({key for line in map(json.loads, lines) for key in keys(line, line.get("type", "step"))})
+    return found
+
+
+def surface() -> dict[str, Any]:
+    """All of it."""
+    return {"python": python(), "commands": commands(), "json": printed()}
+
+
+def lost(before: Any, after: Any, where: str = "") -> list[str]:
+    """What was there before and isn't any more. What is new breaks nobody's program, unless it is a parameter that must be given."""
+    if isinstance(before, dict):
+        if not isinstance(after, dict):
+            return [where]
+        return [
+            line
+            for name, each in before.items()
+            for line in (lost(each, after[name], f"{where} {name}") if name in after else [f"{where} {name}"])
+        ]
+    if isinstance(before, list):
+        if not isinstance(after, list):
+            return [where]
+        gone = [f"{where}: {each}" for each in before if each not in after and f"{each}=" not in after]
+        is_signature = where.startswith(" python")
+        needed = [
+            f"{where}: {each} is needed"
+            for each in after
+            if is_signature and each not in before and not each.endswith("=") and each[0] != "*"
+        ]
+        return gone + needed
+    return []
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(surface(), indent=1, sort_keys=True) + "\n")
