@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from referee.api.matches import Result as Result
     from referee.api.matches import duel as duel
     from referee.api.matches import play as play
+    from referee.api.opened import open_replay as open_replay
     from referee.api.replays import Replay as Replay
-    from referee.api.replays import open_replay as open_replay
     from referee.league.comparison import Comparison as Comparison
     from referee.league.comparison import compare as compare
     from referee.league.many import ManyGame as ManyGame
@@ -27,7 +27,7 @@ _HOMES = {
     "Result": "api.matches",
     "compare": "league.comparison",
     "duel": "api.matches",
-    "open_replay": "api.replays",
+    "open_replay": "api.opened",
     "play": "api.matches",
     "play_many": "league.many",
 }

@@ -63,6 +63,7 @@ ALLOWED = {
 #: Modules for one game outside its folder, with the reason.
 OF_ONE_GAME = {
     "referee.games.registry": "the table of games",
+    "referee.api.opened": "the types of positions by the name of their game, for type checkers",
     "referee.cli.front": "the table of commands has referee maze",
     "referee.cli.maze": "the interactive game of the assignment",
     "referee.cli.servers": "the course's servers",

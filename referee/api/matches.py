@@ -60,9 +60,9 @@ class Result:
 
     def open_replay(self) -> Replay[Any]:
         """The replay of the match."""
-        from referee.api.replays import open_replay
+        from referee.api.replays import Replay
 
-        return open_replay(self.replay)
+        return Replay(self.replay)
 
     def __repr__(self) -> str:
         return f"<Result {' - '.join(self.names.values())}: {self.text}>"

@@ -1,11 +1,9 @@
-"""``referee.open_replay``: a replay as values to look at, in programs and notebooks."""
+"""A replay as values to look at, in programs and notebooks."""
 
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, overload
+from typing import TYPE_CHECKING, Any, Generic
 
 # A NamedTuple of the standard library can't be generic before Python 3.11, and its TypeVar has no default before 3.13.
 from typing_extensions import NamedTuple, TypeVar
@@ -15,13 +13,12 @@ from referee.replay.names import player_name
 from referee.replay.reader import open_game, play_again, read_head, read_lines, start_of
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from referee.api.debugging import AskedAnswer
-    from referee.games.evasion.state import State as EvasionState
     from referee.games.game import Json, Notice, Seat
-    from referee.games.maze.state import State as MazeState
-    from referee.games.rectangle.state import State as RectangleState
     from referee.replay.reader import Problem
     from referee.replay.reader import Replay as Verified
     from referee.replay.reader import Step as ReadStep
@@ -138,33 +135,6 @@ class Replay(Generic[S]):
         from referee.api.notebook import shown_replay
 
         return shown_replay(self.path)
-
-
-@overload
-def open_replay(path: str | os.PathLike[str], game: Literal["evasion"]) -> Replay[EvasionState]: ...
-
-
-@overload
-def open_replay(path: str | os.PathLike[str], game: Literal["rectangle"]) -> Replay[RectangleState]: ...
-
-
-@overload
-def open_replay(path: str | os.PathLike[str], game: Literal["maze"]) -> Replay[MazeState]: ...
-
-
-@overload
-def open_replay(path: str | os.PathLike[str], game: str | None = None) -> Replay[Any]: ...
-
-
-def open_replay(path: str | os.PathLike[str], game: str | None = None) -> Replay[Any]:
-    """Open a replay. With the name of its game, type checkers know the type of its positions.
-
-    Raises ReplayError if the file is not a replay that this referee can read, and UsageError if ``path`` is not a path or the replay is
-    one of another game.
-    """
-    if not isinstance(path, (str, os.PathLike)):
-        raise UsageError(f"open_replay takes the path of a replay, not {path!r:.60}; a result has its replay: result.open_replay()")
-    return Replay(Path(path), game)
 
 
 def _flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:

@@ -86,7 +86,7 @@ def set_aside(opened: OpenLeague) -> None:
 
     StoreError if the store has lost matches: their replays stay.
     """
-    lost.check_whole(opened)
+    opened.check_whole()
     place = opened.folder / REPLACED
     known: set[str] | None = None
     for path in opened.replays.glob("??/*"):
@@ -96,7 +96,7 @@ def set_aside(opened: OpenLeague) -> None:
         if known is None:
             known = opened.store.keys()
             if found := lost.unplanned(opened, opened.state().results)[0]:
-                raise lost.lost_error(opened, counted(len(found), "match"))
+                raise opened.lost_error(counted(len(found), "match"))
         if key[1] not in known:
             place.mkdir(exist_ok=True)
             path.replace(place / path.name)

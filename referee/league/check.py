@@ -127,7 +127,7 @@ class _LeagueCheck:
 
     def run(self) -> LeagueReport:
         """Check everything."""
-        lost.check_teams(self._opened)
+        self._opened.check_teams()
         store, plan = self._opened.store, self._plan
         tasks, numbers = lost.lost_matches(self._opened)
         if tasks or numbers:
@@ -270,7 +270,7 @@ def rebuild_league(opened: OpenLeague, on_refused: Callable[[str], None] = lambd
     Matches and duels that the store has lost are planned again first. ``on_refused`` is called with a sentence for each replay that can't be
     used, and for each lost match without a replay. StoreError if the store has lost a team.
     """
-    lost.check_teams(opened)
+    opened.check_teams()
     store, plan = opened.store, opened.schedule
     store.forget_unreadable()
     gone, before = store.lost(plan.matches_each), store.keys()

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import UsageError
-from referee.league import address, config, keys, lost, schedule, standings
+from referee.league import address, config, keys, schedule, standings
 from referee.league.database import FILE
 from referee.league.engine import LeagueState, read_state
 from referee.league.results import comparisons, duel_result
+from referee.league.rows import StoreError, quoted
 from referee.league.starts import match_seed
 from referee.league.store import Store
 from referee.league.values import MatchTask
 from referee.league.worker import Terms
+from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -212,9 +214,31 @@ class OpenLeague:
         """The folder of the replays."""
         return self.folder / REPLAYS
 
+    def check_teams(self) -> None:
+        """Raise StoreError if the store has lost a team that has duels."""
+        gone = dict.fromkeys(team for duel in self.store.duels() for team in duel.teams if team not in self.schedule.teams)
+        if gone:
+            raise StoreError(
+                f"The store {quoted(self.store.where)} has lost the team {escape(next(iter(gone)), 60)}, whose duels it has. Restore the file from a copy."
+            )
+
+    def check_whole(self) -> None:
+        """Raise StoreError if the store has lost a team, a duel or a match. The replays are not looked at."""
+        self.check_teams()
+        if numbers := self.store.lost(self.schedule.matches_each):
+            raise self.lost_error(f"matches of {counted(len(numbers), 'duel')}")
+
+    def lost_error(self, what: str) -> StoreError:
+        """Return the error of a store that has lost ``what``; a replay of it may be there."""
+        folder = quoted(self.folder)
+        return StoreError(
+            f"The store {quoted(self.store.where)} has lost {what}. See what is missing: referee league verify {folder}   Restore it from the "
+            f"replays: referee league rebuild {folder}"
+        )
+
     def state(self) -> LeagueState:
         """The state of the league. StoreError if the store has lost matches."""
-        lost.check_whole(self)
+        self.check_whole()
         return read_state(self.store, self.schedule)
 
     def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Standing]:

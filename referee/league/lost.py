@@ -4,42 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.league.rows import StoreError, quoted
 from referee.league.worker import replay_path
-from referee.support.words import counted
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.league.league import OpenLeague
     from referee.league.values import DuelResult, MatchTask
-
-
-def check_teams(opened: OpenLeague) -> None:
-    """Raise StoreError if the store has lost a team that has duels."""
-    store = opened.store
-    gone = dict.fromkeys(team for duel in store.duels() for team in duel.teams if team not in opened.schedule.teams)
-    if gone:
-        raise StoreError(
-            f"The store {quoted(store.where)} has lost the team {escape(next(iter(gone)), 60)}, whose duels it has. Restore the file from a copy."
-        )
-
-
-def check_whole(opened: OpenLeague) -> None:
-    """Raise StoreError if the store has lost a team, a duel or a match. The replays are not looked at."""
-    check_teams(opened)
-    if numbers := opened.store.lost(opened.schedule.matches_each):
-        raise lost_error(opened, f"matches of {counted(len(numbers), 'duel')}")
-
-
-def lost_error(opened: OpenLeague, what: str) -> StoreError:
-    """Return the error of a store that has lost ``what``; a replay of it may be there."""
-    folder = quoted(opened.folder)
-    return StoreError(
-        f"The store {quoted(opened.store.where)} has lost {what}. See what is missing: referee league verify {folder}   Restore it from the "
-        f"replays: referee league rebuild {folder}"
-    )
 
 
 def lost_matches(opened: OpenLeague) -> tuple[list[MatchTask], list[int]]:

@@ -9,7 +9,7 @@ import pytest
 from leagues import IDLE, write_league
 from pages import launched, visiting, wait_until_read
 
-from referee.api.replays import open_replay
+from referee.api.opened import open_replay
 from referee.gallery.listing import read_entry, scan
 from referee.replay.names import player_name
 
