@@ -221,7 +221,7 @@ def run(words: list[str]) -> None:
         import_module(f"referee.cli.{home}")
     groups = {group.typer_instance.info.name for group in app.registered_groups if group.typer_instance is not None}
     for panel, name, text in commands():
-        if name not in groups and _command_named(name) is None:
+        if name not in groups and command_named(name) is None:
             app.command(name, help=text, short_help=text, rich_help_panel=panel)(_stand_in)
     if "--json" in words:
         _parse_for_machines()
@@ -244,7 +244,7 @@ def _parse_for_machines() -> NoReturn:
     sys.exit(status)
 
 
-def _command_named(name: str) -> Callable[..., Any] | None:
+def command_named(name: str) -> Callable[..., Any] | None:
     """Return the function of a command; None for a group of commands."""
     return next((info.callback for info in app.registered_commands if name in (info.name, getattr(info.callback, "__name__", ""))), None)
 

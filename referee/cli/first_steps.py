@@ -212,7 +212,7 @@ def explain(
         if as_json:
             put_json(_described(code, found))
         else:
-            put("\n".join(_meaning_lines(found, min(columns(100), _WIDEST))))
+            put("\n".join(meaning_lines(found, min(columns(100), _WIDEST))))
         return
     known = table.meanings(note)
     if as_json:
@@ -237,7 +237,8 @@ def _first_sentence(text: str) -> str:
     return f"{first}." if dot else text
 
 
-def _meaning_lines(found: list[Meaning], wide: int) -> list[str]:
+def meaning_lines(found: list[Meaning], wide: int) -> list[str]:
+    """Return what codes mean, as lines of at most ``wide`` characters."""
     lines: list[str] = []
     for meaning in found:
         if lines:

@@ -232,7 +232,7 @@ _MOST_BYTES = 16_384
 _COLORS = (36, 33, 35, 32, 34, 31)
 
 
-class _PendingText:
+class PendingText:
     """The text of one bot that has not been printed yet. ``told`` and ``left_out`` count the lines of the current step."""
 
     def __init__(self, log: Log) -> None:
@@ -275,7 +275,7 @@ class BotStderr(Listener):
         self._put_line = put_line
         self._match = match
         self._files: dict[Seat, OwnFiles] = {}
-        self._texts = {seat: _PendingText(match.log_of(seat)) for seat in match.seats}
+        self._texts = {seat: PendingText(match.log_of(seat)) for seat in match.seats}
         self._step = "start"
         is_colored = sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self._colors = {seat: _COLORS[index % len(_COLORS)] if is_colored else 0 for index, seat in enumerate(match.seats)}

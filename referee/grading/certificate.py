@@ -113,7 +113,7 @@ def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "public_key": public.hex(),
     }
-    body["signature"] = private.sign(_signed(body)).hex()
+    body["signature"] = private.sign(signed_bytes(body)).hex()
     path = folder / evidence.CERTIFICATE
     try:
         write_whole(path, (canonical(body) + "\n").encode())
@@ -133,7 +133,7 @@ def check(path: Path, key: str | None = None, folder: Path | None = None, part: 
     is_by_key = None if key is None else hmac.compare_digest(print_, _wanted(key))
     problems: list[str] = []
     notes: list[str] = []
-    if not signing.is_signed(public, bytes.fromhex(found.signature), _signed(body)):
+    if not signing.is_signed(public, bytes.fromhex(found.signature), signed_bytes(body)):
         problems.append("The signature is wrong: the certificate was changed after it was signed.")
     if is_by_key is False:
         problems.append(f"It is signed by another key than the given one: by the key with the fingerprint {print_}.")
@@ -189,6 +189,7 @@ def _compare(folder: Path, part: str, found: Certificate, problems: list[str]) -
     return len(files), left
 
 
-def _signed(body: dict[str, Json]) -> bytes:
+def signed_bytes(body: dict[str, Json]) -> bytes:
+    """Return the bytes that the signature of a certificate is for."""
     prefix: bytes = PREFIX % body["format"]
     return prefix + canonical({name: value for name, value in body.items() if name != "signature"}).encode()

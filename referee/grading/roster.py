@@ -27,7 +27,7 @@ LONGEST_STUDENT = 80
 LONGEST_FILE_NAME = 160
 _MOST_BYTES = 16 << 20
 #: The most words of a person's name that are compared.
-_MOST_WORDS = 8
+MOST_WORDS = 8
 
 
 class Row(NamedTuple):
@@ -214,6 +214,6 @@ def name_keys(text: str) -> set[str]:
     """Return the forms of a person's name that are equal for all ways to write it: "Doe, Jane", "Jane Doe", "doejane"."""
     plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
     words = re.findall(r"[^\W_]+", plain.casefold())
-    if len(words) > _MOST_WORDS:
+    if len(words) > MOST_WORDS:
         return {"".join(words)}
     return {"".join(words[start:] + words[:start]) for start in range(len(words))}

@@ -78,7 +78,7 @@ def collect(
                 f"'{escape(str(source), 200)}' has no submission in it; name the folder or archive that holds all submissions."
             )
         claims = ownership.claims(found, rows, known)
-        names = _Names([row.student for row in rows or ()] + [submission.student for submission in known])
+        names = SubmissionNames([row.student for row in rows or ()] + [submission.student for submission in known])
         return tuple(_taken(claim, names, folder, stage / str(number), seats, others) for number, claim in enumerate(claims))
 
 
@@ -87,10 +87,10 @@ def single(source: Path, folder: Path, seats: Sequence[Seat], others: Sequence[S
     name = source.name or source.absolute().name
     found = Found(name, ((str(source), name if _is_file(source) else ""),), downloads.stem(name) if _is_file(source) else name)
     with _stage(folder) as stage:
-        return _taken(Claim(found), _Names(), folder, stage / "0", seats, others)
+        return _taken(Claim(found), SubmissionNames(), folder, stage / "0", seats, others)
 
 
-class _Names:
+class SubmissionNames:
     """Makes the names of students different, also as file names."""
 
     def __init__(self, taken: Iterator[str] | Collection[str] = ()) -> None:
@@ -176,7 +176,7 @@ def _unwrapped(source: Path, is_wrapper: partial[bool], left_out: Sequence[str])
     return source
 
 
-def _taken(claim: Claim, names: _Names, folder: Path, stage: Path, seats: Sequence[Seat], others: Sequence[Seat]) -> Submission:
+def _taken(claim: Claim, names: SubmissionNames, folder: Path, stage: Path, seats: Sequence[Seat], others: Sequence[Seat]) -> Submission:
     """Copy or unpack a submission and return it. ``stage`` is a new folder for unpacking."""
     found, row = claim.found, claim.row
     student = claim.student or names.new(found.student if found is not None else "")

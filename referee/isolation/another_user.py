@@ -166,7 +166,7 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
 def end_all_of(number: int) -> None:
     """Kill every process of a user ID and wait until none is left, including those that the supervisor doesn't know."""
     for _ in range(1000):
-        found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _is_of(pid, number)]
+        found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_of(pid, number)]
         if not found:
             return
         for pid in found:
@@ -188,7 +188,7 @@ def _clear_shared_memory(number: int) -> None:
                         os.unlink(entry.path)
 
 
-def _is_of(pid: int, number: int) -> bool:
+def is_of(pid: int, number: int) -> bool:
     """True if a process that can still run belongs to a user ID. Its folder in /proc may belong to root although it doesn't."""
     try:
         with open(f"/proc/{pid}/status", "rb") as file:

@@ -139,7 +139,7 @@ def _files(config: SandboxConfig) -> list[str]:
     ]
     made: set[str] = set()
     for bind in _outermost(config.binds):
-        for parent in _parents(bind):
+        for parent in parents_of(bind):
             if parent not in made and not _is_shown(parent):
                 made.add(parent)
                 parts += ["--perms", "0755", "--dir", parent]
@@ -260,7 +260,8 @@ def _outermost(paths: Iterable[str]) -> list[str]:
     return kept
 
 
-def _parents(path: str) -> list[str]:
+def parents_of(path: str) -> list[str]:
+    """Return the folders above an absolute path, from the root on, without the root."""
     names = path.strip("/").split("/")[:-1]
     return ["/" + "/".join(names[: count + 1]) for count in range(len(names))]
 

@@ -110,7 +110,7 @@ def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = Fals
     ``is_deep`` also tests the cap on memory. A test that passes is noted on disk.
     """
     found: dict[str, Program] = {}
-    for program in _programs():
+    for program in probe_programs():
         found.setdefault(variant_for(needs(program)), program)
     wanted = set(variants) or set(found)
     if VARIANT_A in wanted and VARIANT_A not in found:
@@ -129,7 +129,7 @@ def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = Fals
     return checks
 
 
-def _programs() -> Iterator[Program]:
+def probe_programs() -> Iterator[Program]:
     """Return the self-check as programs: on this Python, and on the system's Python, which other users can usually read."""
     script = selfcheck.__file__
     for python in dict.fromkeys((runtime.OWN_PYTHON, "/usr/bin/python3")):
@@ -196,7 +196,7 @@ def _watch(sandbox: BubblewrapSandbox, supervision: Supervision) -> tuple[dict[s
             if not said.take(sandbox.news_fd):
                 break
         if sandbox.is_admitted and sandbox.holds:
-            freezes = _freezes(sandbox)
+            freezes = can_freeze(sandbox)
         while said.take():
             pass
     except OSError as error:
@@ -251,7 +251,7 @@ _TRIES = 5
 _FREEZE_SECONDS = 5.0
 
 
-def _freezes(sandbox: BubblewrapSandbox) -> bool:
+def can_freeze(sandbox: BubblewrapSandbox) -> bool:
     """True if the freezer stops everything inside. On a busy machine a single test can be late, so one success is enough."""
     return any(_freezes_now(sandbox, (number + 1) * _FREEZE_SECONDS) for number in range(_TRIES))
 

@@ -94,10 +94,10 @@ class Supervision:
         """Register what must be removed: trees at the supervisor's end, the rest at the match's. Call this before it is created."""
         self._cleaning.append(cleaning)
         request = pack("clean", *map(list, cleaning))
-        self._note(request)
+        self.note(request)
         self._send(request)
 
-    def _note(self, request: bytes) -> None:
+    def note(self, request: bytes) -> None:
         """Send a request to the keeper: a few hundred bytes, which a pipe takes whole or not at all."""
         try:
             os.write(self._notes, request)
@@ -129,7 +129,7 @@ class Supervision:
         if any(os.path.lexists(path) for cleaning in self._cleaning for path in cleaning.folders):
             return False
         self._cleaning = [Cleaning(trees=cleaning.trees) for cleaning in self._cleaning if cleaning.trees]
-        self._note(pack("forget"))
+        self.note(pack("forget"))
         return self._has_notes and self.is_quiet()
 
     def is_at_work(self) -> bool:
@@ -219,14 +219,14 @@ class SupervisionReserve:
 
     def __init__(self, check: Check | None = None) -> None:
         self.check = check
-        self._idle: Supervision | None = None
+        self.idle: Supervision | None = None
 
     def take(self, *, is_guarded: bool) -> Supervision | None:
         """Return the idle supervision; None if there is none, or if it can't be trusted.
 
         ``is_guarded``: no bot of the next match can signal its processes. Such bots and others don't share one, nor copies of programs.
         """
-        supervision, self._idle = self._idle, None
+        supervision, self.idle = self.idle, None
         if supervision is None or (supervision.is_guarded == is_guarded and supervision.is_quiet()):
             return supervision
         _discard(supervision)
@@ -235,11 +235,11 @@ class SupervisionReserve:
     def give(self, supervision: Supervision) -> None:
         """Keep a supervision that was renewed."""
         self.close()
-        self._idle = supervision
+        self.idle = supervision
 
     def close(self) -> None:
         """End the idle supervision, if there is one."""
-        supervision, self._idle = self._idle, None
+        supervision, self.idle = self.idle, None
         if supervision is not None:
             _discard(supervision)
 

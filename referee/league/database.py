@@ -101,7 +101,7 @@ _PLAIN = re.compile(r"CREATE (TABLE|(UNIQUE )?INDEX) (?!.*\b(AS|SELECT|CHECK)\b)
 #: damaged or hostile file can lead in a circle.
 _MOST_OPERATIONS = 200_000_000
 #: The most seconds of one reading. Operations don't bound the time: in a hostile file, one operation can count without an end.
-_MOST_SECONDS = 60.0
+MOST_SECONDS = 60.0
 #: More tables and indexes than any version has.
 _MOST_ENTRIES = 1_000
 #: The longest text in a row, and the longest row, in bytes.
@@ -171,7 +171,7 @@ def deadline(connection: Any) -> Iterator[None]:
         with contextlib.suppress(sqlite3.Error):
             own.interrupt()
 
-    timer = threading.Timer(_MOST_SECONDS, stop)
+    timer = threading.Timer(MOST_SECONDS, stop)
     timer.daemon = True
     timer.start()
     try:

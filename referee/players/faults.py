@@ -12,7 +12,7 @@ ILLEGAL = "illegal"
 
 KINDS = (LATE, CRASHED, MALFORMED, EXCEEDED, ILLEGAL)
 
-_CAUSES = {LATE: "time", CRASHED: "crash", MALFORMED: "answer", EXCEEDED: "memory", ILLEGAL: "rules"}
+CAUSES = {LATE: "time", CRASHED: "crash", MALFORMED: "answer", EXCEEDED: "memory", ILLEGAL: "rules"}
 
 
 #: Why there is no answer. Late: nothing came; the question was not read; an answer lacked its newline. Malformed: a line came too
@@ -51,7 +51,7 @@ class Fault(NamedTuple):
     @property
     def cause(self) -> str:
         """The category for graders: time, memory, processes, disk, output (a line too long), crash, answer, rules or left."""
-        cause: str = (self.detail or {}).get("cause", _CAUSES[self.kind])
+        cause: str = (self.detail or {}).get("cause", CAUSES[self.kind])
         return cause
 
     def to_json(self) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def _stack(player: ProcessPlayer, *, may_end: bool) -> tuple[str, bool]:
     if first <= 0:
         return "", False
     processes = [first, *descendants(first)][:_MOST_PROCESSES]
-    pid, number, may_wait = next((pid for pid in processes if _has_signal(pid, ("SigCgt",), unknown=True)), None), signal.SIGURG, False
+    pid, number, may_wait = next((pid for pid in processes if has_signal(pid, ("SigCgt",), unknown=True)), None), signal.SIGURG, False
     if pid is None and may_end:
         pid, number = next(filter(_is_python, processes), None), signal.SIGABRT
         may_wait = True
@@ -109,7 +109,7 @@ def _listen(player: ProcessPlayer, before: int, pid: int, number: signal.Signals
     while (now := perf_counter()) < end:
         if waiting.poll(_LOOK * 1000) and (not player.pipes.drain_stderr() or _is_whole(player.log.tail(before))):
             return
-        if not is_delivered and not _has_signal(pid, ("SigPnd", "ShdPnd"), number, unknown=False):
+        if not is_delivered and not has_signal(pid, ("SigPnd", "ShdPnd"), number, unknown=False):
             is_delivered = True
             end = min(end, now + _GRACE)
 
@@ -120,7 +120,7 @@ def _is_whole(text: str) -> bool:
     return bool(frames) and frames[-1].function == "<module>" and text.endswith("\n")
 
 
-def _has_signal(pid: int, sets: Iterable[str], number: signal.Signals = signal.SIGURG, *, unknown: bool) -> bool:
+def has_signal(pid: int, sets: Iterable[str], number: signal.Signals = signal.SIGURG, *, unknown: bool) -> bool:
     """Whether a signal is in one of a process's sets of signals; ``unknown`` where the system has no /proc."""
     try:
         fields = _status(pid)
@@ -134,7 +134,7 @@ def _has_signal(pid: int, sets: Iterable[str], number: signal.Signals = signal.S
 def _is_python(pid: int) -> bool:
     """Whether a process is a Python that writes its stacks when it gets SIGABRT."""
     try:
-        return _status(pid)["Name"].strip().startswith(_PYTHONS) and _has_signal(pid, ("SigCgt",), signal.SIGABRT, unknown=False)
+        return _status(pid)["Name"].strip().startswith(_PYTHONS) and has_signal(pid, ("SigCgt",), signal.SIGABRT, unknown=False)
     except (KeyError, OSError):
         return False
 

@@ -106,7 +106,7 @@ def _own_address(family: socket.AddressFamily, elsewhere: str) -> str:
     return "" if found.startswith("127.") or found in ("::1", "::", "0.0.0.0") else found  # noqa: S104 - compared, not bound
 
 
-class _Server(uvicorn.Server):
+class PageServer(uvicorn.Server):
     """A server that doesn't handle signals and reports when it listens."""
 
     def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
@@ -115,9 +115,11 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
+        """Leave signals alone: the command handles them."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and report that."""
         await super().startup(sockets=sockets)
         for listener in sockets or ():
             # asyncio has shortened it to the number that it accepts at once.
@@ -162,7 +164,7 @@ def serve_app(
 
     async def run() -> None:
         app, close = await start()
-        server = _Server(Config(app), on_start)
+        server = PageServer(Config(app), on_start)
         if threading.current_thread() is threading.main_thread():
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGINT, _leave, server)
@@ -211,7 +213,7 @@ def _serve_match(given: dict[str, Any]) -> None:
         )
         site.is_here = _enter(given["folder"])
         app = site.app(given["names"], takes_addresses=given["takes_addresses"])
-        server = _Server(Config(app, site.seat_at), lambda: _announce(given["announce"]))
+        server = PageServer(Config(app, site.seat_at), lambda: _announce(given["announce"]))
         news = _MatchNews(given["news"], site, server)
         site.follow()
         try:

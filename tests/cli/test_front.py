@@ -30,7 +30,7 @@ _TYPERS = {name: group.typer_instance for name, group in GROUPS.items() if group
 OF_ONE_GAME = ("maze", "serve", "connect")
 #: Words that only one game has: its seats and some of its example bots.
 OWN_WORDS = {"evasion": ("hunter", "prey", "boxer", "evader"), "maze": ("thief", "policeman"), "rectangle": ("painter",)}
-FUNCTIONS = {name: function for name in NAMES if (function := app._command_named(name)) is not None}
+FUNCTIONS = {name: function for name in NAMES if (function := app.command_named(name)) is not None}
 
 
 def test_the_table_is_what_the_modules_register() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from terminals import read_to_end
 
-from referee.cli.terminal import MOST_LINES, _PendingText
+from referee.cli.terminal import MOST_LINES, PendingText
 from referee.players.log import Log
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def test_seats_have_colours_on_a_terminal_unless_they_are_not_wanted(no_color: s
 
 def test_a_flood_costs_little_memory_and_is_counted() -> None:
     log = Log(None, 0)
-    text = _PendingText(log)
+    text = PendingText(log)
     for _ in range(1000):
         log.take(b"x" * 1023 + b"\n")
     lines = text.lines(is_last=False)

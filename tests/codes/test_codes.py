@@ -18,7 +18,7 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 from referee import games
-from referee.cli.first_steps import _meaning_lines
+from referee.cli.first_steps import meaning_lines
 from referee.codes import table
 from referee.games import registry
 from referee.grading import values as grading
@@ -153,7 +153,7 @@ def test_each_code_in_the_source_of_the_referee_is_explained() -> None:
     found = list(_literals())
     assert {text for key, text in found if key in ("code", "_warn")} == codes("notice")
     assert {text for key, text in found if key == "wrong"} - {""} | {"cut"} == codes("replay problem")
-    causes = {text for key, text in found if key == "cause"} | set(players._CAUSES.values()) | {"processes", "disk"}
+    causes = {text for key, text in found if key == "cause"} | set(players.CAUSES.values()) | {"processes", "disk"}
     assert causes == codes("cause")
 
 
@@ -231,7 +231,7 @@ def test_a_wrong_text_is_refused_with_its_code(text: str, complaint: str) -> Non
 @pytest.mark.parametrize("wide", [60, 100, 110])
 def test_no_line_is_wider_than_the_terminal(wide: int) -> None:
     for meaning in table.meanings():
-        assert max(map(len, _meaning_lines([meaning], wide))) <= wide, meaning.code
+        assert max(map(len, meaning_lines([meaning], wide))) <= wide, meaning.code
 
 
 def test_a_code_is_explained_with_causes_and_advice(referee: Cli) -> None:

@@ -297,7 +297,7 @@ def signed(body: dict[str, Any]) -> str:
     key = Ed25519PrivateKey.generate()
     body = {**body, "public_key": signing.public_of(key).hex()}
     body.pop("signature", None)
-    body["signature"] = key.sign(certificate._signed(body)).hex()
+    body["signature"] = key.sign(certificate.signed_bytes(body)).hex()
     return canonical(body)
 
 

@@ -369,7 +369,7 @@ def test_any_submission_is_a_row(files: dict[str, bytes], tmp_path_factory: pyte
 
 
 def test_names_are_different_and_short() -> None:
-    names = submissions._Names(["Ann"])
+    names = submissions.SubmissionNames(["Ann"])
     assert [names.new(wish) for wish in ("ann", "Ann!", "", "...", "x" * 99, "x" * 50)] == [
         "ann (2)", "Ann! (3)", "submission", "submission ... (2)", "x" * 40, "x" * 36 + " (2)",
     ]  # fmt: skip

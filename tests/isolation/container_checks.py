@@ -56,7 +56,7 @@ def users_processes() -> list[str]:
     return [
         pid
         for pid in os.listdir("/proc")
-        if pid.isdigit() and any(another_user._is_of(int(pid), number) for number in range(FIRST, LAST + 1))
+        if pid.isdigit() and any(another_user.is_of(int(pid), number) for number in range(FIRST, LAST + 1))
     ]
 
 
@@ -115,8 +115,8 @@ def test_one_supervisor_serves_match_after_match(level: Isolation, private: Plan
             assert not played.result.faults
             assert users_processes() == []
             assert census()["files"] == before
-            assert reserve._idle is not None
-            keepers.add(reserve._idle.keeper)
+            assert reserve.idle is not None
+            keepers.add(reserve.idle.keeper)
         assert len(keepers) == 1
     finally:
         reserve.close()

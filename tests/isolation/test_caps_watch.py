@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from referee.isolation import supervisor
-from referee.isolation.probe import _freezes  # the decision itself; the probe around it takes a sandbox
+from referee.isolation.probe import can_freeze  # the decision itself; the probe around it takes a sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,4 +108,4 @@ def test_one_late_look_at_the_freezer_proves_nothing(late: int, holds: bool) -> 
             group.late -= 1
 
     place: Any = Place()
-    assert _freezes(place) == holds
+    assert can_freeze(place) == holds

@@ -77,7 +77,7 @@ def test_strict_without_a_part_is_refused_with_the_remedy(name: str, monkeypatch
 
 
 def _programs() -> list[Program]:
-    return list(probe._programs())
+    return list(probe.probe_programs())
 
 
 def test_without_libseccomp(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ def test_a_keeper_that_reads_nothing_blocks_no_match(reserve: SupervisionReserve
     keeper = psutil.Process(supervision.keeper)
     keeper.suspend()
     for _ in range(10_000):
-        supervision._note(pack("forget"))
+        supervision.note(pack("forget"))
     assert not supervision.is_renewed()
     reserve.give(supervision)
     reserve.close()

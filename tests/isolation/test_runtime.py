@@ -294,9 +294,9 @@ def test_an_executable_in_python_has_the_sdk(best: Isolation, tmp_path: Path) ->
 
 
 def test_parents_end_at_the_root() -> None:
-    assert bubblewrap._parents("/a/b/c") == ["/a", "/a/b"]
-    assert bubblewrap._parents("//a/b") == ["/a"]
-    assert bubblewrap._parents("relative") == []
+    assert bubblewrap.parents_of("/a/b/c") == ["/a", "/a/b"]
+    assert bubblewrap.parents_of("//a/b") == ["/a"]
+    assert bubblewrap.parents_of("relative") == []
     assert not runtime.is_open_to_all("//nowhere")
 
 

@@ -162,7 +162,7 @@ def test_counting_in_a_tree_without_an_end_is_ended(tmp_path: Path, monkeypatch:
     """Counting is one operation of SQLite, so a limit on operations doesn't end it."""
     Store.open(tmp_path, create=True).close()
     make_endless(tmp_path / "league.sqlite", "ix_voids_key")
-    monkeypatch.setattr("referee.league.database._MOST_SECONDS", 0.5)
+    monkeypatch.setattr("referee.league.database.MOST_SECONDS", 0.5)
     with Store.open(tmp_path) as store, pytest.raises(StoreError, match="reading it takes too long"):
         store.counts()
 

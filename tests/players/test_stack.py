@@ -197,4 +197,4 @@ def test_a_loop_without_the_sdk(words: str, end: str, tmp_path: Path, monkeypatc
 
 def test_a_program_without_the_sdk_takes_no_signal() -> None:
     assert signal.getsignal(signal.SIGURG) == signal.SIG_DFL
-    assert not stack._has_signal(os.getpid(), ("SigCgt",), unknown=True)
+    assert not stack.has_signal(os.getpid(), ("SigCgt",), unknown=True)

@@ -16,7 +16,7 @@ from serving import PATIENCE
 
 from referee.web import connections
 from referee.web.connections import Config, Crowd, Limits
-from referee.web.serve import _Server, bind
+from referee.web.serve import PageServer, bind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -80,7 +80,7 @@ async def serving(app: ASGIApp) -> Any:
     """A server in this process; its configuration and a function that connects to it."""
     listener = bind("127.0.0.1", 0)
     config, started = Config(app), asyncio.Event()
-    server = _Server(config, started.set)
+    server = PageServer(config, started.set)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     await started.wait()
     port = listener.getsockname()[1]
