@@ -1,14 +1,14 @@
-"""Matchmaking: the duels that tell most, as a function of the duels so far.
+"""Matchmaking: the duels that tell most about the order of the ratings, as a function of the duels so far.
 
-A version that is new plays its placement first, against opponents spread over the ratings. Else the next duel is that of the two entries
-whose duel has the greatest p (1 - p) v: p is the chance that the first one wins, and v the variance of their difference. That is the duel from
-which most is learnt about all ratings (D-optimality). The variances come from the information of the duels so far; within a batch, each
-chosen duel counts as played, with an open result. An entry that has waited for as many duels as there are entries, two thirds of three
-times the mean, comes first: so none waits longer than three times the mean.
+A version that is new plays its placement first, against opponents spread over the ratings. Else the next duel is the one after which the ranks
+are expected to be most certain. The variances of all strengths come from the information of the duels so far. An error of a strength counts as
+many ranks as there are other entries near by. A duel whose first entry wins with the chance p lowers the sum of the squared errors of all
+ranks in proportion to p (1 - p): the two are about equally strong, uncertain, and many others are as strong as they. Within a batch, each
+chosen duel counts as played, with an open result. An entry that has waited for as many duels as there are entries, two thirds of three times
+the mean, comes first: so none waits longer than three times the mean.
 
-Sources: D. MacKay, Information-Based Objective Functions for Active Data Selection, Neural Computation 4 (1992); V. Fedorov, Theory of
-Optimal Experiments (1972), on adding one trial after another; D. MacKay, The Evidence Framework Applied to Classification Networks, Neural
-Computation 4 (1992), on the chance under an uncertain difference.
+Sources: V. Fedorov, Theory of Optimal Experiments (1972), on adding one trial after another for a linear criterion; D. MacKay, The Evidence
+Framework Applied to Classification Networks, Neural Computation 4 (1992), on the chance under an uncertain difference.
 """
 
 from __future__ import annotations
@@ -107,16 +107,24 @@ class Matchmaker:
 
     def _most_telling(self, may_meet: Any, of: int | None = None) -> tuple[int, int]:
         """Return the two entries whose duel tells most, or those of one entry."""
-        rows = slice(None) if of is None else slice(of, of + 1)
         own = np.diag(self._covariance)
-        variances = own[rows, np.newaxis] + own - 2 * self._covariance[rows]
-        differences = self._strengths[rows, np.newaxis] - self._strengths
+        variances = np.maximum(own[:, np.newaxis] + own - 2 * self._covariance, 1e-9)
+        differences = self._strengths[:, np.newaxis] - self._strengths
+        # How many ranks an entry rises with its strength: the density of the others at its strength.
+        density = np.exp(-(differences**2) / (2 * variances)) / np.sqrt(2 * math.pi * variances)
+        np.fill_diagonal(density, 0.0)
+        ranks = density.sum(axis=1)[:, np.newaxis] * self._covariance
+        squares = ranks.T @ ranks
+        learnt = np.diag(squares)[:, np.newaxis] + np.diag(squares) - 2 * squares
         # The chance if the difference is as uncertain as it is.
         chances = expit(differences / np.sqrt(1 + math.pi * variances / 8))
+        weights = chances * (1 - chances)
         # Rounded, so that the last digits of a sum don't choose between equals.
-        gains = np.where(may_meet[rows], chances * (1 - chances) * variances, -1).round(9)
+        gains = np.where(may_meet, weights * learnt / (1 + weights * variances), -1.0).round(9)
+        if of is not None:
+            return of, int(np.argmax(gains[of]))
         a, b = np.unravel_index(int(np.argmax(gains)), gains.shape)
-        return (int(a) if of is None else of), int(b)
+        return int(a), int(b)
 
     def _spread(self, a: int, may_meet: Any) -> int:
         """Return the opponent for a duel of a placement: the ratings of all of them are spread evenly over all entries."""
