@@ -1,6 +1,6 @@
 """The version of the referee, and whether its hot modules are compiled."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 
 def build() -> str:
