@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import PlainTextResponse, Response
 
 from referee.gallery.thumbnails import SIZE, Thumbnails
+from referee.pages import render
 from referee.web import page, qr
 from referee.web.kept_replay import worked
 from referee.web.replay_sites import ReplaySites, assets
@@ -66,7 +67,7 @@ class Gallery:
     def _page(self, kind: str) -> Callable[[Request], Awaitable[Response]]:
         async def answer(_: Request) -> Response:
             config = {"name": self._name, "league": self._standings is not None, **(qr.join(self._join) if kind == "projector" else {})}
-            return Response(page.many_page(kind, config), media_type="text/html; charset=utf-8")
+            return Response(render.served(kind, config, title=self._name), media_type="text/html; charset=utf-8")
 
         return answer
 

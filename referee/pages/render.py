@@ -44,7 +44,8 @@ def single(name: str, config: Mapping[str, Any], bulk: object = None, **values: 
 
 def served(name: str, config: Mapping[str, Any], bulk: object = None, **values: Any) -> str:
     """Return the page ``name`` for a server, which answers requests for ``asset`` too. The parameters are those of ``single``."""
-    return _rendered(name, config, bulk, {"is_inline": False, "style": STYLE, "script": _script(name), **values})
+    script = page.many_script(name) if name in page.MANY else _script(name)
+    return _rendered(name, config, bulk, {"is_inline": False, "style": STYLE, "script": script, **values})
 
 
 @cache

@@ -18,7 +18,7 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from referee import games
 from referee.errors import ReplayCut
 from referee.games.capabilities import HumanPlay
-from referee.web import page, qr
+from referee.web import qr
 from referee.web.app import Site, read_json
 from referee.web.connections import IS_FULL
 from referee.web.human_session import COUNTDOWN, Farewell, HumanMove, HumanSession
@@ -142,10 +142,10 @@ class MatchSite(Site):
         return [Route("/{token}/projector", self._with_access(self._projector)), Route("/{token}/series", self._with_access(self._series))]
 
     async def _projector(self, request: Request, seat: Seat | None) -> Response:
-        return Response(
-            page.many_page("projector", {"live": True, **qr.join(self._join if seat is None else None)}),
-            media_type="text/html; charset=utf-8",
-        )
+        from referee.pages import render
+
+        config = {"live": True, **qr.join(self._join if seat is None else None)}
+        return Response(render.served("projector", config), media_type="text/html; charset=utf-8")
 
     async def _series(self, request: Request, seat: Seat | None) -> Response:
         """Tell which match this is; a page that shows it already waits for the next one."""

@@ -69,7 +69,7 @@ def prepare() -> None:
 def _joined_assets() -> dict[str, Asset]:
     """The files that the page of a server asks for."""
     return {
-        **{_many_script(kind): Asset(bundle(f"{_MANY}/{kind}.js", _assets().get).encode(), _TYPES[".js"]) for kind in MANY},
+        **{many_script(kind): Asset(bundle(f"{_MANY}/{kind}.js", _assets().get).encode(), _TYPES[".js"]) for kind in MANY},
         _SCRIPT: Asset(bundle(f"{_APP}/main.js", _assets().get).encode(), _TYPES[".js"]),
         _SHEET: Asset(_style().encode(), _TYPES[".css"]),
     }
@@ -106,14 +106,7 @@ def page(config: Mapping[str, Any]) -> str:
     return configured(text, config)
 
 
-def many_page(kind: str, config: Mapping[str, Any]) -> str:
-    """Return a page about several matches for a server; ``kind`` is one of ``MANY``."""
-    head, text = ((_PACKAGE / _MANY / f"{name}.html").read_text(encoding="utf-8") for name in ("head", kind))
-    text = text.replace("<!--head-->\n", head, 1)
-    return configured(_replaced(text, "script", f'<script defer src="{_many_script(kind)}"></script>'), config)
-
-
-def _many_script(kind: str) -> str:
+def many_script(kind: str) -> str:
     """Return the address of the script of a page about several matches: all its modules in one file."""
     return f"{_MANY}/{kind}-page.js"
 

@@ -1,6 +1,6 @@
 // What the pages about several matches share: theme, keys, names, results.
 
-import { byId, counted, el, part, plain, remembered } from "../kit/dom.js";
+import { byId, counted, part, plain, remembered } from "../kit/dom.js";
 import { onSystemTheme, palette } from "../app/palette.js";
 
 /**
@@ -25,16 +25,14 @@ export function listenToTheme(repaint) {
   onSystemTheme(repaint);
 }
 
-/** Let the button and the key ? show the keys of the page. @param {[string, string][]} keys */
-export function listenToHelp(keys) {
+/** Let the button show the keys of the page; the function that is returned shows them, too. */
+export function listenToHelp() {
   const dialog = part("help", HTMLDialogElement);
-  const close = el("button", { type: "button", onclick: () => dialog.close() }, "Close");
-  const list = el("dl", { class: "facts" }, ...keys.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]));
-  dialog.replaceChildren(el("h2", { id: "help-title" }, "Keys"), list, close);
   const show = () => {
     if (!dialog.open) dialog.showModal();
   };
   byId("keys").addEventListener("click", show);
+  byId("close").addEventListener("click", () => dialog.close());
   return show;
 }
 

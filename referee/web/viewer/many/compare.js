@@ -9,17 +9,6 @@ import { readAll, Recording } from "../app/recording.js";
 import { isTyping, List, listenToHelp, listenToTheme, players, say } from "./common.js";
 import { Differences, words } from "./differences.js";
 
-const KEYS = /** @type {[string, string][]} */ ([
-  ["Space", "play or pause"],
-  ["← →", "one step back, one step forward (with Shift: ten)"],
-  ["Home End", "first and last step"],
-  ["D", "the first difference"],
-  ["P N", "the previous and the next step in which a player moves differently"],
-  ["− +", "slower, faster"],
-  ["U", "all matches"],
-  ["?", "these keys"],
-]);
-
 const given = new URLSearchParams(location.hash.slice(1));
 const keys = ["a", "b"].map((name) => Number(given.get(name) ?? NaN));
 const differences = new Differences();
@@ -178,7 +167,7 @@ function listen() {
   scrubber.addEventListener("input", () => playback.seek(Number(scrubber.value)));
   marks.addEventListener("click", (event) => playback.seek(Math.round((event.offsetX / marks.clientWidth) * playback.last)));
   new ResizeObserver(drawMarks).observe(marks);
-  const help = listenToHelp(KEYS);
+  const help = listenToHelp();
   document.addEventListener("keydown", (event) => {
     if (isTyping(event)) return;
     const far = event.shiftKey ? 10 : 1;

@@ -1,7 +1,7 @@
 // A gallery: the matches of a folder as cards, with filters. Cards are made as they scroll into view.
 
 import { byId, el, number, part, plain } from "../kit/dom.js";
-import { config, isTyping, lengthOf, List, listenToHelp, listenToTheme, pause, players, say } from "./common.js";
+import { isTyping, lengthOf, List, listenToHelp, listenToTheme, pause, players, say } from "./common.js";
 
 /** How many cards are made at once, and how long the page waits before it asks for more, in milliseconds. */
 const BATCH = 120;
@@ -33,15 +33,6 @@ const ORDERS = {
   shortest: (a, b) => (a.steps ?? Infinity) - (b.steps ?? Infinity),
   name: (a, b) => (a.name < b.name ? -1 : 1),
 };
-
-const KEYS = /** @type {[string, string][]} */ ([
-  ["← → ↑ ↓", "another match (also Home, End)"],
-  ["Enter", "open it in the viewer; there Shift+N and Shift+P go to the next and the previous match, U returns to the gallery"],
-  ["C", "choose it for a comparison; when two are chosen, a link opens both side by side"],
-  ["/", "search"],
-  ["Esc", "show all"],
-  ["?", "these keys"],
-]);
 
 /** How a match ended, in few words. @param {Entry} entry */
 function ending(entry) {
@@ -288,10 +279,8 @@ async function follow() {
   }
 }
 
-byId("title").textContent = plain(config.name, 80) || "Gallery";
-document.title = `${plain(config.name, 80)} · Referee`;
 listenToTheme(() => {});
-const help = listenToHelp(KEYS);
+const help = listenToHelp();
 search.value = wanted.get("search") ?? "";
 if (Object.hasOwn(ORDERS, wanted.get("sort") ?? "")) sort.value = wanted.get("sort") ?? "";
 search.addEventListener("input", change);
