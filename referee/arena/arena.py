@@ -175,7 +175,7 @@ class OpenArena(OpenLeague):
         """Take a version of a team; return it, and whether the team had these files already.
 
         It is checked, unless it was accepted before, and becomes the active version of its team if it is accepted. UsageError if the arena
-        takes no versions now, or not under this name.
+        takes no versions now, or not under this name, or if this machine lacks the isolation for the check.
         """
         if (why := self.frozen()) is not None:
             raise UsageError(f"{why} No version is taken.")
@@ -191,9 +191,13 @@ class OpenArena(OpenLeague):
             return known._replace(is_active=True), True
         try:
             program = intake.team_of(taken, team, self.folder, self.config)
-            verdict = intake.check(taken, self.config, on_progress)
-        except (PlayerError, UsageError) as error:
+        except UsageError as error:
             verdict = intake.Verdict(str(error), {})
+        else:
+            try:
+                verdict = intake.check(taken, self.config, on_progress)
+            except PlayerError as error:
+                verdict = intake.Verdict(str(error), {})
         status = REFUSED if verdict.reason else ACCEPTED
         version = Version("", team, 0, taken.hash, status, note, {"reason": verdict.reason, **verdict.report})
         return self.store.put_version(version, None if verdict.reason else program), False

@@ -142,7 +142,7 @@ class ArenaConfig(NamedTuple):
         return {
             **{told: facts[name] for name, told in names.items()},
             "roles": self.seat or BOTH,
-            "against": [team.name for team in self.against],
+            "against": [[team.name, team.hash] for team in self.against],
         }
 
 

@@ -12,7 +12,7 @@ from arenas import accept_all, add, begin, write_arena
 from leagues import IDLE, Notes, PretendPool, play, record
 
 from referee import games
-from referee.arena import config
+from referee.arena import config, intake
 from referee.arena.arena import OpenArena, new, open_arena
 from referee.arena.store import REFUSED
 from referee.errors import UsageError
@@ -173,6 +173,27 @@ def test_a_team_needs_a_name_of_its_own(team: str, told: str, tmp_path: Path) ->
     with pytest.raises(UsageError, match=told):
         arena.add(tmp_path, team)
     arena.close()
+
+
+def test_a_machine_without_the_isolation_is_no_fault_of_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(*_: object) -> None:
+        raise UsageError("No sandbox here.")
+
+    monkeypatch.setattr(intake, "choose", refuses)
+    arena = begin(tmp_path / "arena")
+    with pytest.raises(UsageError, match="No sandbox here"):
+        add(arena, "one")
+    assert [version.team for version in arena.store.versions()] == ["R0"]
+    arena.close()
+
+
+def test_the_references_that_versions_play_against_stay_the_same(tmp_path: Path) -> None:
+    arena = begin(tmp_path / "arena", 3, 'roles = "hunter"\nagainst = ["R0"]')
+    run(arena, 8)
+    arena.close()
+    (tmp_path / "arena" / "reference0.py").write_text(f"# changed\n{IDLE}")
+    with pytest.raises(UsageError, match=r"differs from .* in: against"):
+        open_arena(tmp_path / "arena")
 
 
 def test_out_of_season_no_version_is_taken(tmp_path: Path) -> None:
