@@ -64,11 +64,12 @@ OF_ONE_GAME = {
     "referee.games.registry": "the table of games",
     "referee.api.opened": "the types of positions by the name of their game, for type checkers",
     "referee.cli.front": "the table of commands has referee maze",
-    "referee.cli.maze": "the interactive game of the assignment",
+    "referee.cli.maze": "the command of the interactive game of the assignment",
     "referee.cli.servers": "the course's servers",
     "referee.servers.architect": "the server of a dialect",
     "referee.servers.gameserver": "the same",
     "referee.servers.listener": "the same",
+    "referee.servers.maze_terminal": "the interactive game of the assignment",
     "referee.servers.remote_client": "the client of a dialect",
     "referee.servers.spectators": "the same",
 }

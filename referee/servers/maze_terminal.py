@@ -1,0 +1,229 @@
+"""The interactive maze of the assignment: a person plays in a terminal or with input from a pipe.
+
+Source: rules of Maze, "The interactive game".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import runpy
+import select
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+from referee.match.options import TimeControl
+from referee.wire import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from referee.games.maze.state import State
+    from sdk._bot import Conversation
+
+#: The example bot that plays against a person, by the person's role and the difficulty.
+OPPONENTS = {
+    "thief": {"easy": "easy", "hard": "hard", "hard-manhattan": "hard-manhattan", "expert": "expert"},
+    "policeman": {"easy": "dasher", "hard": "expert", "hard-manhattan": "patient", "expert": "expert"},
+}
+#: The difficulties that the question offers. The others need --difficulty.
+_ASKED = ("easy", "hard")
+_KEYS = {"w": "U", "a": "L", "s": "D", "d": "R"}
+_ARROWS = {b"A": "w", b"B": "s", b"C": "d", b"D": "a"}
+#: The bytes of an escape sequence arrive together. A longer gap after ESC means that the user pressed the ESC key.
+_ESCAPE_SECONDS, _LONGEST = 0.05, 32
+_PASTED, _PASTED_END = b"200~", b"\x1b[201~"
+_CLEAR = "\x1b[2J\x1b[H"
+#: The key that quits the game. The end of input quits it too.
+_QUIT = "q"
+
+
+def _put(text: str, end: str = "\n") -> None:
+    """Write to the terminal at once, as the person waits for it."""
+    sys.stdout.write(text + end)
+    sys.stdout.flush()
+
+
+class Left(Exception):
+    """The person has quit the game."""
+
+
+class Keys:
+    """A person's input: single keys on a terminal, else the letters of each line.
+
+    ``typer.getchar`` would lose input: it empties the terminal's queue before it reads, so it drops keys typed before the question.
+    """
+
+    def __init__(self) -> None:
+        self.is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        self._waiting: list[str] = []
+
+    def line(self, prompt: str) -> str:
+        """Print a question and return the answer, stripped and in lower case. Raises Left at the end of input or for ``q``."""
+        _put(prompt, "")
+        text = sys.stdin.readline()
+        if not self.is_terminal:
+            _put("")
+        self._waiting.clear()
+        answer = text.strip().lower()
+        if not text or answer == _QUIT:
+            raise Left
+        return answer
+
+    def key(self) -> str:
+        """Return the next key that isn't white space, in lower case; an arrow key returns its letter. Raises Left like ``line``."""
+        found = self._terminal_key() if self.is_terminal else self._piped_key()
+        if found == _QUIT:
+            raise Left
+        return found
+
+    def _piped_key(self) -> str:
+        while not self._waiting:
+            text = sys.stdin.readline()
+            if not text:
+                raise Left
+            self._waiting = [key for key in text.lower() if not key.isspace()]
+        return self._waiting.pop(0)
+
+    def _terminal_key(self) -> str:
+        while True:
+            data = os.read(sys.stdin.fileno(), 1)
+            if data in (b"", b"\x04"):
+                raise Left
+            if data == b"\x1b":
+                found = self._after_escape()
+            else:
+                # Read the remaining bytes of a UTF-8 character, so that they don't count as keys.
+                for _ in range(sum(data[0] >= start for start in (0xC0, 0xE0, 0xF0))):
+                    data += os.read(sys.stdin.fileno(), 1)
+                found = data.decode("utf-8", "replace").lower()
+            if found and not found.isspace():
+                return found
+
+    def _after_escape(self) -> str:
+        """Read the bytes after an ESC and return the letter of an arrow key, "" for another sequence, or the key after a lone ESC."""
+        fd = sys.stdin.fileno()
+        if not select.select([fd], [], [], _ESCAPE_SECONDS)[0]:
+            return ""
+        start = os.read(fd, 1)
+        if start not in (b"[", b"O"):
+            return start.decode("utf-8", "replace").lower()
+        parts = b""
+        while len(parts) < _LONGEST and not b"@" <= parts[-1:] <= b"~":
+            parts += os.read(fd, 1) or b"~"
+        if parts == _PASTED:
+            # Pasted text is not a key: read it to its end and discard it.
+            while not parts.endswith(_PASTED_END) and (more := os.read(fd, 1)):
+                parts = parts[-16:] + more
+            return ""
+        return _ARROWS.get(parts[-1:], "")
+
+    @contextlib.contextmanager
+    def one_by_one(self) -> Iterator[None]:
+        """On a terminal, read keys without Enter and without echo during a game; then restore the terminal's mode."""
+        if not self.is_terminal:
+            yield
+            return
+        import termios
+        import tty
+
+        fd = sys.stdin.fileno()
+        before = termios.tcgetattr(fd)
+        try:
+            # TCSADRAIN keeps the input that was typed before the change.
+            tty.setcbreak(fd, termios.TCSADRAIN)
+            now = termios.tcgetattr(fd)
+            # Disable the quit key: it would end the process without restoring the terminal.
+            now[6][termios.VQUIT] = b"\0"
+            termios.tcsetattr(fd, termios.TCSADRAIN, now)
+            yield
+        finally:
+            termios.tcsetattr(fd, termios.TCSADRAIN, before)
+
+
+def play_games(settings: Any, role: str, difficulty: str | None, seed: int | None) -> None:
+    """Play games with the person at this terminal until the person quits. Without ``difficulty`` each game asks for one.
+
+    ``role`` is the person's seat, ``seed`` that of the first game; None: starts and the opponent's choices are random.
+    """
+    keys = Keys()
+    with contextlib.suppress(Left):
+        for number in itertools.count():
+            chosen = difficulty or _ask(keys, "Difficulty, easy or hard? ", _ASKED, "Please write easy or hard; q leaves.")
+            with keys.one_by_one():
+                has_won = _play(keys, settings, role, OPPONENTS[role][chosen], seed, number)
+            _put("You won!" if has_won else "You lost!")
+            if _ask(keys, "Play again, yes or no? ", ("y", "yes", "n", "no"), "Please write yes or no.").startswith("n"):
+                return
+
+
+def _ask(keys: Keys, question: str, answers: Sequence[str], hint: str) -> str:
+    while (answer := keys.line(question)) not in answers:
+        _put(hint)
+    return answer
+
+
+def _play(keys: Keys, settings: Any, role: str, opponent: str, seed: int | None, number: int) -> bool:
+    from referee.games.maze import GAME
+    from referee.games.maze.state import Go
+    from referee.match.seeds import match_id, seat_seed, secret_of
+
+    secret = secret_of(None if seed is None else seed + number)
+    state = GAME.start(settings, secret)
+    (other,) = (seat for seat in GAME.seats(settings) if seat != role)
+    bot = _opponent(opponent, other, settings, seat_seed(secret, match_id(secret), other))
+    _draw(keys, state)
+    while not state.ended:
+        (seat,) = GAME.movers(state)
+        if seat == role:
+            if state.step:
+                _draw(keys, state)
+            order = _order(keys, state, role)
+        else:
+            answer = bot.answer(encode.turn(state.step, GAME.codec.view_text(state, None), [], encode.limit(None), None))
+            order = json.loads(answer or b"")["move"]["go"]
+        state, _ = GAME.step(state, {seat: Go(order)})
+    _draw(keys, state)
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    return outcome.winner == role
+
+
+def _order(keys: Keys, state: State, role: str) -> str:
+    """Return the person's order. After an impossible one, print why and read the next key."""
+    here = state.thief if role == "thief" else state.policeman
+    while True:
+        key = keys.key()
+        order = _KEYS.get(key)
+        if order is None:
+            _put("Use w, a, s, d or the arrow keys; q leaves.")
+        elif order not in state.settings.layout.neighbours[here]:
+            _put("There is a wall.")
+        else:
+            return order
+
+
+def _draw(keys: Keys, state: State) -> None:
+    from referee.games.maze.text import board_rows
+
+    width = state.settings.layout.width
+    # Wrapped lines would make the maze unreadable, so a wide maze on a narrow terminal is drawn without the bars between squares.
+    is_narrow = keys.is_terminal and width <= shutil.get_terminal_size().columns < 2 * width + 1
+    text = "\n".join("".join(row) if is_narrow else f"|{'|'.join(row)}|" for row in board_rows(state))
+    _put(f"{_CLEAR if keys.is_terminal else ''}{text}")
+
+
+def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
+    from example_bots import BOTS
+    from referee.games.maze import GAME
+    from sdk._bot import Bot, Conversation
+
+    (example,) = (bot for bot in BOTS if bot.game == "maze" and bot.name == name)
+    names = runpy.run_path(str(example.path), run_name="opponent").values()
+    bot = Conversation(next(one for one in names if isinstance(one, type) and issubclass(one, Bot) and one.__module__ == "opponent"))
+    given, clock = GAME.codec.settings_json(settings), TimeControl(startup=None, move=None, bank=None).to_json()
+    bot.answer(encode.start(GAME.info, settings.rules, seat, given, clock=clock, seed=seed, match=""))
+    return bot
