@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from quick_workers import kill_at_random
 from sandboxes import PATIENT, ROOT, USER, busy, opened
 from victims import KILLS, Victim
 
@@ -129,6 +130,18 @@ def at_once(count: int) -> Counter[str]:
     return found
 
 
+def worker_kills(count: int, level: str, random_moments: random.Random) -> Counter[str]:
+    """Kill workers that play match after match, and what is between them and their bots; how many matches lost by it."""
+    with tempfile.TemporaryDirectory() as folder:
+        records = kill_at_random(level, count, Path(folder), random_moments)
+    found = Counter({f"{level}: matches of killed workers": len(records)})
+    for record in records:
+        if record.faults:
+            found[f"LOST at {level}"] += 1
+            print(f"lost at {level}: {record.faults}", flush=True)
+    return found
+
+
 def as_user(arguments: list[str], *, has_groups: bool) -> int:
     """Run this again as an ordinary user; its exit status."""
     home = Path(tempfile.mkdtemp(prefix="home-of-"))
@@ -158,6 +171,7 @@ def main() -> int:
     """Run what is asked for; 1 if anything was left, late or refused."""
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("--kills", type=int, default=1000, help="kills in all")
+    reader.add_argument("--worker-kills", type=int, default=200, help="kills of workers and their supervisors at each level")
     reader.add_argument("--moves", type=int, default=10_000, help="honest moves at each level")
     reader.add_argument("--at-once", type=int, default=200, help="strict matches that begin at once")
     reader.add_argument("--seed", type=int, default=1)
@@ -171,6 +185,8 @@ def main() -> int:
     levels = LEVELS if cgroups.find().has_freezer else ("auto", *LEVELS[1:])
     for level in levels:
         found += kills(given.kills // rounds // len(levels), level, seeded)
+        if given.worker_kills:
+            found += worker_kills(given.worker_kills, level, seeded)
         if given.moves:
             found += moves(given.moves, level)
     if given.at_once and is_root:
@@ -187,6 +203,8 @@ def main() -> int:
                 "--as-user",
                 "--kills",
                 str(given.kills // rounds),
+                "--worker-kills",
+                str(given.worker_kills),
                 "--moves",
                 str(given.moves),
                 "--seed",

@@ -1,0 +1,104 @@
+"""Workers of a league between two quick bots, of which parts are killed at random moments."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import psutil
+from sandboxes import command_of
+
+from referee.isolation.limits import Limits
+from referee.league.local import LocalPool
+from referee.league.values import MatchTask, Team
+from referee.league.worker import Played, Terms, Void
+from referee.match.clock import TimeControl
+
+if TYPE_CHECKING:
+    import random
+    from pathlib import Path
+
+    from referee.league.values import MatchRecord
+
+#: Answers at once and starts in a moment.
+BOT = r"""#!/bin/sh
+read -r line
+move='{"go":[0,1]}'
+case $line in *'"seat":"hunter"'*) move='{}';; esac
+echo '{"type":"ready","protocol":1}'
+while read -r line; do
+    case $line in *'"type":"end"'*) exit;; esac
+    turn=${line#*'"turn":'}
+    echo "{\"type\":\"move\",\"turn\":${turn%%,*},\"move\":$move}"
+done
+"""
+
+
+def workers(pool: LocalPool) -> list[psutil.Process]:
+    """The processes of the workers."""
+    return [psutil.Process(worker._process.pid) for worker in pool._workers.values()]
+
+
+def opened(level: str, folder: Path, slots: int) -> LocalPool:
+    """Workers for matches between two quick bots, which nothing but their last step ends."""
+    folder.chmod(0o755)
+    bot = folder / "bot"
+    bot.write_text(BOT)
+    bot.chmod(0o755)
+    teams = {name: Team(name, {"hunter": str(bot), "prey": str(bot)}) for name in "AB"}
+    time = TimeControl(startup=None, move=None, bank=None)
+    return LocalPool(Terms("evasion", None, time, level, Limits(), {"max_lateness": 3600.0}), teams, folder / "replays", slots)
+
+
+def task(number: int, steps: int) -> MatchTask:
+    """A match with a key of its own."""
+    return MatchTask(f"{number:04}", number, 0, {"hunter": "A", "prey": "B"}, {"max_steps": steps}, 1)
+
+
+def helpers(worker: psutil.Process) -> dict[str, list[psutil.Process]]:
+    """The keeper and the supervisor of a worker. A supervisor whose keeper was killed is the worker's child; the keeper leads its session."""
+    found: dict[str, list[psutil.Process]] = {"keeper": [], "supervisor": []}
+    for process in worker.children(recursive=True):
+        if "supervisor.py" in (command_of(process) or ""):
+            with contextlib.suppress(ProcessLookupError):
+                found["keeper" if os.getsid(process.pid) == process.pid else "supervisor"].append(process)
+    return found
+
+
+def struck(pool: LocalPool, level: str, lots: random.Random) -> bool:
+    """Kill a worker, or a process between it and its bots; False if it was gone.
+
+    A supervisor only in a sandbox: elsewhere a bot may have killed it, and the bot that was asked loses.
+    """
+    with contextlib.suppress(psutil.NoSuchProcess):
+        worker = lots.choice(workers(pool))
+        kind = lots.choice(("worker", "keeper", "supervisor") if level == "strict" else ("worker", "keeper"))
+        for process in [worker] if kind == "worker" else helpers(worker)[kind][:1]:
+            process.send_signal(signal.SIGKILL)
+            return True
+    return False
+
+
+def kill_at_random(level: str, kills: int, folder: Path, lots: random.Random) -> list[MatchRecord]:
+    """Kill so many processes of workers while they play; the results of all matches, of which void ones were played again."""
+    found: list[MatchRecord] = []
+    with contextlib.closing(opened(level, folder, 2)) as pool:
+        number = running = done = 0
+        while running or done < kills:
+            while pool.room and done < kills:
+                pool.submit(task(number, 40))
+                number += 1
+                running += 1
+            for ended in pool.wait(lots.choice((0.0, 0.01, 0.05, 1.0))):
+                assert isinstance(ended.report, (Played, Void)), ended.report
+                if isinstance(ended.report, Played):
+                    running -= 1
+                    found.append(ended.report.record)
+                else:
+                    pool.submit(ended.task)
+            if done < kills and lots.random() < 0.3 and struck(pool, level, lots):
+                done += 1
+    assert len(found) == number
+    return found
