@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     #: The parts of a "clean" request: what to write, the empty folders and the whole trees to remove.
     Cleaning = tuple[Iterable[tuple[str, str]], Iterable[str], Iterable[str]]
 
+_libc: list[Any] = []  # loaded once: each loading keeps some memory
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, <linux/prctl.h>
 _SIGHUP, _SIGKILL, _SIGTERM, _SIGCONT = 1, 9, 15, 19 if sys.platform == "darwin" else 18
 #: The interval of checks for caps that the kernel doesn't enforce, in seconds; the share of time that checks may take; and the longest
@@ -71,12 +72,12 @@ _SIGNALS_TO_RESET = (1, 2, 13, 15, 25)
 
 def become_subreaper(*, on: bool = True) -> bool:
     """Make this process adopt the orphans below it (Linux); False where the system can't."""
-    if not sys.platform.startswith("linux"):
-        return False
     try:
-        import ctypes
+        if not _libc:
+            import ctypes
 
-        return bool(ctypes.CDLL(None).prctl(_SUBREAPER, int(on), 0, 0, 0) == 0)
+            _libc.append(ctypes.CDLL(None))
+        return bool(_libc[0].prctl(_SUBREAPER, int(on), 0, 0, 0) == 0)
     except (OSError, AttributeError, ImportError):
         return False
 
@@ -186,8 +187,7 @@ def traits() -> list[object]:
     status = [line for line in read("/proc/self/status").splitlines() if line.startswith(_LASTING)]
     found = [os.getpriority(os.PRIO_PROCESS, 0), read("/proc/self/limits"), *status]
     for fd in os.listdir("/dev/fd"):
-        # The descriptor of this listing is closed by now.
-        attempt(lambda path: found.append((path, os.readlink(path))), f"/dev/fd/{fd}")
+        attempt(lambda path: found.append((path, os.readlink(path))), f"/dev/fd/{fd}")  # that of the listing is closed by now
     return found
 
 
