@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import psutil
 from sandboxes import command_of
 
-from referee.isolation.limits import Limits
 from referee.league.local import LocalPool
 from referee.league.values import MatchTask, Team
 from referee.league.worker import Played, Terms, Void
-from referee.match.clock import TimeControl
+from referee.match.options import MatchOptions, RunOptions, TimeControl
 
 if TYPE_CHECKING:
     import random
@@ -49,7 +48,8 @@ def opened(level: str, folder: Path, slots: int) -> LocalPool:
     bot.chmod(0o755)
     teams = {name: Team(name, {"hunter": str(bot), "prey": str(bot)}) for name in "AB"}
     time = TimeControl(startup=None, move=None, bank=None)
-    return LocalPool(Terms("evasion", None, time, level, Limits(), {"max_lateness": 3600.0}), teams, folder / "replays", slots)
+    options = MatchOptions.model_validate({"time": time, "run": RunOptions(max_lateness=3600.0), "isolation": level})
+    return LocalPool(Terms("evasion", None, options), teams, folder / "replays", slots)
 
 
 def task(number: int, steps: int) -> MatchTask:
