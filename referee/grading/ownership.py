@@ -62,6 +62,7 @@ def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[S
     owned: list[Claim] = []
     strangers = known
     if rows is not None:
+        _check_names(rows, known)
         made, others, owned = _on_roster(found, rows, known, clashes)
         students = {row.student for row in rows}
         strangers = [submission for submission in known if submission.student not in students]
@@ -80,6 +81,28 @@ def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[S
     return made
 
 
+def _check_names(rows: Sequence[Row], known: Sequence[Submission]) -> None:
+    """Raise UsageError if the roster gives another name to a student of an earlier run, who would be another student without the marks."""
+    on_roster, begun = {row.student for row in rows}, {submission.student for submission in known}
+    for old in known:
+        if old.name and old.student not in on_roster and (tokens := _tokens(old)):
+            texts = {token.partition(" ")[2] for token in tokens}
+            row = next((row for row in rows if row.student not in begun and texts & {escape(text) for text in roster.keys(row)}), None)
+            if row is not None:
+                name = escape(old.student, 80)
+                raise UsageError(
+                    f"The student '{escape(row.student, 80)}' on the roster is the student '{name}' of an earlier run ({escape(old.person, 80)}), "
+                    f"who has the marks. Nothing was graded or changed. Write '{name}' into the column 'student' of line {row.line}, or name another folder with --out."
+                )
+
+
+def _tokens(old: Submission) -> tuple[str, ...]:
+    """Return the person and the addresses of a submission of an earlier run, if a platform knows them."""
+    if not old.person or old.person.startswith(("name ", "submission ")):
+        return ()
+    return old.person, *(f"mail {escape(key(text))}" for text in old.identities if "@" in text)
+
+
 def _shared(owned: Sequence[Claim], known: Sequence[Submission]) -> list[str]:
     """Return a sentence for each person and each address that submissions of two students have.
 
@@ -87,10 +110,9 @@ def _shared(owned: Sequence[Claim], known: Sequence[Submission]) -> list[str]:
     """
     before: dict[str, tuple[str, str]] = {}
     for old in known:
-        if old.name and old.person and not old.person.startswith(("name ", "submission ")):
-            shown = f"the submission '{escape(old.name, 80)}' ({escape(old.person, 80)}) of an earlier run"
-            tokens = (old.person, *(f"mail {escape(key(text))}" for text in old.identities if "@" in text))
-            before.update(dict.fromkeys(tokens, (old.student, shown)))
+        shown = f"the submission '{escape(old.name, 80)}' ({escape(old.person, 80)}) of an earlier run"
+        for token in _tokens(old) if old.name else ():
+            before.setdefault(token, (old.student, shown))
     now: dict[str, tuple[str, str]] = {}
     clashes: dict[tuple[str, str], str] = {}
     for claim in owned:

@@ -145,6 +145,27 @@ def test_an_earlier_run_knows_whose_an_id_and_an_address_are(lines: Sequence[str
     assert "submission_3" in students(again).values()
 
 
+@pytest.mark.parametrize("lines", [IDS, ADDRESSES])
+def test_a_student_of_an_earlier_run_gets_no_other_name(lines: Sequence[str], tmp_path: Path) -> None:
+    """The name is that of the marks: under another one Ada would be missing."""
+    before = collect(gradescope(tmp_path / "first", ADA_101, BOB_102), tmp_path / "1", SEATS)
+    for people in ((BOB_102,), (ADA_101, BOB_102)):
+        with pytest.raises(
+            UsageError, match=r"'ada' on the roster is the student '101' of an earlier run \(id 101\), who has the marks"
+        ) as caught:
+            collect(
+                gradescope(tmp_path / f"late {len(people)}", *people, first=3),
+                tmp_path / "2",
+                SEATS,
+                roster(tmp_path, *lines),
+                known=before,
+            )
+        assert "Write '101' into the column 'student' of line 2" in str(caught.value)
+    names = ("student,name,email", "101,Ada Lovelace,ada@uni.example", "102,Bob Martin,bob@uni.example")
+    again = collect(gradescope(tmp_path / "again", BOB_102, first=3), tmp_path / "3", SEATS, roster(tmp_path, *names), known=before)
+    assert students(again) == {"101": "", "102": "submission_3"}
+
+
 def test_the_roster_settles_a_clash_of_an_id_and_an_address(tmp_path: Path) -> None:
     """By the file of each, or by both the id and the address of the person."""
     source = gradescope(tmp_path / "export", ADA_101, BOB_AS_ADA)
