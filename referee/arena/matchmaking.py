@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-#: The golden ratio spreads any number of places evenly.
-_GOLDEN = (math.sqrt(5) - 1) / 2
+#: Multiples of these two numbers spread any number of places evenly, along both axes.
+_GOLDEN, _SILVER = (math.sqrt(5) - 1) / 2, math.sqrt(2) - 1
 #: The information of the tie that each version has against an average one, so that nothing is ever infinitely uncertain.
 _OWN = 0.25
 
@@ -127,9 +127,12 @@ class Matchmaker:
         return int(a), int(b)
 
     def _spread(self, a: int, may_meet: Any) -> int:
-        """Return the opponent for a duel of a placement: the ratings of all of them are spread evenly over all entries."""
-        ordered = sorted((place for place in np.flatnonzero(may_meet)), key=lambda place: (self._strengths[place], self._names[place]))
-        return int(ordered[int((int(self._duels[a]) + 1) * _GOLDEN % 1 * len(ordered))])
+        """Return the opponent for a duel of a placement: their ratings are spread evenly over all entries, and so are these duels."""
+        ordered = sorted(np.flatnonzero(may_meet).tolist(), key=lambda place: (self._strengths[place], self._names[place]))
+        # Others that are new take another part of the ratings in the same duel of theirs.
+        middle = int((a * _SILVER + (int(self._duels[a]) + 1) * _GOLDEN) % 1 * len(ordered))
+        reach = len(ordered) // 20
+        return min(ordered[max(0, middle - reach) : middle + reach + 1], key=lambda place: int(self._duels[place]))
 
     def _note(self, a: int, b: int) -> None:
         """Count a duel as played."""

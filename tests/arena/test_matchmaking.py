@@ -47,6 +47,15 @@ def test_a_new_version_meets_opponents_of_all_strengths() -> None:
     assert "new" not in pair
 
 
+def test_many_new_versions_share_the_duels_of_their_placement() -> None:
+    chooser = matchmaker([Entry(f"E{number:02}", 0.0, 0, 0) for number in range(40)])
+    counts: Counter[str] = Counter()
+    while min(counts.values(), default=0) < 10 or len(counts) < 40:
+        counts.update(chooser.next() or ())
+    assert counts.total() <= 40 * 12
+    assert max(counts.values()) <= 14
+
+
 def test_like_strengths_and_few_duels_tell_most() -> None:
     found = [Entry(name, strength, 100, 0) for name, strength in (("weak", -3.0), ("a", 0.0), ("b", 0.1), ("strong", 3.0))]
     often = {frozenset(pair): 50 for pair in (("weak", "a"), ("weak", "b"), ("a", "strong"), ("b", "strong"), ("weak", "strong"))}
