@@ -61,6 +61,11 @@ class ArenaSchedule(Schedule):
         self.ending = ""
 
     @property
+    def is_endless(self) -> bool:
+        """True: an arena goes on until it is frozen."""
+        return True
+
+    @property
     def left(self) -> int | None:
         """How many duels are still to be planned; None: no limit."""
         return self._left

@@ -73,6 +73,11 @@ class Schedule:
         return tuple(self.league.starts_of(variant) for variant in range(len(self.league.variants)))
 
     @property
+    def is_endless(self) -> bool:
+        """True if further duels follow for ever, so that none of them is missing."""
+        return False
+
+    @property
     def matches_each(self) -> int:
         """The number of matches of each duel."""
         return 1 if self.game.pairing is None else 2
