@@ -145,7 +145,7 @@ class LiveReport:
         return [*gone, *(duel for duel in data.duels if self._duels.get(duel.number) != duel)]
 
     def _take(self, changed: list[report.DuelLine], data: report.ReportData, *, is_over: bool) -> None:
-        is_same = not changed and data == self._data and not self._problem
+        is_same = not changed and self._data is not None and _rest(data) == _rest(self._data) and not self._problem
         for duel in changed:
             self._duels[duel.number] = duel
             self._log.append(duel.number)
@@ -172,6 +172,11 @@ class LiveReport:
         if match is None or not match.replay:
             return None
         return self._sites.open(key, self._folder / match.replay, self._folder, match.seats)
+
+
+def _rest(data: report.ReportData) -> report.ReportData:
+    """Return all but the duels."""
+    return data._replace(duels=())
 
 
 def serve(
