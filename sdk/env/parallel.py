@@ -43,7 +43,8 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # as above
         self.observation_spaces = {seat: self._space(seat) for seat in SEATS}
         self.action_spaces = {seat: encoding.action_space for seat, encoding in self._encodings.items()}
         self._masks: dict[str, Any] = {}
-        self._trail: list[State] = []
+        #: The latest positions of the game that is drawn, the newest last.
+        self.trail: list[State] = []
         self._is_closed = False
 
     def _space(self, seat: str) -> spaces.Dict:
@@ -69,7 +70,7 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # as above
         self._refuse_closed()
         self._episodes.begin(seed)
         self.agents = list(SEATS)
-        self._trail = []
+        self.trail = []
         return self._observed()
 
     def step(
@@ -102,7 +103,7 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # as above
     def _observed(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         batch = self._episodes.batch
         if self.render_mode is not None:
-            self._trail = [*self._trail[1 - TRAIL :], batch.state(0)]
+            self.trail = [*self.trail[1 - TRAIL :], batch.state(0)]
         seen, infos = {}, {}
         for seat, encoding in self._encodings.items():
             found, mask = encoding.observe(batch.games, batch.walls)
@@ -117,9 +118,9 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # as above
         self._refuse_closed()
         if self.render_mode is None:
             return None
-        if not self._trail:
+        if not self.trail:
             raise ResetNeeded("the first call must be reset()")
-        return drawn(self._trail)
+        return drawn(self.trail)
 
     def close(self) -> None:
         """End the environment."""

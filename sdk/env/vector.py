@@ -193,7 +193,8 @@ class EvasionEnv(Env[Observation, Any]):
         self._players = _OneSeat(1, seat, opponent, options)
         self.observation_space = self._players.encoding.observation_space
         self.action_space = self._players.encoding.action_space
-        self._trail: list[State] = []
+        #: The latest positions of the game that is drawn, the newest last.
+        self.trail: list[State] = []
         self._is_closed = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
@@ -201,7 +202,7 @@ class EvasionEnv(Env[Observation, Any]):
         self._refuse_closed()
         super().reset(seed=seed)
         self._players.episodes.begin(seed)
-        self._trail = []
+        self.trail = []
         return self._observed()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -222,7 +223,7 @@ class EvasionEnv(Env[Observation, Any]):
     def _observed(self) -> tuple[Observation, dict[str, Any]]:
         seen, mask = self._players.observed()
         if self.render_mode is not None:
-            self._trail = [*self._trail[1 - TRAIL :], self._players.batch.state(0)]
+            self.trail = [*self.trail[1 - TRAIL :], self._players.batch.state(0)]
         first = {name: array[0] for name, array in seen.items()} if isinstance(seen, dict) else seen[0]
         return first, {"action_mask": self._players.encoding.split(mask[0])}
 
@@ -231,9 +232,9 @@ class EvasionEnv(Env[Observation, Any]):
         self._refuse_closed()
         if self.render_mode is None:
             return None
-        if not self._trail:
+        if not self.trail:
             raise ResetNeeded("the first call must be reset()")
-        return drawn(self._trail)
+        return drawn(self.trail)
 
     def close(self) -> None:
         """End the environment."""

@@ -287,8 +287,8 @@ def test_pictures_are_drawn_as_in_the_exports(size: dict[str, Any]) -> None:
     for action in (1, 0, 2):
         env.step(action)
     shown, players = env.render(), env.unwrapped
-    assert (shown == np.asarray(image(picture.draw(players._trail), 300))).all()
-    assert len(players._trail) == 4
+    assert (shown == np.asarray(image(picture.draw(players.trail), 300))).all()
+    assert len(players.trail) == 4
     frames: Any = sdk.env.make_vec("evasion", 2, render_mode="rgb_array", **size)
     frames.reset(seed=1)
     assert [frame.shape for frame in frames.render()] == [shown.shape] * 2
