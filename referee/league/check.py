@@ -151,7 +151,11 @@ class _LeagueCheck:
         if not self._problems:
             self._problems += self._opened.contradicted(found.results)
         self._check_decision(found)
-        return LeagueReport(self._count, self._problems, [*self._check_forfeits(), *self._not_compared(), *self._left(0 if self._plan.is_endless else count)])
+        return LeagueReport(
+            self._count,
+            self._problems,
+            [*self._check_forfeits(), *self._not_compared(), *self._left(0 if self._plan.is_endless else count)],
+        )
 
     def _check_rest(self, tasks: Sequence[MatchTask], numbers: Sequence[int]) -> LeagueReport:
         """Name what the store has lost, and check the replays of all other matches. There are no standings without the lost ones."""
