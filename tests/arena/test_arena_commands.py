@@ -150,6 +150,22 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
     assert referee("arena", "thaw", "arena").stdout == "The arena takes versions.\n"
 
 
+def test_a_version_that_is_added_while_others_play_plays_too(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = two_versions(tmp_path, monkeypatch)
+    running = commands.start("arena", "run", "arena", "--slots", "2", "-q", cwd=tmp_path)
+    while done_matches(folder) < 1:
+        assert running.poll() is None, running.communicate(timeout=60)
+    arena = open_arena(folder)
+    add(arena, "late", "late")
+    while not any("late v1" in one.task.seats.values() for one in arena.store.matches(done=True)):
+        assert running.poll() is None, running.communicate(timeout=60)
+    arena.close()
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=120)
+    assert running.returncode == 130, told
+    assert "Traceback" not in told
+
+
 def test_ctrl_c_says_how_to_go_on(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = two_versions(tmp_path, monkeypatch)
     running = commands.start("arena", "run", "arena", "--slots", "1", "-q", cwd=tmp_path)
