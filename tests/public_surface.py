@@ -18,11 +18,13 @@ from typing import Any
 
 FILE = Path(__file__).parent / "data" / "public-surface.json"
 MODULES = ("referee", "sdk", "sdk.evasion", "sdk.maze", "sdk.rectangle", "sdk.testing")
+#: Options of a short match in which no bot is late.
+_PATIENT = ["--max-steps", "3", "--isolation", "none", "--startup", "none", "--move-time", "none", "--bank", "none"]
 #: Commands whose ``--json`` is looked at, each after those before it. "REPLAY" and "DUEL" stand for files that the first ones write.
 PRINTED = {
-    "play": ["play", "straight", "still", "--max-steps", "3", "--isolation", "none", "--out", "a.replay.jsonl.gz"],
-    "duel": ["duel", "random", "random", "--max-steps", "3", "--isolation", "none", "--out", "duel"],
-    "play --games": ["play", "straight", "still", "--max-steps", "3", "--isolation", "none", "--games", "2"],
+    "play": ["play", "straight", "still", *_PATIENT, "--out", "a.replay.jsonl.gz"],
+    "duel": ["duel", "random", "random", *_PATIENT, "--out", "duel"],
+    "play --games": ["play", "straight", "still", *_PATIENT, "--games", "2"],
     "verify": ["verify", "a.replay.jsonl.gz"],
     "show": ["show", "a.replay.jsonl.gz"],
     "export": ["export", "a.replay.jsonl.gz", "--svg"],

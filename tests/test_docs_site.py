@@ -27,7 +27,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("sphinx")
     folder = tmp_path_factory.mktemp("site")
     words = [sys.executable, str(ROOT / "scripts/make-docs"), str(folder / "pages")]
-    done = subprocess.run(words, cwd=folder, env={**os.environ, "COLUMNS": "40"}, capture_output=True, text=True, timeout=500)
+    done = subprocess.run(words, cwd=folder, env={**os.environ, "COLUMNS": "40"}, capture_output=True, text=True, timeout=1500)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == str(folder / "pages/index.html")
     assert [path.name for path in folder.iterdir()] == ["pages"]

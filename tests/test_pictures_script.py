@@ -64,7 +64,7 @@ def test_a_picture_is_made_again(name: str, tmp_path: Path) -> None:
     pytest.importorskip("playwright")
     need(any(map(shutil.which, ("chromium", "chromium-browser"))), "chromium is missing")
     words = [sys.executable, str(ROOT / "scripts/make-pictures"), str(tmp_path), name]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=1500)
     assert done.returncode == 0, done.stderr
     kept = sorted(PICTURES.glob(f"{name}-*.webp"))
     assert [path.name for path in sorted(tmp_path.iterdir())] == [path.name for path in kept]

@@ -16,6 +16,8 @@ from sandboxes import need
 import referee
 
 ROOT = Path(__file__).parents[1]
+#: No bot is late, whatever else this machine does.
+PATIENT = ("--startup", "none", "--move-time", "none", "--bank", "none")
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -23,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 def run(words: list[str | Path], folder: Path) -> str:
     """Run a command outside the repository, with nothing of it on the path; return its output."""
     env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
-    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, f"{words}\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
     return done.stdout + done.stderr
 
@@ -79,9 +81,8 @@ def test_the_wheel_plays_without_the_repository(installed: Path, tmp_path: Path)
     where = run([installed / "python", "-c", "import sdk, referee; print(sdk.HunterBot, referee.__file__)"], tmp_path)
     assert str(installed.parent) in where
     assert str(ROOT) not in where
-    said = run(
-        [installed / "referee", "play", "boxer", "runner", "--max-steps", "200", "--seed", "1", "--out", "a.replay.jsonl.gz"], tmp_path
-    )
+    match = ("play", "boxer", "runner", "--max-steps", "200", "--seed", "1", "--out", "a.replay.jsonl.gz")
+    said = run([installed / "referee", *match, *PATIENT], tmp_path)
     assert "  winner   " in said
     assert "good, 200 steps" in run([installed / "referee", "verify", "a.replay.jsonl.gz"], tmp_path)
     assert "Usage: referee watch" in run([installed / "referee", "watch", "--help"], tmp_path)
@@ -92,10 +93,10 @@ def test_the_wheel_brings_what_it_needs(built: Path, tmp_path: Path) -> None:
     """Installed from the package index of this machine, where there is one."""
     run([sys.executable, "-m", "venv", tmp_path / "env"], tmp_path)
     pip: list[str | Path] = [tmp_path / "env/bin/python", "-m", "pip", "--disable-pip-version-check", "--retries", "0", "--timeout", "20"]
-    reached = subprocess.run([*pip, "download", "--no-deps", "--quiet", "typer"], cwd=tmp_path, capture_output=True, timeout=300)
+    reached = subprocess.run([*pip, "download", "--no-deps", "--quiet", "typer"], cwd=tmp_path, capture_output=True, timeout=1200)
     need(reached.returncode == 0, "no package index is within reach", of_kernel=True)
     (wheel,) = built.glob("*.whl")
     run([*pip, "install", "--quiet", f"{wheel}[web]"], tmp_path)
-    said = run([tmp_path / "env/bin/referee", "play", "boxer", "runner", "--max-steps", "50", "--isolation", "none"], tmp_path)
+    said = run([tmp_path / "env/bin/referee", "play", "boxer", "runner", "--max-steps", "50", "--isolation", "none", *PATIENT], tmp_path)
     assert "referee watch matches/replays/" in said
     assert "import sdk" not in run([tmp_path / "env/bin/python", "-c", "import sdk"], tmp_path)

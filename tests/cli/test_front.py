@@ -94,7 +94,8 @@ def test_the_referee_alone_says_within_a_screen_what_three_kinds_of_people_try(r
             words = re.split(r"  +", line.strip())[0].split()[1:]
             assert words[0] in NAMES
             if words[0] in ("play", "new"):
-                assert referee(*words, *(["--max-steps", "5"] if words[0] == "play" else [])).returncode == 0, line
+                short = ["--max-steps", "5", "--startup", "none"] if words[0] == "play" else []
+                assert referee(*words, *short).returncode == 0, line
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["watch", "install"])
@@ -102,7 +103,8 @@ def test_a_match_ends_with_the_one_next_step_that_fits(is_whole: bool, tmp_path:
     """Where the packages for pages are missing, the step installs them for this Python before it opens the viewer."""
     lacks = "" if is_whole else "from referee.support import packages; packages.WEB['some-package'] = 'no_module_of_this_name'\n"
     code = f"import sys; sys.argv[0] = 'referee'; from referee.__main__ import main\n{lacks}main()"
-    words = [sys.executable, "-c", code, "play", "straight", "still", "--max-steps", "3", "--out", "a match.replay.jsonl.gz"]
+    patient = ["--startup", "none", "--move-time", "none", "--bank", "none"]
+    words = [sys.executable, "-c", code, "play", "straight", "still", "--max-steps", "3", "--out", "a match.replay.jsonl.gz", *patient]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     steps = [line for line in done.stdout.splitlines() if line.startswith("Next:")]
