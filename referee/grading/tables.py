@@ -72,8 +72,8 @@ def grades_csv(grades: Grades) -> bytes:
     return written.encode("utf-8" if written.isascii() else "utf-8-sig")
 
 
-def summary(grades: Grades, more: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what all students have in common: the rubric and its tests. ``more`` has further keys of each test by its number."""
+def _summary(grades: Grades) -> dict[str, Any]:
+    """Return what all students have in common: the rubric and its tests."""
     rubric = grades.rubric
     return {
         "name": rubric.name,
@@ -87,7 +87,7 @@ def summary(grades: Grades, more: Mapping[int, Mapping[str, Any]]) -> dict[str, 
                 "name": test.name,
                 "seat": test.seat,
                 "against": test.against,
-                **more[test.number],
+                "need": {need.kind: need.value for need in test.needs},
                 "points": finite(test.points),
                 "starts": test.starts,
                 "hidden": test.hidden,
@@ -104,7 +104,7 @@ def grades_json(grades: Grades, folders: Mapping[str, str]) -> bytes:
         "format": FORMAT,
         "referee": __version__,
         "runs": list(grades.runs),
-        **summary(grades, {test.number: {"need": {need.kind: need.value for need in test.needs}} for test in grades.rubric.tests}),
+        **_summary(grades),
     }
     # One student a line: as readable as it is fast to write.
     students = ",\n".join(json.dumps(_student(student, grades, folders), allow_nan=False) for student in grades.students)
