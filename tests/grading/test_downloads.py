@@ -272,6 +272,7 @@ def test_a_folder_around_a_class_is_known_by_its_own_name() -> None:
     assert is_class("any", ["Jane_1_assignsubmission_file_"], MOODLE)
     assert not is_class("alice", ["hunter.py", "lib"])
     assert not is_class("alice", ["bot.py"])
+    assert not is_class("alice", ["alice.py", "__pycache__", "__MACOSX"])
     assert not is_class("Jane_1_assignsubmission_file_", ["a.py", "b.py"])
     assert not is_class("Jane_1_assignsubmission_file_", ["a.py", "b.py"], MOODLE)
     assert not is_class("submission_1", ["a.py", "b.py"])
