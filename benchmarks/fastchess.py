@@ -249,10 +249,14 @@ class Fastchess:
         lines = self.lines(is_end=False)
         return escape(lines[0].strip(), 60) if status == 0 and lines else "fastchess"
 
-    def tournament(self, games: int) -> tuple[int, int]:
-        """Play games, and return the number of questions and the nanoseconds from the first question to the last one."""
+    def tournament(self, games: int, at_once: int = 1, *, restarts: bool = False) -> tuple[int, int]:
+        """Play games, and return the number of questions and the nanoseconds from the first question to the last one.
+
+        With ``restarts`` each game has new engines.
+        """
         arguments = [part for name in ("white", "black") for part in ("-engine", f"cmd={self.engine}", f"name={name}")]
-        arguments += ["-each", "tc=100000", "proto=uci", "-rounds", str(games // 2), "-games", "2", "-concurrency", "1"]
+        arguments += ["-each", "tc=100000", "proto=uci", *(["restart=on"] if restarts else [])]
+        arguments += ["-rounds", str(games // 2), "-games", "2", "-concurrency", str(at_once)]
         # Reports and saved states only now and then; one line for each game remains.
         arguments += ["-ratinginterval", "0", "-autosaveinterval", "0", "-pgnout", "file=games.pgn", "notation=uci"]
         status = self.run(arguments, 60 + games)

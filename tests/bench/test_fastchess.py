@@ -105,6 +105,21 @@ def test_each_question_is_counted_once(script: Any, engine: Path, tmp_path: Path
     assert (tmp_path / "games").read_text().splitlines() == [" ".join(script.LINE)] * 4
 
 
+def test_engines_can_be_restarted_and_games_played_side_by_side(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[list[str]] = []
+
+    def run(self: Any, arguments: list[str], _: float) -> int:
+        found.append(arguments)
+        self.counters.write_bytes(script.SHAPE.pack(4 * len(script.LINE), 1, 8))
+        return 0
+
+    monkeypatch.setattr(script.Fastchess, "run", run)
+    fastchess = script.Fastchess("fastchess", tmp_path / "engine", tmp_path)
+    assert fastchess.tournament(4) == fastchess.tournament(4, 2, restarts=True) == (4 * len(script.LINE), 7)
+    assert ["restart=on" in arguments for arguments in found] == [False, True]
+    assert [arguments[arguments.index("-concurrency") + 1] for arguments in found] == ["1", "2"]
+
+
 def test_a_game_of_another_length_is_refused(script: Any, engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fastchess = script.Fastchess(str(stand_in(tmp_path, len(script.LINE) - 1)), engine, tmp_path)
     told = refused(capsys, fastchess.tournament, 2)

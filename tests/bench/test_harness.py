@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -127,14 +128,16 @@ def test_runs_that_can_not_be_compared_are_refused_before_anything_is_measured(t
 @pytest.mark.parametrize(
     ("name", "words", "count"),
     [
-        ("match_step", ["--steps", "1000"], 12),
-        ("isolation", ["--steps", "1000"], 6),
+        ("match_step", ["--steps", "1000"], 14),
+        ("isolation", ["--steps", "1000"], 7),
         ("league", ["--steps", "50", "--matches", "40", "--pretended", "2000"], 4),
         ("environments", ["--steps", "500"], 12),
+        ("short_matches", ["--games", "4"], 6),
     ],
 )
 def test_a_benchmark_prints_its_figures(name: str, words: list[str], count: int) -> None:
     need(not missing() or name in ("match_step", "environments"), missing())
+    need(name != "short_matches" or shutil.which("gcc") is not None, "gcc is missing")
     command = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--rounds", "1", "--json", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
