@@ -131,7 +131,7 @@ def test_nothing_is_offered_to_play_if_no_check_was_passed(referee: Cli, folder:
     [
         ("#!/usr/bin/env python3\nraise SystemExit(3)\n", "memory", "starts", 1),
         ("#!/usr/bin/env python3\nprint('hello', flush=True)\ninput()\ninput()\n", "memory,seeds", "ready", 1),
-        ('#!/usr/bin/env python3\nprint(\'{"type":"ready","protocol":1}\', flush=True)\ninput()\n', "two-at-once", "answers", 1),
+        ('#!/usr/bin/env python3\ninput()\nprint(\'{"type":"ready","protocol":1}\', flush=True)\ninput()\n', "two-at-once", "answers", 1),
         ("#!/no/such/interpreter\n", "memory", "starts", 3),
     ],
 )
