@@ -52,7 +52,7 @@ def test_a_duel_says_whose_wall_was_refused_and_in_which_game(referee: Cli, tmp_
     ("words", "text"),
     [
         (("debug",), "Missing argument 'REPLAY'."),
-        (("debug", "no.gz"), "Missing option '--seat'."),
+        (("debug", "no.gz"), "no.gz can't be read"),
         (("play", "--nope"), "No such option: --nope"),
         (("nosuch",), "No such command 'nosuch'."),
         (("debug", "no.gz", "--seat", "hunter"), "no.gz can't be read"),

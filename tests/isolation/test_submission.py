@@ -165,7 +165,7 @@ def test_on_the_command_line_each_is_a_sentence_and_exit_2(wish: str, best: Isol
     (folder / "out").symlink_to("/etc/passwd")
     done = referee("play", folder, "still", "--isolation", wish)
     assert done.returncode == 2
-    assert done.stderr == f"referee: The bot '{folder}' has a link that leaves it: 'out' points to '/etc/passwd'; put a copy there.\n"
+    assert done.stderr == "referee: The bot './bot' has a link that leaves it: 'out' points to '/etc/passwd'; put a copy there.\n"
     (folder / "out").unlink()
     (folder / "bot.py").unlink()
     (folder / "bot.py").symlink_to("/etc/hostname")
