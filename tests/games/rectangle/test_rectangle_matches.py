@@ -172,7 +172,7 @@ def test_many_that_misbehave_at_once(seed: int, tmp_path: Path, referee: Any) ->
         (["idle", "idle", "--max-walls", "3"], "Rectangle has no setting 'max_walls'"),
         (["idle", "boxer"], "is neither a file nor an example bot"),
         (["idle", "idle", "--preset", "tiny"], "no preset 'tiny'"),
-        ([], "needs 2 players (a, b), but 0 were named"),
+        ([], "needs 2 players (a, b), but none was named; to begin, let two example bots play"),
     ],
 )
 def test_what_cant_be_played(words: list[str], why: str, referee: Any) -> None:
