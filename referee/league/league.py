@@ -156,13 +156,11 @@ class Schedule:
         return 0
 
     def order(self, duel: Duel) -> tuple[int, ...]:
-        """Return the order of duels: round by round, so that all teams have played about as many duels at any moment.
+        """Return the order of duels: start by start, and round by round on each, so that all teams have played about as many duels at any moment.
 
-        If the league may end early and all fixtures are known, the order is start by start, and round by round on each.
+        In a Swiss league and in an elimination, a round ends before the next one is known, so a round has all its starts.
         """
-        if self.league.format.top:
-            return (duel.number,) if self.plan.format in schedule.ROUND_BY_ROUND else (duel.repeat, duel.start, duel.number)
-        return (duel.round, duel.repeat, duel.start, duel.variant, duel.number)
+        return (duel.number,) if self.plan.format in schedule.ROUND_BY_ROUND else (duel.repeat, duel.start, duel.number)
 
     def decided(self, results: Sequence[DuelResult], *, looks: int | None = None) -> str | None:
         """Return why the league may end: its first places are certain. None if they aren't.
