@@ -195,6 +195,7 @@ WRONG = [
     ("[[variants]]\nname = 3", "variants, table 1: name is 3, but must be a text"),
     ("[[teams]]\nname = 'b'\nprogram = 'random'", "The names of the teams 'b' and 'B' look alike"),
     ("[[teams]]\nname = 'B'\nprogram = 'random'", "Two teams have the name 'B'"),
+    ("[[teams]]\nname = 'Ada'\nprogram = 'random'\n[[teams]]\nname = '\u0410da'\nprogram = 'random'", "'Ada' and '\u0410da' look alike"),
     ("[[teams]]\nprogram = 'random'", "teams, table 1: the key 'name' is missing"),
     ("[[teams]]\nname = 3", "teams, table 1: the key 'name' is 3, but must be a text"),
     ("[[teams]]\nname = 'C'", "the team 'C' has no program; add the key program, or hunter and prey."),
