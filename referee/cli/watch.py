@@ -173,7 +173,7 @@ def export(
     else:
         put(str(place))
         if kind == "html":
-            say(f"Open it in any browser, or:  {program()} watch {place}")
+            say(f"Open it in any browser, or:  {program()} watch {shlex.quote(str(place))}")
 
 
 def _kind(flags: tuple[bool, ...], out: Path | None) -> str:

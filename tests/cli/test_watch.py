@@ -245,6 +245,7 @@ def test_an_export_goes_where_a_link_leads_and_into_a_pipe(good: Path, referee: 
 def test_html_is_read_back(good: Path, referee: Cli, tmp_path: Path) -> None:
     assert referee("export", good, "--html").stdout == "good.html\n"
     assert referee("watch", good, "--export", "again.html").stdout == "again.html\n"
+    assert referee("export", good, "--html", "--out", "a page.html").stderr.rstrip().endswith("watch 'a page.html'")
     for name in ("good.html", "again.html"):
         assert referee("export", name, "--svg", "--out", f"{name}.svg").returncode == 0
         assert (tmp_path / f"{name}.svg").read_text().count("<rect") > 2
