@@ -110,12 +110,12 @@ def joining(opened: OpenLeague, spec: str, name: str | None) -> Team:
             f"A league by {plan.format} has begun, so no team can join it; formats that grow: {' and '.join(schedule.GROWING)}."
         )
     chosen = Path(spec).stem if name is None else name
-    check_name(chosen, "The name of the new team" if name is None else "--name")
     known = {key: team for team in plan.everybody for key in identities(team)}
     if other := next((known[key] for key in identities(chosen) if key in known), None):
         other, new = escape(other, 60), escape(chosen, 60)
         alike = "" if other == new else f", and {new} looks like it"
         raise UsageError(f"There is a team {other} already{alike}; give the new one another name with --name.")
+    check_name(chosen, "The name of the new team" if name is None else "--name")
     return _checked(opened, chosen, spec, Path.cwd())
 
 

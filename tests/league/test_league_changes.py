@@ -105,6 +105,14 @@ def test_the_name_of_a_team_that_joins_is_checked_as_in_the_file(name: str, told
     assert str(caught.value).isprintable()
 
 
+def test_a_name_of_mixed_alphabets_that_looks_like_a_teams_is_refused_with_both_named(tmp_path: Path) -> None:
+    (tmp_path / "late.py").write_text(IDLE)
+    opened = open_new(tmp_path, teams=2)
+    opened = add_team(opened, joining(opened, str(tmp_path / "late.py"), "Ada"))
+    with pytest.raises(UsageError, match="There is a team Ada already, and \u0410da looks like it"):
+        joining(opened, str(tmp_path / "late.py"), "\u0410da")
+
+
 BAD_WORKERS = [
     (("--slots", "0"), "--slots is 0"),
     (("--cluster", "local:0"), "must be a number from 1 to 1,024"),
