@@ -79,7 +79,8 @@ def whereabouts(player: ProcessPlayer, *, may_end: bool = True) -> Whereabouts |
 def _stack(player: ProcessPlayer, *, may_end: bool) -> tuple[str, bool]:
     """Ask a bot for its stack and return what it writes to stderr; "" if no process of the bot handles one of the signals.
 
-    The second value is true if the bot may have been waiting for a question: only the SDK's part of a stack tells.
+    The second value is true if the bot may have been waiting for a question: without the SDK's part of a stack, a process that isn't
+    running may have been.
     """
     first = player.process.sandbox.first_pid()
     if first <= 0:
@@ -88,7 +89,7 @@ def _stack(player: ProcessPlayer, *, may_end: bool) -> tuple[str, bool]:
     pid, number, may_wait = next((pid for pid in processes if has_signal(pid, ("SigCgt",), unknown=True)), None), signal.SIGURG, False
     if pid is None and may_end:
         pid, number = next(filter(_is_python, processes), None), signal.SIGABRT
-        may_wait = True
+        may_wait = pid is not None and not _is_running(pid)
     if pid is None:
         return "", False
     # What is in the pipe already, which is a pipe's worth at most, came before.
@@ -135,6 +136,14 @@ def _is_python(pid: int) -> bool:
     """Whether a process is a Python that writes its stacks when it gets SIGABRT."""
     try:
         return _status(pid)["Name"].strip().startswith(_PYTHONS) and has_signal(pid, ("SigCgt",), signal.SIGABRT, unknown=False)
+    except (KeyError, OSError):
+        return False
+
+
+def _is_running(pid: int) -> bool:
+    """Whether a process has the processor, or would take it: it doesn't wait for anything."""
+    try:
+        return _status(pid)["State"].lstrip().startswith("R")
     except (KeyError, OSError):
         return False
 

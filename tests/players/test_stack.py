@@ -183,7 +183,7 @@ for line in sys.stdin:
 
 @pytest.mark.parametrize(
     ("words", "end"),
-    [(" loops", " s. Did it flush its output? It was at raw.py:3 in search."), ("", " s. Did it flush its output? It was at raw.py:5.")],
+    [(" loops", "limit of 1 s. It was at raw.py:3 in search."), ("", " s. Did it flush its output? It was at raw.py:5.")],
 )
 def test_a_loop_without_the_sdk(words: str, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -193,6 +193,16 @@ def test_a_loop_without_the_sdk(words: str, end: str, tmp_path: Path, monkeypatc
     fault = result.faults["hunter"]
     assert (fault.kind, fault.text[-len(end) :]) == ("late", end)
     assert "most recent call first" in (tmp_path / "hunter.log").read_text()
+
+
+@pytest.mark.slow
+def test_a_loop_before_it_is_ready_gets_no_advice_about_flushing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "raw.py").write_text("while True: pass\n")
+    # Python must run the loop by then, on a busy machine too.
+    options = Options(PATIENT.replace(startup=5.0), RunOptions(max_lateness=60.0))
+    result = play_match(f"{sys.executable} raw.py", "still", options=options)
+    assert result.faults["hunter"].text.endswith("within the start-up limit of 5 s. It was at raw.py:1.")
 
 
 def test_a_program_without_the_sdk_takes_no_signal() -> None:
