@@ -97,10 +97,11 @@ def analysis_lines(file: Path, found: MatchAnalysis, *, every: bool) -> list[str
 
 def _losses_lines(file: Path, analysis: Analysis[Any] | None, losses: Losses) -> list[str]:
     who, kind = the_seat(escape(losses.seat, 20)), "exactly" if losses.is_exact else "by an estimate"
+    lost = f"{who} lost by {escape(losses.fault, 400)}" if losses.fault else f"{who} lost."
     if not losses.steps:
-        return fitted(f"{who} lost, but no better move was found for it in any step, {kind}. Counted: {losses.measure}.", 0)
+        return fitted(f"{lost} No better move was found for it in any step, {kind}. Counted: {losses.measure}.", 0)
     number = "step" if len(losses.steps) == 1 else f"{len(losses.steps)} steps"
-    lines = fitted(f"{who} lost. Its {number} that cost most, {kind}. Counted: {losses.measure}.", 0)
+    lines = fitted(f"{lost} Its {number} that cost most, {kind}. Counted: {losses.measure}.", 0)
     for costly in losses.steps:
         lines += fitted(f"step {costly.step:>6,}  {_sentence(costly)}", _INDENT)
         if costly.verdicts and analysis is not None:

@@ -56,12 +56,16 @@ class Costly(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """The ``steps`` that cost a ``seat`` most, in the order of the match. ``measure`` names what their costs count."""
+    """The ``steps`` that cost a ``seat`` most, in the order of the match. ``measure`` names what their costs count.
+
+    ``fault`` is what the seat lost by: "a fault in step 7." and the sentence of the fault; "" if it had none.
+    """
 
     seat: Seat
     measure: str
     is_exact: bool
     steps: tuple[Costly, ...]
+    fault: str = ""
 
 
 class _Budget:
@@ -148,6 +152,7 @@ class MatchAnalysis:
         self.left_out: list[str] = []
         self.points: list[Point] = []
         self.losses: list[Losses] = []
+        self._faults: dict[Seat, str] = {}
 
     def run(self, *, every: bool, on_judged: Callable[[int], None]) -> None:
         """Read the replay and analyze it; ``every``: points are all changes of walls, not only those that changed the verdict.
@@ -192,6 +197,9 @@ class MatchAnalysis:
             good = {"status": "good", "text": f"Played again: every one of {replay.turns:,} steps is as the moves give it."}
             self.verified = {**(good if replay.problem is None else {"status": "bad", **replay.problem.to_json()}), "steps": replay.turns}
             self.outcome = self.game.outcome(replay.final)
+            for record in replay.faults:
+                told = {seat: str(fault.get("text", "")) for seat, fault in record["faults"].items()}
+                self._faults |= {seat: f"a fault in step {record['turn']:,}. {text}" for seat, text in told.items()}
             if not self.steps:
                 judge.begin(replay.final)
         judge.finish()
@@ -233,7 +241,10 @@ class MatchAnalysis:
             )
         if self._analysis is not None and self._budget.left <= 0.0 and any(point.step and not point.best for point in self.points):
             self.left_out.append(f"A turning point without a {self._analysis.suggestion_name} was not searched for one.")
-        self.losses = [search.losses(self._verdict_after) for search in searches]
+        self.losses = [
+            search.losses(self._verdict_after)._replace(fault=self._faults.get(seat, ""))
+            for seat, search in zip(losers, searches, strict=False)
+        ]
 
     def _point(self, step: Step, verdict: dict[str, Json]) -> Point:
         analysis = self._analysis

@@ -118,6 +118,11 @@ def test_the_losing_side_reads_its_costly_steps_and_how_to_see_them(referee: Cli
             False,
         ),
         ("maze-move-limit", "Nobody lost this match, so no step is named that cost a player much.", False),
+        (
+            "rectangle-small-goes-on-after-a-fault",
+            "Player a lost by a fault in step 5. The a's answer in turn 5 has a malformed move: ",
+            True,
+        ),
         ("rectangle-large-four-players", "Player a lost. Its 5 steps that cost most, by an estimate. Counted: cells of the 1,600", True),
     ],
 )
@@ -134,6 +139,19 @@ def test_the_moves_of_every_game_have_a_measure(replay: str, text: str, is_estim
             assert step["cost"] == step["instead"] - step["now"] > 0
             shown = json.loads(referee("show", file, "--step", str(step["step"]), "--json").stdout)["better"]
             assert shown[costly["seat"]] == {"move": step["better"], "now": step["now"], "instead": step["instead"]}
+
+
+def test_a_match_that_a_fault_lost_is_told_as_that(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "raises.py").write_text(
+        "from sdk import HunterBot\nclass B(HunterBot):\n    def hunt(self, state): raise ValueError(7)\nB.main()\n"
+    )
+    assert referee("play", "raises.py", "still", "--isolation", "none", "--out", "m.gz").returncode == 0
+    lines = referee("analyze", "m.gz").stdout.splitlines()
+    (told,) = (line for line in lines if line.startswith("The hunter lost"))
+    assert told.startswith(
+        "The hunter lost by a fault in step 0. The hunter (raises.py) exited with status 1: ValueError: 7, at raises.py:3"
+    )
+    assert " No better move was found for it in any step, by an estimate." in told
 
 
 def test_what_can_t_be_analyzed(referee: Cli) -> None:
