@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from broken_bots import GOOD
 from checks import check, named, texts
 
+from referee.author.check.answers import answers
 from referee.author.check.check import LATE, NO_ANSWER, NOT_READY
-from referee.author.check.finding import FAILED, SKIPPED, WARNING
+from referee.author.check.evidence import AskedQuestion
+from referee.author.check.finding import FAILED, KEEPING, SKIPPED, WARNING
+from referee.author.check.memory import Usage
 from referee.author.check.patience import Patience, Spent, longest_wait
+from referee.author.check.session import Given
 from referee.isolation.limits import LIMITS, Limits
+from referee.isolation.sandbox import MEMORY
 from referee.match.options import TimeControl
+from referee.players.faults import EXCEEDED, Fault
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from referee.author.check.evidence import Evidence
     from referee.author.check.run import Report
 
 #: A hunter of the SDK with a line in its ``hunt``, which is line 6 of its file.
@@ -146,6 +154,35 @@ def test_memory_is_measured_though_the_bot_is_ended_for_it(tmp_path: Path) -> No
     assert named(report, FAILED) == {"memory", "memory-growth"}
     assert re.match(r"It used more memory than its limit of 256 MiB in question \d+, and was ended\. It needs 16", said["memory"])
     assert re.search(r"grows by 16(\.\d+)? MiB a move .*; it meets the limit of 256 MiB after about 1\d moves", said["memory-growth"])
+
+
+def test_growth_over_too_few_moves_is_not_ok(tmp_path: Path) -> None:
+    bot = changed(tmp_path, "KEPT.append(b'x' * (30 << 20)); 1 / (5 - len(KEPT))", "KEPT = []")
+    report = check(bot, only=["memory-growth"])
+    assert named(report, WARNING) == {"memory-growth"}
+    said = r"Its memory grew by (89|9[01])(\.\d+)? MiB over 3 moves, too few to tell whether that goes on; if so, it meets the limit of 512 MiB "
+    assert re.match(said + r"after about 1[67] moves\. A match has up to 10,000\.$", texts(report)["memory-growth"])
+
+
+def test_a_bot_that_is_ended_for_its_memory_in_its_second_question_is_told_of_its_growth(tmp_path: Path) -> None:
+    bot = changed(tmp_path, "KEPT.append(b'x' * (150 << 20)); len(KEPT) > 1 and time.sleep(60)", "KEPT = []")
+    report = check(bot, only=["answers", "memory", "memory-growth"], limits=Limits(memory_bytes=256 << 20), level=LIMITS)
+    said = texts(report)
+    assert named(report, FAILED) == {"answers", "memory", "memory-growth"}
+    assert re.search(r"in question 2, and was ended\. It needs 1[45]\d(\.\d+)? MiB more with each move\.$", said["memory"])
+    assert re.search(r" MiB over 1 move\); it meets the limit of 256 MiB after about 2 moves\. A match", said["memory-growth"])
+
+
+def test_a_missing_answer_of_a_bot_that_was_ended_for_its_memory_has_the_remedy_of_memory() -> None:
+    fault = Fault(EXCEEDED, "The hunter (bot.py) used more memory than its limit of 512 MiB.", None, {"cause": MEMORY})
+    asked = AskedQuestion(b"{}", 1, None, Given(None, reason="ended", fault=fault))
+    found = answers(cast("Evidence", SimpleNamespace(transcript=SimpleNamespace(questions=(asked,), held_back=b"", stderr=()))))
+    assert (found.status, found.text, found.remedy) == (FAILED, fault.text, KEEPING)
+
+
+def test_memory_tells_one_question_and_one_move() -> None:
+    usage = Usage(300 << 20, 10 << 20, 290 << 20, 1, 0, 1, is_steady=True, is_over=True)
+    assert usage.words(256 << 20).endswith("(from 10 MiB to 290 MiB over 1 move); it meets the limit of 256 MiB after about 1 move.")
 
 
 def test_tables_that_are_filled_at_first_are_no_growth(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from referee.author.check.check import NO_ANSWER, NOT_READY, READY, STARTED, Check
 from referee.author.check.evidence import ONE_LINE, ONLY_ANSWERS
-from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, skipped
+from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, skipped
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def answers(evidence: Evidence) -> Finding:
                 return Finding(
                     FAILED, "It answered only when its input had ended.", quoted(asked.question), "nothing", "See the check flushes."
                 )
+            if given.exceeds_memory:
+                return Finding(FAILED, given.text, quoted(asked.question), "the end of the program", given.remedy or KEEPING)
             if given.place or given.remedy:
                 # Its sentence says what is in its stderr.
                 return Finding(FAILED, given.text, quoted(asked.question), "nothing", given.remedy or THINKING)

@@ -13,6 +13,8 @@ STATUSES = (OK, WARNING, FAILED, SKIPPED)
 _SHOWN = 300
 #: What to do about late answers.
 THINKING = "Look at the clock while you think, and answer with the best move so far; left in the question says how much time there is."
+#: What to do about too much memory.
+KEEPING = "Keep less: a game tree or a table needs a limit of its own."
 
 
 class Finding(NamedTuple):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.author.check.check import NOT_READY, READY, STARTED, Check
-from referee.author.check.finding import FAILED, WARNING, Finding, ok, skipped
+from referee.author.check.finding import FAILED, KEEPING, WARNING, Finding, ok, skipped
 from referee.author.check.timing import CLOSE, GROUP, questions_of_match, take_course
 from referee.isolation.limits import size_text
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from referee.author.check.evidence import Evidence
@@ -30,7 +31,7 @@ class Usage(NamedTuple):
     """The memory of a bot in bytes: at its peak, and after the answers between which its growth is measured.
 
     ``moves`` is the number of moves between these two, ``before`` of those before the first. ``ended`` is the number of the question in which
-    the bot went over its limit and was ended; 0 if it wasn't.
+    the bot went over its limit and was ended; 0 if it wasn't. ``is_over``: it went over its limit, ended for that or not.
     """
 
     peak: int
@@ -40,6 +41,7 @@ class Usage(NamedTuple):
     before: int = 0
     ended: int = 0
     is_steady: bool = False
+    is_over: bool = False
 
     @property
     def each(self) -> float:
@@ -47,15 +49,23 @@ class Usage(NamedTuple):
         return (self.last - self.first) / self.moves if self.moves else 0.0
 
     @property
+    def may_grow(self) -> bool:
+        """True if the growth isn't noise and has not stopped."""
+        return self.last - self.first > _NOISE and self.is_steady
+
+    @property
     def is_growing(self) -> bool:
-        """True if the growth isn't noise and goes on."""
-        return self.last - self.first > _NOISE and self.is_steady and (self.moves >= _FEWEST or self.ended > 0)
+        """True if the growth goes on, too: over enough moves, or to the limit."""
+        return self.may_grow and (self.moves >= _FEWEST or self.is_over)
 
     def words(self, limit: int) -> str:
-        """The growth as sentences: how much a move, and after how many moves it meets the limit."""
-        over = f"from {size_text(self.first)} to {size_text(self.last)} over {self.moves} moves"
-        when = self.ended or self.before + int((limit - self.first) / self.each)
-        return f"Its memory grows by {size_text(int(self.each))} a move ({over}); it meets the limit of {size_text(limit)} after about {when:,} moves."
+        """The growth as a sentence: how much a move, and after how many moves it meets the limit."""
+        over = f"over {counted(self.moves, 'move')}"
+        when = counted(self.ended or max(1, self.before + int((limit - self.first) / self.each)), "move")
+        meets = f"it meets the limit of {size_text(limit)} after about {when}."
+        if self.is_growing:
+            return f"Its memory grows by {size_text(int(self.each))} a move (from {size_text(self.first)} to {size_text(self.last)} {over}); {meets}"
+        return f"Its memory grew by {size_text(self.last - self.first)} {over}, too few to tell whether that goes on; if so, {meets}"
 
 
 def measure(evidence: Evidence) -> Usage:
@@ -69,12 +79,16 @@ def measure(evidence: Evidence) -> Usage:
     readings = [given.memory for given in answered]
     ended = len(readings) + 1 if trouble is not None and trouble.exceeds_memory else 0
     peak = max([seen.memory, *readings, trouble.memory if trouble is not None else 0])
+    is_over = ended > 0 or peak > evidence.subject.isolation.limits.memory_bytes
     before = max(1, min(_WARM, len(readings) // 3))
+    if len(readings) <= before + 1 and not (readings and is_over):
+        return Usage(peak, before=len(readings), ended=ended)
     if len(readings) <= before + 1:
-        return Usage(peak, ended=ended)
+        # Over its limit so soon, it is compared with its start.
+        return Usage(peak, seen.ready.memory, readings[-1], len(readings), 0, ended, is_steady=True, is_over=True)
     first, middle, last = readings[before - 1], readings[(before + len(readings)) // 2 - 1], readings[-1]
     is_steady = last - middle >= _LATER * (last - first)
-    return Usage(peak, first, last, len(readings) - before, before, ended, is_steady)
+    return Usage(peak, first, last, len(readings) - before, before, ended, is_steady, is_over)
 
 
 def memory(evidence: Evidence) -> Finding:
@@ -84,15 +98,15 @@ def memory(evidence: Evidence) -> Finding:
         return skipped(NOT_READY)
     usage = evidence.once(measure)
     growth = f" It needs {size_text(int(usage.each))} more with each move." if usage.is_growing else ""
-    remedy = _FORGET if growth else "Keep less: a game tree or a table needs a limit of its own."
+    remedy = _FORGET if growth else KEEPING
     if usage.ended:
         when = f"in question {usage.ended}" if evidence.transcript.is_ready else "before it was ready"
         text = f"It used more memory than its limit of {size_text(limit)} {when}, and was ended.{growth}"
-        return Finding(FAILED, text, f"{usage.ended} questions", "the end of the program", remedy)
+        return Finding(FAILED, text, counted(usage.ended, "question"), "the end of the program", remedy)
     if not usage.peak:
         return skipped("This system doesn't tell the memory of a process.")
     text = f"It used up to {size_text(usage.peak)}; the limit is {size_text(limit)}.{growth}"
-    questions = f"{usage.before + usage.moves} questions"
+    questions = counted(usage.before + usage.moves, "question")
     if usage.peak > limit:
         # Without isolation the limit isn't kept.
         return Finding(FAILED, text, questions, size_text(usage.peak), remedy)
@@ -107,13 +121,15 @@ def memory_growth(evidence: Evidence) -> Finding:
     if not usage.first and not usage.ended:
         return skipped("It answered too few questions to tell." if usage.peak else "This system doesn't tell the memory of a process.")
     count = questions_of_match(evidence)
-    if usage.is_growing and usage.last + usage.each * count > limit:
-        status = FAILED if usage.ended or usage.peak > limit else WARNING
+    if usage.may_grow and usage.last + usage.each * count > limit:
+        status = FAILED if usage.is_over else WARNING
         text = f"{usage.words(limit)} A match has up to {count:,}."
-        return Finding(status, text, f"{usage.before + usage.moves} questions", f"{size_text(usage.last - usage.first)} more", _FORGET)
+        return Finding(
+            status, text, counted(usage.before + usage.moves, "question"), f"{size_text(usage.last - usage.first)} more", _FORGET
+        )
     if usage.ended:
         return skipped("It was ended at its limit after too few answers to tell; see the check memory.")
-    return ok(f"Its memory grew by {size_text(max(0, usage.last - usage.first))} over {usage.moves} moves.")
+    return ok(f"Its memory grew by {size_text(max(0, usage.last - usage.first))} over {counted(usage.moves, 'move')}.")
 
 
 def stderr_amount(evidence: Evidence) -> Finding:
@@ -123,13 +139,13 @@ def stderr_amount(evidence: Evidence) -> Finding:
         return skipped("It answered no question.")
     count = questions_of_match(evidence)
     expected = course.stderr_bytes / len(course.given) * count
-    text = f"It wrote {size_text(course.stderr_bytes)} to stderr in {len(course.given)} questions."
+    text = f"It wrote {size_text(course.stderr_bytes)} to stderr in {counted(len(course.given), 'question')}."
     if expected > most:
         more = f"{text} A whole match has {count:,}; the log keeps the first {size_text(most)}."
         return Finding(
             WARNING,
             more,
-            f"{len(course.given)} questions",
+            counted(len(course.given), "question"),
             size_text(course.stderr_bytes),
             "Log less: not in each turn, or a line instead of a board.",
         )
