@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import inspect
 import json
 import math
 import os
@@ -138,8 +139,9 @@ def command(function: F) -> F:
             traceback.print_exc()
             _fail(f"An error of the referee itself ({type(error).__name__}), please report it with the lines above.", 4, as_json=as_json)
 
-    # The help keeps the line breaks of all paragraphs but the first.
-    wrapped.__doc__ = "\n\n".join(" ".join(paragraph.split()) for paragraph in (function.__doc__ or "").split("\n\n"))
+    # The help keeps the line breaks of all paragraphs but the first. Examples keep their lines: a backspace says so.
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    wrapped.__doc__ = "\n\n".join(f"\b\n{part}" if part.startswith("Try:  ") else " ".join(part.split()) for part in paragraphs)
     return wrapped  # type: ignore[return-value]
 
 

@@ -169,3 +169,9 @@ def test_the_help_of_commands_for_all_games_gives_no_example_of_one_game_alone(w
     text = referee(*words, "--help").stdout.lower()
     named = {name for name, own in OWN_WORDS.items() if any(re.search(rf"\b{word}\b", text) for word in own)}
     assert len(named) != 1, named
+
+
+def test_the_examples_of_a_help_keep_their_lines(referee: Cli) -> None:
+    shown = [line.strip() for line in referee("new", "--help").stdout.splitlines()]
+    first = shown.index("Try:  referee new hunter my_bot.py")
+    assert shown[first + 1 : first + 3] == ["referee new thief my_thief.py", "referee new team my_team"]
