@@ -33,7 +33,8 @@ def check_roles(teams: Iterable[Team], game: Game[Any, Any], settings: Any, term
         return
     found: dict[str, tuple[Seat, str]] = {}
     request = MatchRequest(game, settings, terms.options)
-    for team in teams:
+    by_name = {team.name: team for team in teams}
+    for team in by_name.values():
         programs = set(team.players.values())
         if len(programs) > 1 or any(bot.name in programs for bot in BOTS):
             continue
@@ -52,7 +53,16 @@ def check_roles(teams: Iterable[Team], game: Game[Any, Any], settings: Any, term
         if others
         else ""
     )
-    raise UsageError(f"The team '{escape(first, 60)}' doesn't play {seat}. {why} {to_add(seat, game, settings)}{more}")
+    rivals = _rivals(by_name, first, seat, [name for name in others if found[name][0] == seat])
+    raise UsageError(f"The team '{escape(first, 60)}' doesn't play {seat}. {why} {to_add(seat, game, settings, rivals)}{more}")
+
+
+def _rivals(teams: Mapping[str, Team], first: str, lacks: Seat, alike: Sequence[str]) -> tuple[str, ...]:
+    """Return the first team's program and that of another team for the same seat, best one that lacks the same seat; empty without one."""
+    played = next(seat for seat in teams[first].players if seat != lacks)
+    programs = (teams[name].players[played] for name in (*alike, *teams) if name != first)
+    rival = next((program for program in programs if program != teams[first].players[played]), None)
+    return () if rival is None else (teams[first].players[played], rival)
 
 
 class Role(NamedTuple):

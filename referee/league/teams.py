@@ -121,11 +121,16 @@ def _is_program(text: str, seat: Seat, game: Game[Any, Any], settings: Any, home
     return True
 
 
-def to_add(seat: Seat, game: Game[Any, Any], settings: Any) -> str:
-    """Return what to do about a team that has no program for a seat: the line for its table, or another command."""
+def to_add(seat: Seat, game: Game[Any, Any], settings: Any, rivals: Sequence[str] = ()) -> str:
+    """Return what to do about a team that has no program for a seat: the line for its table, or another command.
+
+    ``rivals`` are this team's program and another one that plays the same seat, if both are known.
+    """
+    here = " ".join(shlex.quote(escape(one.removeprefix(f"{Path.cwd()}/"), 200)) for one in rivals)
+    compare = f": referee compare {here}" if here else "; referee compare lets two of them meet the same opponent"
     return (
         f'Add a program for {seat}, or the line {seat} = "{middling(seat, game, settings) or "..."}" to its table in the league file. '
-        "Bots of one role need no league: referee compare A B."
+        f"Bots of one role need no league{compare}."
     )
 
 

@@ -34,7 +34,7 @@ def test_a_program_of_one_role_is_refused_and_the_told_line_mends_it(referee: Re
     assert "The team 'T0' doesn't play prey. The prey (" in refused.stderr
     assert "I hunt" in refused.stderr
     assert 'or the line prey = "evader" to its table in the league file. ' in refused.stderr
-    assert refused.stderr.endswith("Bots of one role need no league: referee compare A B.\n")
+    assert refused.stderr.endswith("Bots of one role need no league: referee compare in/bot0.py in/bot1.py.\n")
     assert not (tmp_path / "out").exists()
     file.write_text(file.read_text().replace('program = "bot0.py"\n', 'program = "bot0.py"\nprey = "evader"\n'))
     done = referee("league", "run", file, "--out", "out", "-q")
@@ -49,7 +49,7 @@ def test_all_teams_of_one_role_are_told_at_once(referee: Referee, tmp_path: Path
     (tmp_path / "in" / "bot2.py").write_text(HUNTER)
     refused = referee("league", "run", file, "--out", "out")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
-    assert refused.stderr.endswith(" 1 more: T2 has no prey.\n")
+    assert refused.stderr.endswith(" referee compare in/bot0.py in/bot2.py. 1 more: T2 has no prey.\n")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_folder_or_a_table_without_a_role_gets_the_same_line(referee: Referee,
     for refused in (first, second):
         assert refused.returncode == 2
         assert 'Add a program for prey, or the line prey = "evader" to its table' in refused.stderr
-        assert "referee compare A B" in refused.stderr
+        assert "Bots of one role need no league; referee compare lets two of them meet the same opponent." in refused.stderr
 
 
 def test_a_program_that_never_starts_is_left_to_the_league(referee: Referee, tmp_path: Path) -> None:
