@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -217,7 +218,7 @@ def recorded_player(start: StartPosition, seat: Seat, hint: str) -> tuple[str, s
 def unchanged_program(asked: Questions, hint: str) -> str:
     """Return the program that answered these questions, as its name in ``resolve``, under the same conditions. PlayerError if it has changed, too."""
     game, about = asked.game.info.name, asked.replay.head["players"][asked.seat]
-    text, spec = _found(game, asked.settings, about, asked.seat, hint)
+    text, spec = _found(game, asked.settings, about, asked.seat, hint, asked.replay.path)
     if _is_changed(spec, about):
         raise PlayerError(f"{_other(text, game, asked.seat)}; {hint}.")
     return text
@@ -231,30 +232,33 @@ def seat_of(path: Path, bot: str | None, again: str) -> Seat:
     head, _ = read_head(path, read_lines(path))
     game, settings = open_game(path, head)
     players: Mapping[Seat, Mapping[str, Json]] = head["players"]
-    if bot is None:
-        found = [seat for seat, about in players.items() if _is_unchanged_file(game.info.name, settings, about, seat)]
-    else:
+    named = next(iter(players))
+    if bot is not None:
         found = [seat for seat, about in players.items() if str(about.get("program")).strip() == bot.strip()]
+        why = f"{_quoted(bot)} played {'more than one' if found else 'none'}"
+    else:
+        programs = {seat: _program(game.info.name, settings, about, seat, path) for seat, about in players.items()}
+        count = sum(is_same for _, is_same in programs.values())
+        files = {seat: one for seat, one in programs.items() if one[0] and _is_file(one[0])}
+        found = [seat for seat, (_, is_same) in files.items() if is_same]
+        why = f"{'more than one' if count > 1 else 'one' if count else 'none'} of them is found here with the recorded hash"
+        if files and not found:
+            named, (text, _) = next(iter(files.items()))
+            again = f"{again} {shlex.quote(escape(text, 200))}"
+            why = f"{_quoted(text)} has changed since the match"
     if len(found) == 1:
         return found[0]
     names = ", ".join(f"{seat} {_quoted(str(about.get('program')))}" for seat, about in players.items())
-    why = "none of them is a file" if not found else "more than one of them is a file"
-    why = (
-        f"{why} that is found here with the recorded hash"
-        if bot is None
-        else f"{_quoted(bot)} played {'more than one' if found else 'none'}"
-    )
-    raise UsageError(
-        f"The players of {escape(str(path), 200)} are {names}; {why}: name the seat, as in {again} --seat {next(iter(players))}"
-    )
+    raise UsageError(f"The players of {escape(str(path), 200)} are {names}; {why}: name the seat, as in {again} --seat {named}")
 
 
-def _is_unchanged_file(game: str, settings: Any, about: Mapping[str, Json], seat: Seat) -> bool:
+def _program(game: str, settings: Any, about: Mapping[str, Json], seat: Seat, path: Path) -> tuple[str, bool]:
+    """Return the player of a seat as ``_found`` does, "" if it isn't found, and whether it is the recorded one."""
     try:
-        text, spec = _found(game, settings, about, seat, "")
+        text, spec = _found(game, settings, about, seat, "", path)
     except PlayerError:
-        return False
-    return _is_file(text) and not _is_changed(spec, about)
+        return "", False
+    return text, not _is_changed(spec, about)
 
 
 def _other(text: str, game: str, seat: Seat) -> str:
@@ -269,7 +273,8 @@ def recorded_program(game: Game[Any, Any], settings: Any, head: Mapping[str, Jso
     return _found(game.info.name, settings, head["players"][seat], seat, "name one yourself")[0]
 
 
-def _found(game: str, settings: Any, about: Mapping[str, Json], seat: Seat, hint: str) -> tuple[str, Spec]:
+def _found(game: str, settings: Any, about: Mapping[str, Json], seat: Seat, hint: str, replay: Path | None = None) -> tuple[str, Spec]:
+    """Return the program of a seat in a replay. With the path of the ``replay``, a file of this name beside it is found, too."""
     text = about.get("program")
     shown = _quoted(str(text))
     if not isinstance(text, str) or not text:
@@ -278,11 +283,15 @@ def _found(game: str, settings: Any, about: Mapping[str, Json], seat: Seat, hint
     text = text.strip()
     if text == HUMAN:
         raise PlayerError(f"The {seat} in the replay was a person; {hint}.")
-    is_file = _is_file(text)
+    is_file, folder = _is_file(text), Path.cwd()
+    if replay is not None and Path(text).name and not (_is_below(text, folder) if is_file else _is_example(text, game)):
+        beside = str(replay.parent / Path(text).name)
+        if _is_file(beside):
+            text, is_file, folder = beside, True, replay.parent
     if not is_file and not _is_example(text, game):
         kind = "is a command line, which a replay must not start" if " " in text or PORT in text else "isn't found here"
         raise PlayerError(f"The {seat} in the replay was {shown}, which {kind}; {hint}.")
-    if is_file and not Path(text).expanduser().resolve().is_relative_to(Path.cwd().resolve()):
+    if is_file and not _is_below(text, folder):
         raise PlayerError(f"The {seat} in the replay was {shown}, a file outside this folder, which a replay must not start; {hint}.")
     spec = resolve(text, seat, game, settings)
     if spec.dialect is not None:
@@ -295,6 +304,10 @@ def _is_file(text: str) -> bool:
         return os.path.exists(Path(text).expanduser())  # noqa: PTH110 - False also if its folder can't be entered
     except (RuntimeError, ValueError):
         return False
+
+
+def _is_below(text: str, folder: Path) -> bool:
+    return Path(text).expanduser().resolve().is_relative_to(folder.resolve())
 
 
 def _is_changed(spec: Spec, about: Mapping[str, Json]) -> bool:

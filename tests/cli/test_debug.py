@@ -201,7 +201,8 @@ def test_the_seat_is_that_of_the_bot_where_the_replay_makes_it_clear(referee: Cl
     done = referee("debug", "both.gz")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert (
-        "The players of both.gz are hunter 'mine.py', prey 'theirs.py'; more than one of them is a file that is found here" in done.stderr
+        "The players of both.gz are hunter 'mine.py', prey 'theirs.py'; more than one of them is found here with the recorded hash"
+        in done.stderr
     )
     assert ": name the seat, as in " in done.stderr
     assert done.stderr.endswith("referee debug both.gz --seat hunter\n")
@@ -210,8 +211,40 @@ def test_the_seat_is_that_of_the_bot_where_the_replay_makes_it_clear(referee: Cl
     with open(path, "a", encoding="utf-8") as file:
         file.write("# another hash\n")
     done = referee("rerun", "game.gz")
-    assert (done.returncode, "none of them is a file that is found here with the recorded hash" in done.stderr) == (2, True)
+    assert (done.returncode, "; 'mine.py' has changed since the match: name the seat, as in " in done.stderr) == (2, True)
+    assert done.stderr.endswith("referee rerun game.gz mine.py --seat hunter\n")
+    assert referee("rerun", "game.gz", "mine.py", "--seat", "hunter").returncode == 0
     assert referee("debug", "game.gz", "mine.py", "--turn", "3").returncode == 0
+    (tmp_path / "mine.py").unlink()
+    done = referee("rerun", "game.gz")
+    assert "; one of them is found here with the recorded hash: name the seat, as in" in done.stderr
+
+
+def test_two_example_bots_are_found_and_a_seat_is_asked_for(referee: Cli, replay: str) -> None:
+    for command in ("debug", "rerun"):
+        done = referee(command, replay)
+        assert done.returncode == 2
+        assert "; more than one of them is found here with the recorded hash: name the seat, as in " in done.stderr
+        assert "The players of game.gz are hunter 'straight', prey 'runner'; " in done.stderr
+    assert referee("rerun", replay, "--seat", "hunter").returncode == 0
+
+
+def test_a_bot_beside_the_replay_is_found(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bot(tmp_path, "mine")
+    play_match("mine.py", "still", replay=tmp_path / "game.gz", max_steps=20)
+    (tmp_path / "below").mkdir()
+    for file in (tmp_path / "mine.py", tmp_path / "game.gz"):
+        file.rename(tmp_path / "below" / file.name)
+    for words in (("debug",), ("rerun",), ("rerun", "--seat", "hunter")):
+        done = referee(*words, "below/game.gz")
+        assert done.returncode == 0, done.stderr
+        assert "The hunter is 'below/mine.py', as the replay says; it has the recorded hash.\n" in done.stderr
+    # A link out of the replay's folder is none of its files.
+    (tmp_path / "below" / "mine.py").rename(tmp_path / "other.py")
+    (tmp_path / "below" / "mine.py").symlink_to(tmp_path / "other.py")
+    done = referee("rerun", "below/game.gz", "--seat", "hunter")
+    assert (done.returncode, "a file outside this folder, which a replay must not start" in done.stderr) == (2, True)
 
 
 def test_a_bot_that_has_changed_since_is_not_taken_from_the_replay(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
