@@ -1,4 +1,4 @@
-"""Advice about crashes with a common cause: a missing file or package, or a class that Java doesn't find.
+"""Advice about crashes with a common cause: a missing file or package, a class that Java doesn't find, or other rules.
 
 The names come from the bot's stderr, so this module looks for them only in the folder of the bot's own program.
 """
@@ -36,6 +36,8 @@ _FILE = re.compile(
 )
 _CLASS = re.compile(r"Could not find or load main class ([\w.$/]+)")
 _TIMER = re.compile(r"timerfd_create: Operation not permitted")
+#: What a bot of the SDK says whose class names other rules than those of the match.
+_RULES = re.compile(r"plays the rules ([\w-]{1,40})(?: and [\w-]{1,40})*, but was asked to play ")
 _MISSES_FILE = re.compile(r"FileNotFoundError|FileNotFoundException|NoSuchFileException|ENOENT|No such file or directory")
 _LONGEST_NAME = 200
 #: What a program in a folder may be called, whatever seat it plays.
@@ -70,6 +72,8 @@ def advice(program: Program, text: str, status: int | None = None, *, is_sandbox
         return Advice(_java(program, found[1]))
     if found := _MODULE.search(says):
         return _module(program, found[1], is_sandbox=is_sandbox)
+    if found := _RULES.search(says):
+        return Advice(f"Let it play its own rules; try: --rules {found[1]}")
     if not is_sandbox:
         return Advice()
     if _TIMER.search(says):

@@ -97,6 +97,8 @@ def _first_own(frames: Iterable[SourceLine], own: OwnFiles) -> SourceLine | None
 
 _HEADER = re.compile(r"^(?:Exception Group )?Traceback \(most recent call last\):$")
 _MARGIN = re.compile(r"^ *(?:\| ?|\+ (?=Exception Group))")
+#: The errors that the SDK raises are sentences: their class tells an author nothing.
+_SDK_ERROR = re.compile(r"^referee\.games\.outcome\.\w+: ")
 _PYTHON_FRAME = re.compile(r'^ +File "(.+)", line (\d+)(?:, in (.+))?$')
 
 
@@ -126,7 +128,7 @@ def _python_block(lines: Sequence[str], index: int, own: OwnFiles) -> CrashLine 
         last += 1
     if last == len(lines) or not lines[last] or sum(map(bool, lines[last + 1 :])) > _MOST_AFTER:
         return None
-    return CrashLine(lines[last], working_place(frames[::-1], own), index, last + 1)
+    return CrashLine(_SDK_ERROR.sub("", lines[last]), working_place(frames[::-1], own), index, last + 1)
 
 
 def _python_fatal(lines: Sequence[str], own: OwnFiles) -> CrashLine | None:

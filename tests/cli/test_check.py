@@ -258,6 +258,10 @@ def test_a_class_may_name_its_rule_sets(rules: str, referee: Cli, tmp_path: Path
     assert played.returncode == 3
     assert "Mine plays the rules classic" in json.loads(played.stdout)["players"]["hunter"]["fault"]["text"]
     assert "but was asked to play gameserver" in json.loads(played.stdout)["players"]["hunter"]["fault"]["text"]
+    assert json.loads(played.stdout)["players"]["hunter"]["fault"]["text"].endswith("; try: --rules classic.")
+    refused, _ = _checked(referee, "mine.py", "--rules", "gameserver")
+    assert refused["ready"]["text"].endswith("but was asked to play gameserver.")
+    assert refused["ready"]["remedy"] == "Let it play its own rules; try: --rules classic"
 
 
 @pytest.mark.parametrize("file", ["class", "bot.toml"])
@@ -273,6 +277,8 @@ def test_a_rule_set_that_is_misspelt_is_named_with_the_one_that_is_meant(file: s
         assert "did you mean 'classic'?" in done.stdout + done.stderr
     assert (checked.returncode, played.returncode) == ((1, 3) if file == "class" else (2, 2))
     if file == "class":
+        for done in (checked, played):
+            assert "status 1: Evasion has no rule set 'clasic'" in done.stdout + done.stderr
         # The line of the class, and no seat is blamed for it twice.
         assert "do    mend mine/main.py:4, then check again\n" in checked.stdout
         assert checked.stdout.count("clasic'") == 1

@@ -115,6 +115,13 @@ def test_the_sdk_is_not_installed_from_elsewhere(folder: Path) -> None:
     assert "pip" not in said
 
 
+@pytest.mark.parametrize("is_sandbox", [False, True])
+@pytest.mark.parametrize("named", ["gameserver", "gameserver and diagonal"])
+def test_a_bot_of_other_rules_is_told_how_to_choose_them(named: str, is_sandbox: bool, folder: Path) -> None:
+    said = f"Mine plays the rules {named}, but was asked to play classic"
+    assert advised(folder, said, is_sandbox=is_sandbox) == "Let it play its own rules; try: --rules gameserver"
+
+
 def test_a_runtime_that_wants_a_timer_is_told_to_do_without(folder: Path) -> None:
     said = (
         "bot: internal error: timerfd_create: Operation not permitted\n(GHC version 9.0.2 for x86_64_unknown_linux)\n"
