@@ -9,15 +9,12 @@ import inspect
 import json
 import math
 import os
-import shlex
 import shutil
 import signal
 import sys
-import textwrap
 import time
 import traceback
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast
 
 import typer
@@ -57,15 +54,6 @@ def _main(
     pass
 
 
-def program() -> str:
-    """Return the shell command that starts this program again, for the hints "Try:" and "Next:"."""
-    called = Path(sys.argv[0])
-    found = shutil.which("referee")
-    if called.name != "referee":
-        return f"{shlex.quote(sys.executable)} -m referee"
-    return "referee" if found is not None and Path(found).samefile(called) else shlex.quote(str(called))
-
-
 def say(text: str) -> None:
     """Print a line for the user on stderr. A closed stderr is ignored."""
     try:
@@ -87,21 +75,6 @@ def put(text: str) -> None:
 def columns(elsewhere: int) -> int:
     """Return the width for texts on stdout: that of the terminal or of COLUMNS, else ``elsewhere``."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else elsewhere
-
-
-def wrapped(name: str, width: int, text: str, wide: int) -> list[str]:
-    """Return a text in lines of ``wide`` characters, at least 30, beside its name, which has ``width`` characters."""
-    indent = f"{name:<{width}} "
-    lines = textwrap.wrap(text, max(wide, 30), initial_indent=indent, subsequent_indent=" " * (width + 1), break_on_hyphens=False)
-    return lines or [indent]
-
-
-def fitted(line: str, indent: int) -> list[str]:
-    """Return a line in lines that fit the terminal; the later ones are indented. No word is broken. Elsewhere it stays whole."""
-    wide = columns(0)
-    if not 0 < wide < len(line):
-        return [line]
-    return textwrap.wrap(line, max(wide, 30), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
 def put_json(value: Any) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import INSTRUCTORS, PANELS
 from referee.cli.league_output import progress, put_check, put_export
 from referee.cli.options import Game, Workers, open_pool, with_workers
@@ -18,7 +18,7 @@ from referee.cli.plain import Program
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.support.packages import need_league
-from referee.support.words import counted
+from referee.support.words import counted, program
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

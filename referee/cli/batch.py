@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from referee.cli.app import program, put, put_json, say, told_anyway
+from referee.cli.app import put, put_json, say, told_anyway
 from referee.cli.run import linger, run_match
 from referee.cli.terminal import StatusLine
 from referee.errors import PlayerError
@@ -19,6 +19,7 @@ from referee.league.summary import summarize
 from referee.match.seeds import new_seed
 from referee.players.spec import HUMAN
 from referee.support.packages import need_web
+from referee.support.words import program
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import GRADERS
 from referee.cli.plain import Program
 from referee.errors import UsageError
 from referee.support.packages import need_league, need_sign
-from referee.support.words import counted
+from referee.support.words import counted, program
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

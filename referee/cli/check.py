@@ -12,7 +12,7 @@ import typer
 
 from referee import games
 from referee.cli import completion
-from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS, GRADERS
 from referee.cli.options import BotIsolation, Game, bot_argument, seat_option
 from referee.cli.terminal import StatusLine
@@ -20,6 +20,7 @@ from referee.errors import UsageError
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE
 from referee.match.options import checked_isolation
 from referee.support.packages import EXTRAS, install_command, missing_of_extras
+from referee.support.words import program
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

@@ -9,10 +9,11 @@ import typer
 
 from referee import games as registry
 from referee.cli import completion
-from referee.cli.app import JsonFlag, app, columns, command, note, program, put, put_json, say, wrapped
+from referee.cli.app import JsonFlag, app, columns, command, note, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.request import example
 from referee.errors import UsageError
+from referee.support.words import program, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import GRADERS
 from referee.cli.grade_gradescope import Autograder, DeadlineSeconds, Format, InitGradescope, RunsPerDay, grade_one, make_zip
 from referee.cli.grade_table import matches, print_marks, students, told
@@ -21,6 +21,7 @@ from referee.cli.options import Workers, open_pool, with_workers
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import LIMITS, NONE
 from referee.support.packages import need_league
+from referee.support.words import program
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

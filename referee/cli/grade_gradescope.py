@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.app import program, put, put_json, say
+from referee.cli.app import put, put_json, say
 from referee.errors import UsageError
+from referee.support.words import program
 from referee.wire.escape import escape
 
 _PANEL = "Gradescope"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import INSTRUCTORS
 from referee.cli.league_output import counts, plain_progress, put_check, put_export, put_standings, top, warn_of_hosts
 from referee.cli.options import HostNotes, Workers, open_pool, with_workers
@@ -19,7 +19,7 @@ from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, open_pages, 
 from referee.cli.plain import Program
 from referee.errors import UsageError
 from referee.support.packages import need_league, need_web
-from referee.support.words import counted
+from referee.support.words import counted, program
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

@@ -13,15 +13,14 @@ import typer
 
 from referee import games
 from referee.cli import completion, request
-from referee.cli.app import JsonFlag, app, columns, command, fitted, program, put, put_json, say, told_anyway
+from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say, told_anyway
 from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Out, Quiet, Slots, seat_option, with_match_options, words
-from referee.cli.pages import to_watch
 from referee.cli.terminal import StatusLine
 from referee.match.events import Listener
 from referee.match.options import CPU
-from referee.support.packages import need_league
-from referee.support.words import counted
+from referee.support.packages import need_league, to_watch
+from referee.support.words import counted, fitted, program
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -335,7 +334,7 @@ def _print(report: dict[str, Any], samples: Samples) -> None:
         f"{report['seat']} {escape(report['bot'], 60)} against {escape(report['against'], 60)}: "
         f"{len(games):,} game{'s' * (len(games) != 1)}, {count:,} answer{'s' * (count != 1)}, {report['seconds']:.3f} s{kind}"
     )
-    put("\n".join(fitted(begin, 2)))
+    put("\n".join(fitted(begin, 2, columns(0))))
     for one in games:
         if one["fault"] is not None:
             put(f"  fault    {one['fault']}")
@@ -344,7 +343,13 @@ def _print(report: dict[str, Any], samples: Samples) -> None:
     if not report["longest"]:
         return
     if report["startup_cpu_seconds"] is not None:
-        put("\n".join(fitted(f"  start-up {report['startup_cpu_seconds'] * 1e3:.0f} ms of processor time before the first question", 11)))
+        put(
+            "\n".join(
+                fitted(
+                    f"  start-up {report['startup_cpu_seconds'] * 1e3:.0f} ms of processor time before the first question", 11, columns(0)
+                )
+            )
+        )
     put("longest answers:")
     for one in report["longest"]:
         place = f"  {one['seconds'] * 1e3:>9.3f} ms  step {one['step']:<6,}"
@@ -363,9 +368,9 @@ def _print_functions(samples: Samples) -> None:
 
     if not samples.count:
         why = samples.problem or "the bot was too quick for a sample; play more with --games"
-        put("\n".join(fitted(f"functions: not known; {why}.", 2)))
+        put("\n".join(fitted(f"functions: not known; {why}.", 2, columns(0))))
         return
-    put("\n".join(fitted(f"functions, by {samples.count:,} samples, {RATE} a second while the bot works:", 2)))
+    put("\n".join(fitted(f"functions, by {samples.count:,} samples, {RATE} a second while the bot works:", 2, columns(0))))
     put("    self   total  function")
     room = max(20, columns(120) - 18)
     for one in samples.functions()[:_FUNCTIONS]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from referee.cli.app import program, say
+from referee.cli.app import say
 from referee.errors import UsageError
 from referee.players.faults import the_seat
-from referee.support.packages import WEB, install_command, missing_packages
+from referee.support.packages import install_command
 
 if TYPE_CHECKING:
     from referee.games.game import Seat
@@ -60,13 +59,6 @@ class Show(NamedTuple):
     bots_pace: float | None = None
     #: The place of the match among several that are shown one after another.
     series: Series | None = None
-
-
-def to_watch(replay: object) -> str:
-    """Return the command that opens a replay in the viewer. If packages for pages are missing, the command that installs them is before it."""
-    missing = missing_packages(WEB)
-    before = f"{install_command(*missing)} && " if missing else ""
-    return f"{before}{program()} watch {shlex.quote(str(replay))}"
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:

@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion, request
-from referee.cli.app import JsonFlag, app, command, fitted, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
-from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace, to_watch
+from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace
 from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
 from referee.players.spec import HUMAN
 from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
-from referee.support.packages import need_web
+from referee.support.packages import need_web, to_watch
+from referee.support.words import fitted, program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -276,7 +277,7 @@ def _report(played: PlayedMatch) -> list[str]:
     lines = [
         part
         for line in lines
-        for part in ([line] if line.startswith(("  fault ", "  left ")) else fitted(line, 11 if line.startswith(" ") else 2))
+        for part in ([line] if line.startswith(("  fault ", "  left ")) else fitted(line, 11 if line.startswith(" ") else 2, columns(0)))
     ]
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  seed     {result.head['seed']}")

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from referee.cli import completion
-from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say, wrapped
+from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS, GRADERS
 from referee.cli.options import BotIsolation, bot_argument, isolation_option, seat_option
 from referee.cli.replays import RECORDED_BOT, ReplayFile, asked_seat, recorded_bot
 from referee.cli.run import announce_build
 from referee.errors import UsageError
 from referee.match.options import checked_isolation
+from referee.support.words import program, wrapped
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -372,7 +373,7 @@ class _DebuggedBot(NamedTuple):
 def _lines(
     file: Path, to_turn: QuestionsToTurn, found: Debugged, played: PlayedMatch | None, test: tuple[Path, Path] | None, wide: int
 ) -> list[str]:
-    from referee.cli.positions import board, status_facts
+    from referee.replay.position import board, status_facts
 
     asked, state = to_turn.asked, to_turn.last.state
     seat, game = asked.seat, asked.game
@@ -447,7 +448,7 @@ def _after(played: PlayedMatch | None) -> list[tuple[str, str]]:
 
 
 def _next(file: Path, to_turn: QuestionsToTurn, played: PlayedMatch | None, test: tuple[Path, Path] | None) -> str:
-    from referee.cli.pages import to_watch
+    from referee.support.packages import to_watch
 
     if played is not None:
         return to_watch(played.replay)

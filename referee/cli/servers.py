@@ -13,11 +13,12 @@ import typer
 from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import SERVERS
-from referee.cli.pages import Browser, Show, page_option, to_watch
+from referee.cli.pages import Browser, Show, page_option
 from referee.cli.plain import Program
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError, UsageError
 from referee.match.options import checked
+from referee.support.packages import to_watch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

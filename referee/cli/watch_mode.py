@@ -12,10 +12,9 @@ import typer
 
 from referee.author.tally import Change, ChangeListener, FilesChanged, Tally
 from referee.cli.app import put, say
-from referee.cli.pages import to_watch
 from referee.errors import RefereeError, StartError, UsageError
 from referee.match.events import Listener
-from referee.support.packages import need_author
+from referee.support.packages import need_author, to_watch
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
+from referee.support.words import program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,3 +85,10 @@ need_web, need_export = partial(_need, WEB), partial(_need, _EXPORT)
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
 need_sign, need_author = partial(_need, _SIGN), partial(_need, _AUTHOR)
 need_debugger = partial(_need, _DEBUGGER)
+
+
+def to_watch(replay: object) -> str:
+    """Return the command that opens a replay in the viewer. If packages for pages are missing, the command that installs them is before it."""
+    missing = missing_packages(WEB)
+    before = f"{install_command(*missing)} && " if missing else ""
+    return f"{before}{program()} watch {shlex.quote(str(replay))}"

@@ -1,9 +1,38 @@
-"""Numbers with their nouns."""
+"""Numbers with their nouns, lines that fit a width, and the command that starts this program again."""
 
 from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import textwrap
+from pathlib import Path
 
 
 def counted(count: int, noun: str) -> str:
     """A number with its noun in the singular or the plural: "1 match", "2,000 matches"."""
     ending = "" if count == 1 else "es" if noun.endswith(("ch", "sh", "s", "x")) else "s"
     return f"{count:,} {noun}{ending}"
+
+
+def program() -> str:
+    """Return the shell command that starts this program again, for the hints "Try:" and "Next:"."""
+    called = Path(sys.argv[0])
+    found = shutil.which("referee")
+    if called.name != "referee":
+        return f"{shlex.quote(sys.executable)} -m referee"
+    return "referee" if found is not None and Path(found).samefile(called) else shlex.quote(str(called))
+
+
+def wrapped(name: str, width: int, text: str, wide: int) -> list[str]:
+    """Return a text in lines of ``wide`` characters, at least 30, beside its name, which has ``width`` characters."""
+    indent = f"{name:<{width}} "
+    lines = textwrap.wrap(text, max(wide, 30), initial_indent=indent, subsequent_indent=" " * (width + 1), break_on_hyphens=False)
+    return lines or [indent]
+
+
+def fitted(line: str, indent: int, wide: int) -> list[str]:
+    """Return a line in lines of ``wide`` characters, the later ones indented; 0 keeps it whole. No word is broken."""
+    if not 0 < wide < len(line):
+        return [line]
+    return textwrap.wrap(line, max(wide, 30), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from referee.cli.app import fitted, program
-from referee.cli.positions import move_text
 from referee.players.faults import the_seat
-from referee.support.words import counted
+from referee.replay.position import move_text
+from referee.support.words import counted, fitted, program
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -71,8 +70,8 @@ def command_for(file: Path, step: int) -> str:
     return f"{program()} show {shlex.quote(escape(str(file), 400))} --step {step}"
 
 
-def analysis_lines(file: Path, found: MatchAnalysis, *, every: bool) -> list[str]:
-    """Return the analysis of a replay for people."""
+def analysis_lines(file: Path, found: MatchAnalysis, wide: int, *, every: bool) -> list[str]:
+    """Return the analysis of a replay for people. Sentences fit ``wide`` columns; 0 keeps them whole."""
     lines: list[str] = []
     analysis = found.game.analysis
     if analysis is not None:
@@ -82,7 +81,7 @@ def analysis_lines(file: Path, found: MatchAnalysis, *, every: bool) -> list[str
             if point.best:
                 lines.append(f"{'':>{_INDENT}}{analysis.suggestion_name} in this step: {point.best['text']}")
     for losses in found.losses:
-        lines += [*([""] if lines else []), *_losses_lines(file, analysis, losses)]
+        lines += [*([""] if lines else []), *_losses_lines(file, analysis, losses, wide)]
     if analysis is None and not found.losses:
         lines.append("Nobody lost this match, so no step is named that cost a player much.")
     if analysis is not None and not every:
@@ -95,19 +94,19 @@ def analysis_lines(file: Path, found: MatchAnalysis, *, every: bool) -> list[str
     return lines + [f"Left out: {text}" for text in found.left_out]
 
 
-def _losses_lines(file: Path, analysis: Analysis[Any] | None, losses: Losses) -> list[str]:
+def _losses_lines(file: Path, analysis: Analysis[Any] | None, losses: Losses, wide: int) -> list[str]:
     who, kind = the_seat(escape(losses.seat, 20)), "exactly" if losses.is_exact else "by an estimate"
     lost = f"{who} lost by {escape(losses.fault, 400)}" if losses.fault else f"{who} lost."
     if not losses.steps:
-        return fitted(f"{lost} No better move was found for it in any step, {kind}. Counted: {losses.measure}.", 0)
+        return fitted(f"{lost} No better move was found for it in any step, {kind}. Counted: {losses.measure}.", 0, wide)
     number = "step" if len(losses.steps) == 1 else f"{len(losses.steps)} steps"
-    lines = fitted(f"{lost} Its {number} that cost most, {kind}. Counted: {losses.measure}.", 0)
+    lines = fitted(f"{lost} Its {number} that cost most, {kind}. Counted: {losses.measure}.", 0, wide)
     for costly in losses.steps:
-        lines += fitted(f"step {costly.step:>6,}  {_sentence(costly)}", _INDENT)
+        lines += fitted(f"step {costly.step:>6,}  {_sentence(costly)}", _INDENT, wide)
         if costly.verdicts and analysis is not None:
             played, better = map(analysis.verdict_text, costly.verdicts)
             certain = f"after either move {played}" if played == better else f"after the move {played}; after the better one {better}"
-            lines += fitted(f"{'':>{_INDENT}}exact: {certain}", _INDENT)
+            lines += fitted(f"{'':>{_INDENT}}exact: {certain}", _INDENT, wide)
         lines.append(f"{'':>{_INDENT}}{command_for(file, costly.step)}")
     return lines
 

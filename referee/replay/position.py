@@ -1,25 +1,22 @@
-"""One position of a replay in the terminal: the board, the moves, notices and times."""
+"""One position of a replay: the board, the moves, notices and times, as JSON data and as lines of text."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
-
-from referee.cli.app import columns, put, put_json, say, wrapped
 from referee.errors import UsageError
 from referee.match.clock import PatientClock
 from referee.players.faults import the_seat
 from referee.replay.names import player_name
 from referee.replay.reader import open_game, read_head, read_lines, verify
 from referee.replay.recorded import first_turn, seconds_by_seat, time_control, told
-from referee.support.words import counted
+from referee.support.words import counted, wrapped
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from referee.games.capabilities import Appraised
     from referee.games.game import Game, Json, Seat
@@ -29,9 +26,12 @@ if TYPE_CHECKING:
 _COLUMNS, _ROWS = 100, 24
 
 
-class _Position(NamedTuple):
-    """A position of a replay, and the step and the faults that follow it. ``bank`` is what each seat had left."""
+class FoundPosition(NamedTuple):
+    """The position before step ``number`` of a replay, that step, and the faults in it. ``bank`` is what each seat had left."""
 
+    game: Game[Any, Any]
+    replay: Replay
+    number: int
     state: Any
     step: Step | None
     faults: Mapping[Seat, Any]
@@ -61,15 +61,15 @@ class _Finder:
         if failed.record["turn"] == self.wanted and self.failed is None:
             self.failed = failed
 
-    def position(self, replay: Replay) -> _Position:
+    def position(self, game: Game[Any, Any], replay: Replay) -> FoundPosition:
         before = self.failed.before if self.failed is not None else self.step.before if self.step is not None else replay.final
         faults = self.failed.record["faults"] if self.failed is not None else {}
         bank = {seat: clock.bank for seat, clock in self.clocks.items() if clock.bank is not None}
-        return _Position(before, self.step, faults, bank)
+        return FoundPosition(game, replay, self.wanted, before, self.step, faults, bank)
 
 
-def show_step(file: Path, number: int, *, as_json: bool) -> None:
-    """Print the position before a step of a replay; -1 is the last position. Exit with status 1 if the replay doesn't verify."""
+def find_position(file: Path, number: int) -> FoundPosition:
+    """Return the position before a step of a replay; -1 is the last position. UsageError if the replay has no such step."""
     head, _ = read_head(file, read_lines(file))
     game, _ = open_game(file, head)
     wanted = number if number >= 0 else max(-1, verify(file).turns + 1 + number)
@@ -81,23 +81,17 @@ def show_step(file: Path, number: int, *, as_json: bool) -> None:
             f"{escape(str(file))} has no step {number:,}: it has {counted(replay.turns, f'{good}step')}. The last position, after all of them, is --step {replay.turns} "
             f"or --step -1; the first is --step 0 or --step -{replay.turns + 1}."
         )
-    found = finder.position(replay)
-    if as_json:
-        put_json(_report(file, game, replay, wanted, found))
-    else:
-        for line in _lines(game, replay, wanted, found, columns(80)):
-            put(line)
-    if replay.problem is not None:
-        say(f"referee: {escape(str(file))}: {replay.problem.text.rstrip('.')}.")
-        raise typer.Exit(1)
+    return finder.position(game, replay)
 
 
-def _report(file: Path, game: Game[Any, Any], replay: Replay, number: int, found: _Position) -> dict[str, Any]:
+def position_json(file: Path, found: FoundPosition) -> dict[str, Any]:
+    """Return a position for ``--json``."""
+    game, replay = found.game, found.replay
     record = {} if found.step is None else found.step.record
     outcome = game.outcome(found.state)
     return {
         "file": str(file),
-        "step": number,
+        "step": found.number,
         "steps": replay.turns,
         "position": json.loads(game.codec.view_text(found.state, None)),
         "verdict": _verdict(game, found.state),
@@ -117,8 +111,9 @@ def _report(file: Path, game: Game[Any, Any], replay: Replay, number: int, found
     }
 
 
-def _lines(game: Game[Any, Any], replay: Replay, number: int, found: _Position, wide: int) -> list[str]:
-    """Return the report as lines, wrapped at ``wide`` columns. The replay is an untrusted file."""
+def position_lines(found: FoundPosition, wide: int) -> list[str]:
+    """Return a position for people, in lines of ``wide`` columns. The replay is an untrusted file."""
+    game, replay, number = found.game, found.replay, found.number
     head = replay.head
     facts = [("match", f"{head['game']}, rules {escape(str(head['rules']), 40)}, {escape(str(head.get('match')), 40)}")]
     place = f"{number:,} of {replay.turns:,}: the position before it"
@@ -130,7 +125,7 @@ def _lines(game: Game[Any, Any], replay: Replay, number: int, found: _Position, 
         facts.append(("verdict", str(verdict["text"])))
     lines = [line for name, text in facts for line in wrapped(name, 10, text, wide)]
     lines += ["", *board(game, found.state, wide), ""]
-    return lines + [line for name, text in _happened(game, replay, found) for line in wrapped(name, 10, text, wide)]
+    return lines + [line for name, text in _happened(found) for line in wrapped(name, 10, text, wide)]
 
 
 def _verdict(game: Game[Any, Any], state: Any) -> dict[str, Any]:
@@ -140,8 +135,9 @@ def _verdict(game: Game[Any, Any], state: Any) -> dict[str, Any]:
     return {**verdict, "text": game.analysis.verdict_text(verdict)} if verdict else {}
 
 
-def _happened(game: Game[Any, Any], replay: Replay, found: _Position) -> list[tuple[str, str]]:
+def _happened(found: FoundPosition) -> list[tuple[str, str]]:
     """Return what followed a position, seat by seat: the move with its time, remarks, notices and faults."""
+    game, replay = found.game, found.replay
     outcome = game.outcome(found.state)
     if outcome is not None:
         return [("result", escape(outcome.text, 400))]
