@@ -271,14 +271,14 @@ def _store(folder: Path) -> ArenaStore:
     return ArenaStore.open(folder, None if told is None else told.url, create=True)
 
 
-def open_arena(folder: Path) -> OpenArena:
-    """Open the arena of a folder. UsageError if there is none, or if its file is wrong."""
+def open_arena(folder: Path, kind: type[ArenaStore] = ArenaStore) -> OpenArena:
+    """Open the arena of a folder with a ``kind`` of store. UsageError if there is none, or if its file is wrong."""
     told = address.read(folder)
     if not (folder / config.FILE).is_file() or (told is None and not (folder / ArenaStore.file).is_file()):
         raise UsageError(
             f"{escape(str(folder), 200)} is not the folder of an arena. Begin one: referee arena new {escape(str(folder), 200)}"
         )
-    store = ArenaStore.open(folder.resolve(), None if told is None else told.url)
+    store = kind.open(folder.resolve(), None if told is None else told.url)
     try:
         if told is not None and (store.fact("arena") or {}).get("id") != told.id:
             raise UsageError(f"{escape(store.where, 200)} holds another arena than that of {escape(str(folder), 200)}.")

@@ -15,6 +15,7 @@ from referee.cli.front import INSTRUCTORS, PANELS
 from referee.cli.league_output import progress, put_check, put_export
 from referee.cli.options import Game, Workers, open_pool, with_workers
 from referee.cli.plain import Program
+from referee.cli.season import Folder, invite, opened_arena
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.support.packages import need_league
@@ -22,7 +23,7 @@ from referee.support.words import counted, program
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Container, Sequence
 
     from referee.arena.arena import OpenArena, Standing
     from referee.arena.history import VersionHistory
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 arena = Program(name="arena", help=PANELS[INSTRUCTORS]["arena"][1])
 app.add_typer(arena, rich_help_panel=INSTRUCTORS)
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The arena's folder.", show_default=False)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
@@ -81,7 +81,7 @@ def add(
     """
     if (bot is None) == (activate is None) or (bot is None) != (team is None):
         raise UsageError("Name a bot and its team: DIR BOT --team NAME; or a version to go back to: DIR --activate TEAM VERSION.")
-    with _opened(folder) as opened:
+    with opened_arena(folder) as opened:
         if activate is not None:
             _put_version(opened, opened.activate(*activate), as_json=as_json)
             return
@@ -114,7 +114,7 @@ def run(
     as_json: JsonFlag = False,
 ) -> None:
     """Play duels: so many, until the best version is certain, or until Ctrl-C. It goes on where it was stopped or killed."""
-    with _opened(folder) as opened, opened.store.claim():
+    with opened_arena(folder) as opened, opened.store.claim():
         try:
             _play(opened, workers, duels, until_decided=until_decided, quiet=quiet)
         except (KeyboardInterrupt, SystemExit):
@@ -127,7 +127,7 @@ def run(
 @command
 def standings(folder: Folder, as_json: JsonFlag = False) -> None:
     """Print the versions that play with their ratings, which of them is the best, and how certain that is."""
-    with _opened(folder) as opened:
+    with opened_arena(folder) as opened:
         _put_standings(opened, as_json=as_json)
 
 
@@ -139,7 +139,7 @@ def history(
     as_json: JsonFlag = False,
 ) -> None:
     """Print the versions of a team with their ratings, and the record of the active one against each opponent."""
-    with _opened(folder) as opened:
+    with opened_arena(folder) as opened:
         from referee.arena.history import history as history_of
 
         found = history_of(opened, team, opened.state().results)
@@ -160,7 +160,7 @@ def history(
 @command
 def verify(folder: Folder, as_json: JsonFlag = False) -> None:
     """Simulate every replay again, and compute the ratings from the replays alone."""
-    with _opened(folder) as opened:
+    with opened_arena(folder) as opened:
         put_check(opened, as_json=as_json)
 
 
@@ -177,7 +177,7 @@ def export(
     """Write all matches with their results as CSV, or all versions and matches as JSON."""
     if as_csv == as_json:
         raise UsageError("Say which form to export: --csv or --json.")
-    with _opened(folder) as opened:
+    with opened_arena(folder) as opened:
         from referee.arena.history import history as history_of
 
         results = opened.state().results if as_json else []
@@ -205,7 +205,7 @@ def thaw(folder: Folder) -> None:
 
 
 def _set_frozen(folder: Path, *, is_frozen: bool) -> None:
-    with _opened(folder) as opened:
+    with opened_arena(folder) as opened:
         opened.store.set_fact("frozen", is_frozen)
         put(opened.frozen() or "The arena takes versions.")
 
@@ -222,7 +222,7 @@ def final(
     as_json: JsonFlag = False,
 ) -> None:
     """Begin a league of the active versions of all teams, on new starts, and print the commitment to these."""
-    with _opened(folder) as opened:
+    with opened_arena(folder) as opened:
         from referee.arena.final import begin_final
 
         begun = begin_final(opened, out, kind, starts)
@@ -235,13 +235,8 @@ def final(
         put(f"Next:  {program()} league resume {shlex.quote(str(out))}")
 
 
-@contextlib.contextmanager
-def _opened(folder: Path) -> Iterator[OpenArena]:
-    need_league("arena")
-    from referee.arena.arena import open_arena
-
-    with contextlib.closing(open_arena(folder)) as opened:
-        yield opened
+for _command in (invite,):
+    arena.command(_command.__name__)(_command)
 
 
 def _again(opened: OpenArena) -> str:

@@ -1,4 +1,7 @@
-"""The roster of a class, and which of its students a submission belongs to. With two possible students, it belongs to neither."""
+"""The roster of a class, and which of its students a submission belongs to. With two possible students, it belongs to neither.
+
+An arena has a roster of its teams, which is read in the same way.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ MOST_WORDS = 8
 
 
 class Row(NamedTuple):
-    """A student on the roster. ``submission`` is the name of a file or folder, if the roster names one; ``identities`` are all cells.
+    """A student on the roster, or the team of an arena. ``submission`` is the name of a file or folder, if the roster names one; ``identities`` are all cells.
 
     ``ids`` are the cells of columns whose name says that they have student ids.
     """
@@ -51,10 +54,10 @@ class Match(NamedTuple):
     rows: tuple[Row, ...]
 
 
-def load(path: Path) -> tuple[Row, ...]:
+def load(path: Path, who: str = "student") -> tuple[Row, ...]:
     """Return the students of a CSV file with the columns student and optionally name, email, submission and any others.
 
-    UsageError names the line that is wrong.
+    ``who`` is the name of the first of these columns: "team" for an arena. UsageError names the line that is wrong.
     """
     shown = f"'{escape(str(path), 200)}'"
     try:
@@ -71,36 +74,36 @@ def load(path: Path) -> tuple[Row, ...]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
     try:
         header = [cell.strip().casefold() for cell in next(reader, [])]
-        _check_header(header, shown)
-        rows = [_row(header, cells, reader.line_num, shown) for cells in reader if any(cell.strip() for cell in cells)]
+        _check_header(header, shown, who)
+        rows = [_row(header, cells, reader.line_num, shown, who) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as error:
         raise UsageError(f"Line {reader.line_num} of the roster {shown} is no CSV: {error}.") from None
     if not rows:
-        raise UsageError(f"The roster {shown} has no students.")
-    _check_different(rows, shown)
+        raise UsageError(f"The roster {shown} has no {who}s.")
+    _check_different(rows, shown, who)
     return tuple(rows)
 
 
-def _check_header(header: Sequence[str], shown: str) -> None:
-    if "student" not in header:
+def _check_header(header: Sequence[str], shown: str, who: str) -> None:
+    if who not in header:
         columns = ", ".join(f"'{escape(name, 40)}'" for name in header[:10]) or "none"
-        raise UsageError(f"The roster {shown} has no column 'student' in its first line; its columns are {columns}.")
+        raise UsageError(f"The roster {shown} has no column '{who}' in its first line; its columns are {columns}.")
     twice = next((name for name in header if name and header.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"The roster {shown} has two columns '{escape(twice, 40)}'.")
 
 
-def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str) -> Row:
+def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who: str) -> Row:
     where = f"Line {line} of the roster {shown}"
     if len(cells) > len(header):
         raise UsageError(f"{where} has {len(cells)} cells, the first line has {len(header)}.")
     values = {name: " ".join(cell.split()) for name, cell in zip(header, cells, strict=False)}
-    student = values.get("student", "")
+    student = values.get(who, "")
     if not student or is_blank(student):
-        raise UsageError(f"{where} has no student.")
+        raise UsageError(f"{where} has no {who}.")
     if not student.isprintable() or len(student) > LONGEST_STUDENT or not 0 < len(file_name(student).encode()) <= LONGEST_FILE_NAME:
         raise UsageError(
-            f"{where} has the student '{escape(student, 60)}'; a student's name has 1 to {LONGEST_STUDENT} printable characters, one of them a letter or digit."
+            f"{where} has the {who} '{escape(student, 60)}'; a {who}'s name has 1 to {LONGEST_STUDENT} printable characters, one of them a letter or digit."
         )
     names = [values.get(name, "") for name in ("name", "full name")]
     parts = " ".join(values.get(name, "") for name in ("first name", "last name", "surname")).strip()
@@ -114,13 +117,13 @@ _NAMES = frozenset({"name", "full name", "first name", "last name", "surname"})
 _IDS = frozenset({"id", "sid", "student id", "studentid", "student number", "matriculation number"})
 
 
-def _check_different(rows: Iterable[Row], shown: str) -> None:
+def _check_different(rows: Iterable[Row], shown: str, who: str) -> None:
     seen: dict[str, Row] = {}
     for row in rows:
         other = seen.setdefault(file_name(row.student), row)
         if other is not row:
             raise UsageError(
-                f"Lines {other.line} and {row.line} of the roster {shown} have students that can't be told apart: '{escape(other.student, 60)}' and '{escape(row.student, 60)}'."
+                f"Lines {other.line} and {row.line} of the roster {shown} have {who}s that can't be told apart: '{escape(other.student, 60)}' and '{escape(row.student, 60)}'."
             )
 
 

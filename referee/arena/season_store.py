@@ -1,0 +1,217 @@
+"""The store of an arena with a server: tokens of teams and staff, what was handed in, and the log of the staff's actions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, func, insert, select, update
+
+from referee.arena.store import ACCEPTED, REFUSED, ArenaStore
+from referee.league import database, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from referee.games.game import Json
+
+#: The status of a submission that waits, whose program is built, and whose check runs. The others are those of a version.
+QUEUED, BUILDING, CHECKING = "queued", "building", "checking"
+STATUSES = (QUEUED, BUILDING, CHECKING, ACCEPTED, REFUSED)
+#: The fact with the teams that are disqualified, each with the reason.
+_DISQUALIFIED = "disqualified"
+
+_meta = MetaData()
+_tokens = Table(
+    "tokens",
+    _meta,
+    Column("hash", Text, primary_key=True),
+    # NULL: the staff's.
+    Column("team", Text),
+    Column("made", Float, nullable=False),
+)
+_submissions = Table(
+    "submissions",
+    _meta,
+    Column("number", Integer, primary_key=True),
+    Column("team", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("file", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("report", Text, nullable=False),
+    Column("version", Integer),
+    Column("time", Float, nullable=False),
+    Index("submissions_by_status", "status"),
+    Index("submissions_by_team", "team", "time"),
+)
+_audit = Table(
+    "audit",
+    _meta,
+    Column("number", Integer, primary_key=True),
+    Column("time", Float, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("details", Text, nullable=False),
+)
+
+
+class Submission(NamedTuple):
+    """What a team has handed in. ``file`` is its path in the arena's folder; ``version`` its number as a version, None until it is checked.
+
+    ``time`` is in seconds since the epoch. ``report`` says what the check found, or while it runs, how far it is.
+    """
+
+    number: int
+    team: str
+    note: str
+    file: str
+    status: str
+    report: Mapping[str, Json]
+    version: int | None
+    time: float
+
+
+class AuditEntry(NamedTuple):
+    """An action of the staff. ``time`` is in seconds since the epoch."""
+
+    number: int
+    time: float
+    action: str
+    details: Mapping[str, Json]
+
+
+class Holder(NamedTuple):
+    """Who holds a token: a team, or the staff if ``team`` is None."""
+
+    team: str | None
+
+    @property
+    def is_staff(self) -> bool:
+        """True for the staff."""
+        return self.team is None
+
+
+class SeasonStore(ArenaStore):
+    """An open store of an arena with a server. An arena of before gets the tables when it is opened."""
+
+    def _check(self, *, create: bool) -> None:
+        super()._check(create=create)
+        _meta.create_all(self._engine)
+
+    def put_tokens(self, tokens: Iterable[tuple[str, str | None]]) -> None:
+        """Store the hashes of new tokens, each with its team. A token of the staff replaces the staff's earlier one."""
+        now = time.time()
+        with self._write() as connection:
+            for token, team in tokens:
+                if team is None:
+                    connection.execute(_tokens.delete().where(_tokens.c.team.is_(None)))
+                connection.execute(insert(_tokens).values(hash=_hashed(token), team=team, made=now))
+
+    def revoke(self, team: str) -> int:
+        """Forget all tokens of a team; return how many there were."""
+        with self._write() as connection:
+            return int(connection.execute(_tokens.delete().where(_tokens.c.team == team)).rowcount)
+
+    def holder(self, token: str) -> Holder | None:
+        """Return who holds a token; None for one that is not valid."""
+        with self._read() as connection:
+            row = connection.execute(select(_tokens.c.team).where(_tokens.c.hash == _hashed(token))).first()
+        return None if row is None else Holder(row.team)
+
+    def invited(self) -> list[str]:
+        """Return the teams that have a token."""
+        query = select(_tokens.c.team).where(_tokens.c.team.is_not(None)).distinct().order_by(_tokens.c.team)
+        with self._read() as connection:
+            return list(connection.execute(query).scalars())
+
+    def put_submission(self, team: str, note: str, file: str) -> Submission:
+        """Store what a team has handed in; it is queued."""
+        kept, now = rows.kept(note), time.time()
+        facts = {"team": team, "note": kept, "file": file, "status": QUEUED, "report": "{}", "time": now}
+        with self._write() as connection:
+            number = connection.execute(insert(_submissions).values(**facts).returning(_submissions.c.number)).scalar_one()
+        return Submission(number, team, kept, file, QUEUED, {}, None, now)
+
+    def submission(self, number: int) -> Submission | None:
+        """Return a submission by its number; None if there is none."""
+        with self._read() as connection:
+            row = connection.execute(select(_submissions).where(_submissions.c.number == number)).first()
+        return None if row is None else _submission(row)
+
+    def submissions(self, team: str | None = None, *, limit: int = 50) -> list[Submission]:
+        """Return the latest submissions of a team, or of all teams, the latest first."""
+        query = select(_submissions).order_by(_submissions.c.number.desc()).limit(limit)
+        if team is not None:
+            query = query.where(_submissions.c.team == team)
+        with self._read() as connection:
+            return [_submission(row) for row in connection.execute(query)]
+
+    def submission_times(self, team: str, since: float) -> list[float]:
+        """Return when a team has handed in since some time, the first one first."""
+        query = select(_submissions.c.time).where(_submissions.c.team == team, _submissions.c.time > since).order_by(_submissions.c.time)
+        with self._read() as connection:
+            return list(connection.execute(query).scalars())
+
+    def next_submission(self) -> Submission | None:
+        """Return the first submission without a verdict. One that was building or checking when its process was killed is taken up again."""
+        query = select(_submissions).where(_submissions.c.status.in_((QUEUED, BUILDING, CHECKING))).order_by(_submissions.c.number).limit(1)
+        with self._read() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else _submission(row)
+
+    def set_submission(self, number: int, status: str, report: Mapping[str, Json], version: int | None = None) -> None:
+        """Store how far a submission is."""
+        facts = {"status": status, "report": json.dumps(report), "version": version}
+        with self._write() as connection:
+            connection.execute(update(_submissions).where(_submissions.c.number == number).values(**facts))
+
+    def waiting(self) -> int:
+        """Return how many submissions have no verdict yet."""
+        query = select(func.count()).select_from(_submissions).where(_submissions.c.status.in_((QUEUED, BUILDING, CHECKING)))
+        with self._read() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def put_audit(self, action: str, details: Mapping[str, Json]) -> None:
+        """Note an action of the staff."""
+        with self._write() as connection:
+            connection.execute(insert(_audit).values(time=time.time(), action=action, details=json.dumps(details)))
+
+    def audit(self, limit: int = 200) -> list[AuditEntry]:
+        """Return the latest actions of the staff, the latest first."""
+        with self._read() as connection:
+            found = connection.execute(select(_audit).order_by(_audit.c.number.desc()).limit(limit)).all()
+        return [AuditEntry(row.number, row.time, row.action, json.loads(row.details)) for row in found]
+
+    def disqualified(self) -> dict[str, str]:
+        """Return the teams that are disqualified, each with the reason."""
+        found: dict[str, str] = self.fact(_DISQUALIFIED) or {}
+        return found
+
+    def disqualify(self, team: str, why: str) -> None:
+        """Let no version of a team play any more."""
+        self.set_fact(_DISQUALIFIED, {**self.disqualified(), team: why})
+        names = [version.name for version in self.versions() if version.team == team and version.status == ACCEPTED]
+        for name in names:
+            self.forfeit(name, f"The team is disqualified: {why}")
+        self.retire(team)
+
+    def readmit(self, team: str) -> None:
+        """Take back that a team is disqualified. Its versions play again when one of them is made active."""
+        left = self.disqualified()
+        if left.pop(team, None) is None:
+            return
+        self.set_fact(_DISQUALIFIED, left)
+        names = [version.name for version in self.versions() if version.team == team]
+        with self._write() as connection:
+            connection.execute(update(database.teams).where(database.teams.c.name.in_(names)).values(forfeit=None))
+
+
+def _hashed(token: str) -> str:
+    """Return what is stored of a token. It has 128 random bits, so a plain hash can't be searched."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def _submission(row: Any) -> Submission:
+    facts = row._asdict()
+    return Submission(**{**facts, "report": json.loads(facts["report"])})

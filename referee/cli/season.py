@@ -1,0 +1,109 @@
+"""arena invite: the commands of an arena whose teams hand in over the network."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from referee.cli.app import command, put, say
+from referee.errors import UsageError
+from referee.support.packages import need_league
+from referee.support.words import counted
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from referee.arena.arena import OpenArena
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The arena's folder.", show_default=False)]
+
+
+@contextlib.contextmanager
+def opened_arena(folder: Path) -> Iterator[OpenArena]:
+    """Open an arena for a command."""
+    need_league("arena")
+    from referee.arena.arena import open_arena
+
+    with contextlib.closing(open_arena(folder)) as opened:
+        yield opened
+
+
+@command
+def invite(
+    folder: Folder,
+    roster: Annotated[
+        Path | None, typer.Argument(metavar="ROSTER.csv", help="A CSV file with the column team.", show_default=False)
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--url",
+            metavar="URL",
+            help="The address with which links begin.  (default: the last one, at first http://127.0.0.1:8300)",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE.csv", help="Write to a file that its owner alone can read.  (default: stdout)", show_default=False
+        ),
+    ] = None,
+    revoke: Annotated[
+        str | None, typer.Option("--revoke", metavar="TEAM", help="Make all tokens of a team invalid.", show_default=False)
+    ] = None,
+    staff: Annotated[
+        bool, typer.Option("--staff", help="Print a link and a token for the staff; the earlier ones are no longer valid.")
+    ] = False,
+) -> None:
+    """Make a link and a token for each team of a roster, as CSV with the columns team, link and token. The store keeps hashes alone.
+
+    Earlier tokens of a team stay valid until --revoke TEAM.
+    """
+    if (roster is not None) + (revoke is not None) + staff != 1 or (out is not None and roster is None):
+        raise UsageError("Say who is invited: DIR ROSTER.csv, or DIR --staff; or whose tokens end: DIR --revoke TEAM.")
+    need_league("arena")
+    from referee.arena import invitations
+    from referee.arena.arena import open_arena
+    from referee.arena.season_store import SeasonStore
+
+    with contextlib.closing(open_arena(folder, SeasonStore)) as opened:
+        store = opened.store
+        assert isinstance(store, SeasonStore)
+        if revoke is not None:
+            count = invitations.revoke(store, revoke)
+            put(f"{escape(revoke, 60)}: {counted(count, 'token')} can't be used any more.")
+        elif roster is not None:
+            # First the file: tokens that nobody was told would be of no use.
+            with contextlib.nullcontext() if out is None else _private(out) as file:
+                text = invitations.table(invitations.invite(opened, store, roster, url))
+                if file is None:
+                    put(text.rstrip("\n"))
+                    return
+                file.write(text)
+            say(f"Written: {escape(str(out), 200)}")
+        else:
+            made = invitations.invite_staff(store, url)
+            put(f"Link:  {made.link}\nToken: {made.token}")
+
+
+@contextlib.contextmanager
+def _private(path: Path) -> Iterator[TextIO]:
+    """Open a new file that its owner alone can read; it is removed if writing fails. UsageError if it exists, or can't be written."""
+    try:
+        file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w", encoding="utf-8")
+    except FileExistsError:
+        raise UsageError(f"{escape(str(path), 200)} exists already; name another file with --out.") from None
+    except OSError as error:
+        raise UsageError(f"{escape(str(path), 200)} can't be written: {error.strerror or error}; name another place with --out.") from None
+    try:
+        with file:
+            yield file
+    except BaseException:
+        path.unlink()
+        raise
