@@ -199,8 +199,6 @@ RUN_ELSEWHERE = {
     ("docs/gallery.md", "console"): "tests/gallery/test_gallery_page.py",
     ("docs/gradescope.md", "console"): "tests/grading/test_autograder.py",
     ("docs/grading.md", "console"): "tests/grading/test_grading_page.py",
-    ("docs/grading.md", "csv"): "tests/grading/test_grading_page.py",
-    ("docs/grading.md", "text"): "tests/grading/test_grading_page.py",
     ("docs/grading.md", "toml"): "tests/grading/test_grading_page.py",
     ("docs/isolation.md", "console"): "it needs a session of systemd",
     ("docs/isolation.md", "js"): "tests/isolation/test_runtime.py",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandboxes import need
+from sandboxes import missing, need
 from walkthroughs import ROOT, Block, blocks, folder, follow, look_for, run, save
 
 from example_bots import BOTS
@@ -71,6 +71,26 @@ def test_three_first_results(tmp_path: Path) -> None:
     ada, bob = (home / "marks/grades.csv").read_text().splitlines()[1:]
     assert ada.startswith("ada,ada,") and ",ok," in ada
     assert bob.startswith("bob,bob.py,0,")
+
+
+def test_your_first_league(tmp_path: Path) -> None:
+    """A league is played, shown, changed and verified."""
+    home, env = folder(tmp_path)
+    follow("docs/first-league.md", home, env)
+    assert (home / "autumn/report.html").stat().st_size > 10_000
+    teams = {line.split(",")[15] for line in (home / "autumn.csv").read_text().splitlines()[1:]}
+    assert teams == {"Ada", "Bob", "Cleo", "Example"}
+
+
+def test_your_first_grading(tmp_path: Path) -> None:
+    """The rubric is tried, a class is marked, and a late submission counts."""
+    need(not missing(), missing())
+    home, env = folder(tmp_path)
+    follow("docs/first-grading.md", home, env)
+    rows = (home / "marks/grades.csv").read_text().splitlines()
+    assert [row.split(",")[3] for row in rows[1:]] == ["85", "15", "0", "15"]
+    assert "beats random" in (home / "marks/students/ada/report.md").read_text()
+    assert (home / "marks/reveal.json").exists()
 
 
 def test_the_arena(tmp_path: Path) -> None:

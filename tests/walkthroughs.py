@@ -22,7 +22,10 @@ _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _FILE = re.compile(r"(?:(Add)|Save|[Mm]ake)\b[^`]*`([\w./-]+)`:$")
 _SECONDS = 600
 #: The pages that are followed as a whole; all others are run block by block (``test_docs``).
-FOLLOWED = ("docs/add-a-game.md", "docs/arena.md", "docs/boxer-to-better.md", "docs/first-bot.md", "docs/index.md", "docs/recipes.md")
+FOLLOWED = tuple(
+    f"docs/{name}.md"
+    for name in ("add-a-game", "arena", "boxer-to-better", "first-bot", "first-grading", "first-league", "index", "recipes")
+)
 
 
 class Block(NamedTuple):
