@@ -14,9 +14,9 @@ from referee.match.options import checked_isolation
 from referee.players.log import Log
 from referee.players.spec import resolve
 from referee.replay.beginning import begin, recorded_player
+from referee.replay.questions import MOVE, questions
 from referee.replay.recorded import time_control
 from referee.replay.rehearsal import CurrentTurn, Debugged, QuestionsToTurn, Rehearsal, ask_at, questions_to_turn
-from referee.replay.rerun import MOVE, questions
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:

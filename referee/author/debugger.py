@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from referee.api.runner import PlayedMatch
     from referee.isolation.level import Isolation
     from referee.players.spec import Spec
+    from referee.replay.questions import Given
     from referee.replay.rehearsal import Debugged, QuestionsToTurn
-    from referee.replay.rerun import Given
 
 
 def under_debugger(spec: Spec, port: int) -> Spec:

@@ -19,7 +19,7 @@ from referee.support.words import program
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from referee.replay.rerun import Questions
+    from referee.replay.questions import Questions
 
 #: Seconds between two progress lines of the analysis.
 _TOLD_SECONDS = 2.0

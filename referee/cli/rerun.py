@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
     from referee.players.spec import Spec
+    from referee.replay.questions import Given
     from referee.replay.rehearsal import CurrentTurn, Debugged, Judgment, QuestionsToTurn
-    from referee.replay.rerun import Difference, Given, Rerun
+    from referee.replay.rerun import Difference, Rerun
 
 _SEAT_HELP = (
     "The seat that it played, one of those in the replay.  (default: that of BOT; without BOT, that of the file with the recorded hash)"
@@ -70,7 +71,7 @@ def rerun(
     from referee.isolation.choose import choose
     from referee.isolation.limits import Limits
     from referee.players.spec import resolve
-    from referee.replay.rerun import questions
+    from referee.replay.questions import questions
     from referee.replay.rerun import rerun as ask_again
 
     checked_isolation(isolation, "--isolation")
@@ -202,8 +203,8 @@ def debug(
     """
     from referee.api.debugging import program as resolved
     from referee.author.debugger import report, under_debugger
+    from referee.replay.questions import questions
     from referee.replay.rehearsal import CurrentTurn, questions_to_turn
-    from referee.replay.rerun import questions
 
     isolation_value = _checked_isolation(isolation, has_bot=bot is not None, is_attached=is_attached)
     _check(port, against, out, is_attached=is_attached, plays_on=plays_on)
@@ -410,7 +411,7 @@ def _answers(game: Game[Any, Any], to_turn: QuestionsToTurn, found: Debugged) ->
 
 
 def _judged(game: Game[Any, Any], given: Given, judgment: Judgment | None) -> str:
-    from referee.replay.rerun import MOVE, PASS
+    from referee.replay.questions import MOVE, PASS
 
     if given.kind not in (MOVE, PASS):
         return f"failed, {given.kind}: {escape(given.text, 600)}"

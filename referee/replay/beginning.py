@@ -15,9 +15,9 @@ from referee.match.options import CPU, MatchOptions, RunOptions, declared
 from referee.match.seeds import match_id, new_seed, secret_of
 from referee.players.faults import KINDS, Fault
 from referee.players.spec import HUMAN, PORT, resolve
+from referee.replay.questions import check_sound
 from referee.replay.reader import open_game, read_head, read_lines, verify
 from referee.replay.recorded import clock_of, known_secret, limits_of, seconds_by_seat, seed_of, told
-from referee.replay.rerun import check_sound
 from referee.support.words import counted
 from referee.wire.escape import escape
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Seat
     from referee.players.spec import Spec
+    from referee.replay.questions import Questions
     from referee.replay.reader import Failed, Replay, Step
-    from referee.replay.rerun import Questions
 
 #: The name of a player that means the program in the replay.
 SAME = "-"

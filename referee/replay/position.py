@@ -10,7 +10,7 @@ from referee.match.clock import PatientClock
 from referee.players.faults import the_seat
 from referee.replay.names import player_name
 from referee.replay.reader import open_game, read_head, read_lines, verify
-from referee.replay.recorded import first_turn, seconds_by_seat, time_control, told
+from referee.replay.recorded import first_turn, remark_of, seconds_by_seat, time_control, told
 from referee.support.words import counted, wrapped
 from referee.wire.escape import escape
 
@@ -172,9 +172,8 @@ def _happened(found: FoundPosition) -> list[tuple[str, str]]:
 
 def _remarks(record: Mapping[str, Json], seat: Seat) -> list[str]:
     """Return what a seat said in a step, and what it was told after it."""
-    remarks = record.get("remarks")
-    remark = remarks.get(seat) if isinstance(remarks, dict) else None
-    said = [f"it said: {escape(str(remark['say']), 400)}"] if isinstance(remark, dict) and "say" in remark else []
+    remark = remark_of(record, seat)
+    said = [f"it said: {escape(str(remark['say']), 400)}"] if "say" in remark else []
     return [*said, *(f"it was told: {escape(str(notice['text']), 400)}" for notice in told(record) if notice["seat"] == seat)]
 
 

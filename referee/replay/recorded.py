@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Seat
 
+#: Why a start message can't be made again.
+NO_CLOCK = "Its head has no valid clock, so the start message can't be made again."
 #: Longer than every limit that a time control can have.
 _MOST_MICROSECONDS = 10**13
 
@@ -79,7 +81,7 @@ def start_line(game: Game[Any, Any], settings: Any, head: Mapping[str, Json], se
     """Return the ``start`` message that a seat got. ReplayError if the head lacks what it needs."""
     control, secret, match = time_control(head, seat), secret_bytes(head), head.get("match")
     if control is None:
-        raise ReplayError("Its head has no valid clock, so the start message can't be made again.")
+        raise ReplayError(NO_CLOCK)
     if secret is None or not isinstance(match, str):
         raise ReplayError(
             "Its head has no secret, so the seed that the bot got isn't known; use the replay of the person who ran the match."
@@ -103,11 +105,16 @@ def seconds_by_seat(record: Mapping[str, Json], key: str) -> dict[Seat, float]:
     return {seat: us / 1e6 for seat, us in found if type(us) is int and 0 <= us < _MOST_MICROSECONDS}
 
 
-def warnings(record: Mapping[str, Json], seat: Seat) -> list[str]:
-    """Return the warnings on a seat's answer in a step."""
+def remark_of(record: Mapping[str, Json], seat: Seat) -> dict[str, Json]:
+    """Return the remark beside a seat's answer in a step: what it says and draws, and the warnings."""
     remarks = record.get("remarks")
     remark = remarks.get(seat) if isinstance(remarks, dict) else None
-    found = remark.get("warnings") if isinstance(remark, dict) else None
+    return remark if isinstance(remark, dict) else {}
+
+
+def warnings_in(remark: Mapping[str, Json]) -> list[str]:
+    """Return the warnings of a remark."""
+    found = remark.get("warnings")
     return [str(text) for text in found] if isinstance(found, list) else []
 
 
@@ -116,7 +123,7 @@ def told(record: Mapping[str, Json]) -> list[dict[str, Json]]:
     remarks = record.get("remarks")
     found: list[dict[str, Json]] = []
     for seat in remarks if isinstance(remarks, dict) else ():
-        found += [{"seat": seat, "code": warning_code(seat, text), "text": text} for text in warnings(record, seat)]
+        found += [{"seat": seat, "code": warning_code(seat, text), "text": text} for text in warnings_in(remark_of(record, seat))]
     notices = record.get("notices")
     given = [notice for notice in (notices if isinstance(notices, list) else ()) if isinstance(notice, dict)]
     return [*found, *(notice for notice in given if {"seat", "code", "text"} <= notice.keys())]

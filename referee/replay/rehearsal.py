@@ -12,13 +12,12 @@ from referee.errors import UsageError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.match.events import Listener, PlayersFaulted, StepTaken
 from referee.players.faults import ILLEGAL, MALFORMED
-from referee.replay.reader import Failed, Step, start_of, verify
-from referee.replay.recorded import first_turn, known_secret, seconds_by_seat, start_line, time_control, told
-from referee.replay.rerun import MOVE, PASS, Given, RecordedClock, answer_of, failure_to_greet, fault_given, given_in, recorded_conversation
+from referee.replay.questions import PASS, Asker, Interview, answer_of, fault_given, read_questions
+from referee.replay.recorded import first_turn, known_secret, start_line
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from referee.dialects.dialect import Host
     from referee.games.game import Game, Json, Seat
@@ -27,20 +26,11 @@ if TYPE_CHECKING:
     from referee.match.conversation import Conversation, Entrant
     from referee.players.faults import Fault
     from referee.players.log import Log
-    from referee.replay.rerun import Questions
+    from referee.replay.questions import Given, NewAnswer, Question, Questions
+    from referee.replay.reader import Step
 
 #: The kinds of faults after which a program can still be asked.
 _LIVING = (MALFORMED, ILLEGAL)
-
-
-class Question(NamedTuple):
-    """One recorded question. ``notices`` came with it, ``seconds`` were billed for its answer. ``is_own``: the seat had to move."""
-
-    turn: int
-    state: Any
-    notices: tuple[Mapping[str, str], ...]
-    seconds: float
-    is_own: bool = True
 
 
 class QuestionsToTurn(NamedTuple):
@@ -54,7 +44,7 @@ class QuestionsToTurn(NamedTuple):
     @property
     def recorded(self) -> Given | None:
         """The recorded answer; None if it is not in the replay."""
-        return self.asked.answers.get(self.last.turn)
+        return self.last.recorded
 
 
 class CurrentTurn:
@@ -85,7 +75,7 @@ class Debugged(NamedTuple):
     @property
     def has_answered(self) -> bool:
         """True if the bot has answered in the turn; a pass is an answer."""
-        return self.is_ready and self.failed is None and self.given is not None and self.given.kind in (MOVE, PASS)
+        return self.is_ready and self.failed is None and self.given is not None and self.given.is_answer
 
 
 class Judgment(NamedTuple):
@@ -98,16 +88,21 @@ class Judgment(NamedTuple):
 def questions_to_turn(asked: Questions, turn: int | None, host: Host | None = None) -> QuestionsToTurn:
     """Return the questions of a seat up to a turn, by default its last one. UsageError if it wasn't asked in that turn."""
     turns = sorted({*asked.answers, *asked.unrecorded})
-    path = asked.replay.path
-    assert path is not None
     if turn is None and turns:
         turn = turns[-1]
     if turn is None or turn not in turns:
         raise UsageError(_unasked(asked, turn, turns))
-    found = _Collector(asked, turn, asks_always=host is not None and host.asks_always)
-    verify(path, found.step, found.fault)
-    *earlier, last = found.questions
-    return QuestionsToTurn(asked, tuple(earlier), last, found.last)
+    found: list[Question] = []
+    steps: list[Step] = []
+    asks_always = host is not None and host.asks_always
+
+    def take(question: Question) -> None:
+        if question.turn <= turn and (question.is_own or asks_always):
+            found.append(question)
+
+    read_questions(asked, take, lambda step: steps.append(step) if step.record["turn"] == turn else None)
+    *earlier, last = found
+    return QuestionsToTurn(asked, tuple(earlier), last, steps[0] if steps else None)
 
 
 def _unasked(asked: Questions, turn: int | None, turns: list[int]) -> str:
@@ -123,80 +118,35 @@ def _unasked(asked: Questions, turn: int | None, turns: list[int]) -> str:
     return f"The {seat} wasn't asked in turn {turn} of {shown}; the nearest questions to it were in turn {near}."
 
 
-class _Collector:
-    """Collects the questions of a seat from a replay that is played again."""
-
-    def __init__(self, asked: Questions, turn: int, *, asks_always: bool) -> None:
-        self.asked, self.turn, self.asks_always = asked, turn, asks_always
-        self.first = first_turn(asked.replay.head)
-        self.questions: list[Question] = []
-        self.notices: list[Mapping[str, str]] = []
-        self.last: Step | None = None
-        self.seen = -1
-
-    def fault(self, failed: Failed) -> None:
-        if "us" in failed.record:
-            self.add(failed.record, failed.before)
-
-    def step(self, step: Step) -> None:
-        seat = self.asked.seat
-        if step.record["turn"] == self.turn:
-            self.last = step
-        self.add(step.record, step.before)
-        if step.record["turn"] < self.first and seat in self.asked.game.movers(step.before):
-            self.notices.clear()
-        self.notices += [{"code": notice["code"], "text": notice["text"]} for notice in told(step.record) if notice["seat"] == seat]
-
-    def add(self, record: Mapping[str, Json], state: Any) -> None:
-        turn, seat = record["turn"], self.asked.seat
-        is_own = turn in self.asked.answers or turn in self.asked.unrecorded
-        if turn == self.seen or not self.first <= turn <= self.turn or not (is_own or self.asks_always):
-            return
-        self.seen = turn
-        self.questions.append(Question(turn, state, tuple(self.notices), seconds_by_seat(record, "us").get(seat, 0.0), is_own))
-        self.notices.clear()
-
-
 class Prompter:
     """Asks one bot the questions up to a turn. ``progress`` is kept up to date; ``fault`` is the fault that stopped the questions."""
 
-    def __init__(self, to_turn: QuestionsToTurn, conversation: Conversation, progress: CurrentTurn) -> None:
-        asked, seat = to_turn.asked, to_turn.asked.seat
-        control = time_control(asked.replay.head, seat)
-        assert control is not None, "there would be no start message"
-        self.to_turn, self.progress, self._conversation = to_turn, progress, conversation
-        self.clock = RecordedClock(control, None)
-        self.same = self.different = 0
-        self.first: int | None = None
+    def __init__(self, to_turn: QuestionsToTurn, asker: Asker, progress: CurrentTurn, notes: Iterable[str] = ()) -> None:
+        self.asker = asker
         self.fault: Fault | None = None
-        self.notes: list[str] = []
+        self._to_turn, self._progress = to_turn, progress
+        self._same = self._different = 0
+        self._first: int | None = None
+        self._notes = list(notes)
         self._has_failed = False
-        self._collector = conversation.collector(asked.game, {seat: self.clock})
 
     def go(self) -> None:
         """Ask the questions before the turn. Stop if the program can't be asked any more."""
-        seat, answers = self.to_turn.asked.seat, self.to_turn.asked.answers
-        for question in self.to_turn.earlier:
-            found = self._ask(question)
-            if question.is_own:
-                given, recorded = given_in(self.to_turn.asked.game, found, seat), answers.get(question.turn)
-                is_same = recorded is None or given.is_as(recorded)
-                self.same += is_same
-                self.different += not is_same
-                if not is_same and self.first is None:
-                    self.first = question.turn
-                if seat in found.faults and self._ends(question.turn, found.faults[seat], is_asked=found.seconds[seat] > 0.0):
-                    return
-            self.clock.bill(question.seconds)
+        for question in self._to_turn.earlier:
+            new = self._ask(question)
+            if new is None:
+                continue
+            is_same = question.recorded is None or new.given.is_as(question.recorded)
+            self._same += is_same
+            self._different += not is_same
+            if not is_same and self._first is None:
+                self._first = question.turn
+            if new.fault is not None and self._ends(question.turn, new.fault, is_asked=new.seconds > 0.0):
+                return
 
-    def _ask(self, question: Question) -> Any:
-        seat = self.to_turn.asked.seat
-        self.progress.turn = question.turn
-        if question.is_own:
-            self._collector.replace_notices(seat, question.notices)
-        found = self._collector.ask(question.turn, question.state, [seat] if question.is_own else [], ())
-        self._conversation.io.watch.drain()
-        return found
+    def _ask(self, question: Question) -> NewAnswer | None:
+        self._progress.turn = question.turn
+        return self.asker.ask(question)
 
     def _ends(self, turn: int, fault: Fault, *, is_asked: bool) -> bool:
         # Another line than an object stands beside an answer, which would be taken for that of the next turn.
@@ -204,23 +154,22 @@ class Prompter:
         if fault.kind in _LIVING and fault.cause != "output" and is_asked and is_answer:
             if not self._has_failed:
                 self._has_failed = True
-                self.notes.append(f"In turn {turn} a match would end or warn: {fault.text}")
+                self._notes.append(f"In turn {turn} a match would end or warn: {fault.text}")
             return False
         self.fault = fault
         return True
 
     def ask_last(self) -> Debugged:
         """Ask the question of the turn."""
-        seat = self.to_turn.asked.seat
-        found = self._ask(self.to_turn.last)
-        return self.report(given_in(self.to_turn.asked.game, found, seat), found.remarks.get(seat, {}), found.seconds.get(seat, 0.0))
+        new = self._ask(self._to_turn.last)
+        return self.report(None) if new is None else self.report(new.given, new.remark, new.seconds)
 
     def report(self, given: Given | None, remark: Mapping[str, Json] | None = None, seconds: float = 0.0) -> Debugged:
         """Return the result. After a fault in an earlier turn, ``given`` is not used."""
+        counts = self._same, self._different, self._first
         if self.fault is not None:
-            turn = self.progress.turn
-            return Debugged(self.same, self.different, self.first, fault_given(self.fault), turn, notes=tuple(self.notes))
-        return Debugged(self.same, self.different, self.first, given, remark=remark or {}, seconds=seconds, notes=tuple(self.notes))
+            return Debugged(*counts, fault_given(self.fault), self._progress.turn, notes=tuple(self._notes))
+        return Debugged(*counts, given, remark=remark or {}, seconds=seconds, notes=tuple(self._notes))
 
 
 def ask_at(
@@ -235,27 +184,20 @@ def ask_at(
     secret = known_secret(head)
     if secret is None:
         notes.append("The replay has no secret in its head, so the seed that the bot got isn't known; it gets another one.")
-    head = {**head, "secret": (secret or b"0").hex(), "match": str(head.get("match"))}
-    line = start_line(asked.game, asked.settings, head, seat)
-    control = time_control(head, seat)
-    assert control is not None, "there would be no start message"
-    progress = progress or CurrentTurn()
-    conversation = recorded_conversation(head, seat, player, isolation, log)
+    line = start_line(asked.game, asked.settings, {**head, "secret": (secret or b"0").hex(), "match": str(head.get("match"))}, seat)
+    interview = Interview(asked, player, isolation, None, log)
     try:
-        conversation.start()
-        start = start_of(asked.game, asked.settings, head)
-        failure = failure_to_greet(conversation, asked, line, control.replace(startup=None), start)
+        failure = interview.greet(line, None)
         if failure is not None:
             return Debugged(0, 0, None, failure, is_ready=False)
-        prompter = Prompter(to_turn, conversation, progress)
-        prompter.notes += notes
+        prompter = Prompter(to_turn, interview.asker, progress or CurrentTurn(), notes)
         prompter.go()
         found = prompter.report(None) if prompter.fault is not None else prompter.ask_last()
         if player.program is not None and found.has_answered:
-            conversation.dismiss({seat: b""}, grace)
+            interview.conversation.dismiss({seat: b""}, grace)
         return found
     finally:
-        conversation.close()
+        interview.close()
         log.close()
 
 
@@ -272,11 +214,11 @@ class Rehearsal(Listener):
     def go(self, conversation: Conversation, clocks: Mapping[Seat, Clock]) -> dict[Seat, Fault]:
         """Ask the questions before the turn, as ``Beginning.rehearse``. The bot's bank is then the recorded one."""
         seat = self._to_turn.asked.seat
-        self._prompter = prompter = Prompter(self._to_turn, conversation, self._progress)
+        self._prompter = prompter = Prompter(self._to_turn, Asker(self._to_turn.asked, conversation, None), self._progress)
         prompter.go()
         if prompter.fault is not None:
             return {seat: prompter.fault}
-        clocks[seat].bank = prompter.clock.bank
+        clocks[seat].bank = prompter.asker.clock.bank
         self._progress.turn = self._to_turn.last.turn
         return {}
 
@@ -284,8 +226,9 @@ class Rehearsal(Listener):
         """Keep the bot's first answer."""
         seat = self._to_turn.asked.seat
         if event.turn == self._to_turn.last.turn and self._given is None:
-            self._given = answer_of(self._to_turn.asked.game, event.moves[seat], {"remarks": event.remarks}, seat)
-            self._remark, self._seconds = event.remarks.get(seat, {}), event.seconds.get(seat, 0.0)
+            self._remark = event.remarks.get(seat, {})
+            self._given = answer_of(self._to_turn.asked.game, event.moves[seat], self._remark, seat)
+            self._seconds = event.seconds.get(seat, 0.0)
         self._progress.turn = event.turn + 1
 
     def faulted(self, event: PlayersFaulted) -> None:
@@ -308,7 +251,7 @@ def judge(to_turn: QuestionsToTurn, given: Given | None) -> Judgment | None:
     """
     if given is None:
         return None
-    if given.kind not in (MOVE, PASS):
+    if not given.is_answer:
         return Judgment((given.text,))
     game, state, seat = to_turn.asked.game, to_turn.last.state, to_turn.asked.seat
     recorded = {} if to_turn.step is None else to_turn.step.record.get("moves", {})

@@ -22,8 +22,9 @@ from referee.errors import PlayerError, ReplayError, UsageError
 from referee.isolation.level import Isolation
 from referee.match.loop import Entrant, Match
 from referee.players.spec import resolve
+from referee.replay.questions import questions
 from referee.replay.reader import verify
-from referee.replay.rerun import questions, rerun
+from referee.replay.rerun import rerun
 from referee.replay.writer import ReplayWriter
 from sdk import PreyBot, State
 

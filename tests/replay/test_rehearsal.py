@@ -21,8 +21,8 @@ from referee.isolation.level import Isolation
 from referee.match.loop import Entrant
 from referee.players.log import Log
 from referee.players.spec import resolve
+from referee.replay.questions import questions
 from referee.replay.rehearsal import ask_at, questions_to_turn
-from referee.replay.rerun import questions
 from sdk import PreyBot, State
 
 ROOT = Path(__file__).parents[2]

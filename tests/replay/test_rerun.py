@@ -20,8 +20,9 @@ from referee.isolation.level import Isolation
 from referee.match.loop import Entrant, Match, Options
 from referee.match.options import TimeControl
 from referee.players.spec import resolve
+from referee.replay.questions import questions
 from referee.replay.recorded import start_line
-from referee.replay.rerun import Rerun, questions, rerun
+from referee.replay.rerun import Rerun, rerun
 from referee.replay.writer import ReplayWriter
 from sdk import HunterBot
 

@@ -1,0 +1,313 @@
+"""The questions that one seat got in a replay, with its answers, and a bot that is asked them again.
+
+Every question is made from the replay: the same position, notices and time left. A position follows from the recorded moves, so a
+different answer changes no later question.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from referee.errors import ReplayError, ReplayWrong, UsageError
+from referee.match.clock import Clock
+from referee.match.conversation import Conversation, Manner
+from referee.match.sentences import warning_code
+from referee.players.faults import ILLEGAL, MALFORMED, Fault
+from referee.players.log import Log
+from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
+from referee.replay.recorded import NO_CLOCK, first_turn, limits_of, microseconds, remark_of, time_control, told, warnings_in
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from referee.games.game import Game, Json, Seat
+    from referee.isolation.level import Isolation
+    from referee.isolation.limits import Limits
+    from referee.match.conversation import Entrant
+    from referee.match.options import TimeControl
+    from referee.replay.reader import Failed, Replay, Step
+
+_Read = TypeVar("_Read", "Step", "Failed")
+MOVE, PASS = "move", "pass"
+
+
+class Given(NamedTuple):
+    """A bot's answer to a question, or its fault.
+
+    ``kind`` is "move", "pass" (a malformed answer that counts as one) or that of a fault. ``line`` is the bot's line where it was
+    wrong, ``text`` the sentence about it.
+    """
+
+    kind: str
+    move: Json = None
+    text: str = ""
+    line: str | None = None
+
+    def is_as(self, other: Given) -> bool:
+        """True if both are the same answer. Two faults of a program, such as two crashes, are the same if their kinds are."""
+        if self.kind != other.kind:
+            return False
+        if self.kind == MOVE:
+            return _text(self.move) == _text(other.move)
+        if self.kind == PASS:
+            return self.text == other.text
+        return self.kind not in (MALFORMED, ILLEGAL) or self.line == other.line
+
+    @property
+    def is_answer(self) -> bool:
+        """True for a move or a pass, False for a fault."""
+        return self.kind in (MOVE, PASS)
+
+    def __str__(self) -> str:
+        """The answer in a sentence."""
+        return escape(_text(self.move), 200) if self.kind == MOVE else escape(self.text, 400).rstrip(".")
+
+    def to_json(self) -> dict[str, Json]:
+        """The answer as ``--json`` prints it."""
+        return {"kind": self.kind, **({"move": self.move} if self.kind == MOVE else {"text": self.text})}
+
+
+class Questions(NamedTuple):
+    """The questions that a seat got in a replay, with the recorded answer of each by its turn.
+
+    ``start`` is the fault of a bot that failed before its first question. ``unrecorded`` are turns whose answer the replay doesn't hold.
+    """
+
+    replay: Replay
+    game: Game[Any, Any]
+    settings: Any
+    seat: Seat
+    answers: Mapping[int, Given]
+    start: Given | None
+    unrecorded: frozenset[int]
+
+    @property
+    def control(self) -> TimeControl:
+        """The time control of the seat. ReplayError if the head has none."""
+        found = time_control(self.replay.head, self.seat)
+        if found is None:
+            raise ReplayError(NO_CLOCK)
+        return found
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the match; the ordinary ones where the head names none."""
+        return limits_of(self.replay.head)
+
+
+def questions(path: Path, seat: Seat) -> Questions:
+    """Read a replay and return the questions of a seat. ReplayError if it doesn't verify; UsageError if there is no such seat or question."""
+    head, _ = read_head(path, read_lines(path))
+    game, settings = open_game(path, head)
+    shown = escape(str(path), 200)
+    if seat not in head["players"]:
+        raise UsageError(f"{shown} has no seat '{escape(seat, 40)}'; there are {', '.join(head['players'])}.")
+    found: dict[int, Given] = {}
+    open_turns: set[int] = set()
+    starts: list[Given] = []
+
+    def fault(failed: Failed) -> None:
+        record = failed.record
+        turn, fault = record["turn"], record["faults"].get(seat)
+        if "us" not in record:
+            # Before the first question. A record of a step has the times of those who were asked.
+            starts.extend([] if fault is None else [_recorded_fault(fault)])
+        elif seat in game.movers(failed.before):
+            if fault is None:
+                open_turns.add(turn)
+            else:
+                found[turn] = _recorded_fault(fault)
+
+    def step(step: Step) -> None:
+        turn = step.record["turn"]
+        if turn in open_turns or (turn not in found and seat in game.movers(step.before)):
+            open_turns.discard(turn)
+            found[turn] = _recorded(game, step, seat)
+
+    first = first_turn(head)
+    replay = verify(path, _from(first, step), _from(first, fault))
+    check_sound(path, replay)
+    if not found and not starts:
+        raise UsageError(f"{shown} holds no answer of the {seat}, so there is nothing to compare.")
+    return Questions(replay, game, settings, seat, found, starts[0] if starts else None, frozenset(open_turns))
+
+
+def check_sound(path: Path, replay: Replay) -> None:
+    """Raise ReplayError if a replay has any problem except that it ends early."""
+    if replay.problem is not None and replay.problem.kind != "cut":
+        raise ReplayWrong(f"{escape(str(path), 200)} does not verify, so it proves nothing: {replay.problem.text.rstrip('.')}.")
+
+
+def _from(first: int, take: Callable[[_Read], None]) -> Callable[[_Read], None]:
+    """Return a function that passes only what happened from a turn on."""
+    return lambda one: take(one) if one.record["turn"] >= first else None
+
+
+class Question(NamedTuple):
+    """One question of a replay. ``notices`` came with it. ``is_own``: the seat had to move; else only a dialect asks about this step.
+
+    ``recorded`` is the answer; None if the replay doesn't hold it. ``record`` is the replay's record of the step, or of the faults in it.
+    """
+
+    turn: int
+    state: Any
+    notices: tuple[Mapping[str, str], ...]
+    is_own: bool
+    recorded: Given | None
+    record: Mapping[str, Json]
+
+
+def read_questions(asked: Questions, take: Callable[[Question], None], on_step: Callable[[Step], None] = lambda _: None) -> None:
+    """Play a replay again, and call ``take`` with each question to the seat, and with each step between them. ``on_step`` gets all steps."""
+    seat, first = asked.seat, first_turn(asked.replay.head)
+    notices: list[Mapping[str, str]] = []
+    seen = -1
+
+    def add(record: Mapping[str, Json], state: Any) -> None:
+        nonlocal seen
+        turn = record["turn"]
+        # The position in which somebody failed was the same for all players of the step.
+        if turn == seen or turn < first:
+            return
+        seen = turn
+        is_own = turn in asked.answers or turn in asked.unrecorded
+        take(Question(turn, state, tuple(notices) if is_own else (), is_own, asked.answers.get(turn), record))
+        if is_own:
+            notices.clear()
+
+    def fault(failed: Failed) -> None:
+        if "us" in failed.record:
+            add(failed.record, failed.before)
+
+    def step(step: Step) -> None:
+        on_step(step)
+        add(step.record, step.before)
+        if step.record["turn"] < first and seat in asked.game.movers(step.before):
+            # A match that begins in another replay asks nothing about its steps; its first question has the notices of the last one.
+            notices.clear()
+        notices.extend({"code": notice["code"], "text": notice["text"]} for notice in told(step.record) if notice["seat"] == seat)
+
+    assert asked.replay.path is not None
+    verify(asked.replay.path, step, fault)
+
+
+class RecordedClock(Clock):
+    """The clock that a bot had in the match; ``patience`` is its limit now, in seconds, None for no limit."""
+
+    __slots__ = ("match_limit", "patience")
+
+    def __init__(self, control: TimeControl, patience: float | None) -> None:
+        super().__init__(control)
+        self.patience = patience
+        self._let()
+
+    def _let(self) -> None:
+        self.match_limit = self._limit()
+        self.limit, self.guard = self.patience, None
+
+    def spend(self, seconds: float, other: float = 0.0) -> None:
+        """Bill nothing: the replay says what was billed."""
+
+    def bill(self, seconds: float) -> None:
+        """Bill the time that was billed in the match."""
+        super().spend(seconds)
+        self._let()
+
+    def limit_name(self, *, is_guard: bool = False) -> str:
+        """Return the limit as words for a message."""
+        return f"the {self.patience or 0.0:g} s that it has here"
+
+
+class NewAnswer(NamedTuple):
+    """A bot's answer to a recorded question. ``seconds`` is the time that it took, ``fault`` what ``given`` is made of if the bot failed."""
+
+    given: Given
+    seconds: float
+    remark: Mapping[str, Json]
+    fault: Fault | None
+
+
+class Asker:
+    """Asks one player of a conversation the questions of a replay. ``patience`` is its limit for each answer, None for none."""
+
+    def __init__(self, asked: Questions, conversation: Conversation, patience: float | None) -> None:
+        self.clock = RecordedClock(asked.control, patience)
+        self._asked, self._conversation = asked, conversation
+        self._collector = conversation.collector(asked.game, {asked.seat: self.clock})
+
+    def ask(self, question: Question) -> NewAnswer | None:
+        """Ask a question, and bill what was billed in the match. Return the answer, None for a question that only a dialect asks."""
+        game, seat = self._asked.game, self._asked.seat
+        if question.is_own:
+            self._collector.replace_notices(seat, question.notices)
+        found = self._collector.ask(question.turn, question.state, [seat] if question.is_own else [], ())
+        self._conversation.io.watch.drain()
+        us = microseconds(question.record, seat)
+        if us is not None:
+            self.clock.bill(us / 1e6)
+        if not question.is_own:
+            return None
+        fault, remark = found.faults.get(seat), found.remarks.get(seat, {})
+        given = answer_of(game, found.moves[seat], remark, seat) if fault is None else fault_given(fault)
+        return NewAnswer(given, found.seconds.get(seat, 0.0), remark, fault)
+
+
+class Interview:
+    """One bot that is asked the questions of a replay, in a process of its own. Call ``greet``, then ``asker``; in the end ``close``."""
+
+    def __init__(self, asked: Questions, entrant: Entrant, isolation: Isolation, patience: float | None, log: Log | None = None) -> None:
+        self._asked, self._patience = asked, patience
+        manner = Manner(excuses=asked.replay.head.get("on_malformed") == "pass")
+        logs = {asked.seat: log or Log(None, isolation.limits.stderr_bytes)}
+        self.conversation = Conversation({asked.seat: entrant}, isolation, logs, manner)
+
+    def greet(self, line: bytes, startup: float | None) -> Given | None:
+        """Start the bot and send it this ``start`` message, or the equivalent in a dialect. Return its failure.
+
+        ``startup`` limits its start, None for no limit. Raises StartError if its program can't be started.
+        """
+        asked = self._asked
+        self.conversation.start()
+        start = start_of(asked.game, asked.settings, asked.replay.head)
+        control = asked.control.replace(startup=startup)
+        name = self.conversation.greet(asked.game, start, {asked.seat: line}, {asked.seat: control})[asked.seat]
+        return fault_given(name) if isinstance(name, Fault) else None
+
+    @cached_property
+    def asker(self) -> Asker:
+        """What asks the bot, once it is greeted."""
+        return Asker(self._asked, self.conversation, self._patience)
+
+    def close(self) -> None:
+        """End the bot."""
+        self.conversation.close()
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def fault_given(fault: Fault) -> Given:
+    """Return a fault as a value to compare."""
+    return Given(fault.kind, text=fault.text, line=fault.line)
+
+
+def _recorded_fault(fault: Mapping[str, Json]) -> Given:
+    line = fault.get("line")
+    return Given(str(fault.get("kind")), text=str(fault.get("text")), line=line if isinstance(line, str) else None)
+
+
+def _recorded(game: Game[Any, Any], step: Step, seat: Seat) -> Given:
+    """Return the recorded answer of a step that was played again, so its moves are good."""
+    move = game.codec.parse(step.before, seat, step.record.get("moves", {}).get(seat, {}))
+    return answer_of(game, move, remark_of(step.record, seat), seat)
+
+
+def answer_of(game: Game[Any, Any], move: Any, remark: Mapping[str, Json], seat: Seat) -> Given:
+    """Return an answer in the form in which moves are recorded."""
+    malformed = [text for text in warnings_in(remark) if warning_code(seat, text) == MALFORMED]
+    return Given(PASS, text=malformed[0]) if malformed else Given(MOVE, game.codec.move_json(move))
