@@ -92,11 +92,11 @@ def play_on(
     recorded_isolation: str | None,
     tell: Callable[[str], None],
     progress: CurrentTurn,
-    listeners: Callable[[Match], list[Listener]],
+    stderr: Callable[[bytes], None],
 ) -> tuple[PlayedMatch, Debugged]:
     """Ask a bot all questions up to the turn, and continue the match from there; no clock limits a player.
 
-    ``against`` is the player of all other seats, None for the recorded programs. The replay chose those, so they run at
+    ``stderr`` gets what the bot writes there. ``against`` is the player of all other seats, None for the recorded programs. The replay chose those, so they run at
     ``recorded_isolation``, a value of --isolation; None means that they run as the bot does. ``tell`` gets the notes on them before anything
     is started. Raises what ``runner.play`` raises, and PlayerError if a recorded program isn't found again.
     """
@@ -133,5 +133,10 @@ def play_on(
     entrants = {each: entrant._replace(is_patient=True) if each == seat else others[each] for each in start.seats}
     names = {each: each_entrant.label for each, each_entrant in entrants.items()}
     prepared = runner.prepare(request, names, specs, list(entrants), isolation=isolation)
-    played = runner.play(prepared, entrants, lambda match: [rehearsal, *listeners(match)])
+
+    def listen(match: Match) -> list[Listener]:
+        match.log_of(seat).follow(stderr)
+        return [rehearsal]
+
+    played = runner.play(prepared, entrants, listen)
     return played, rehearsal.report()

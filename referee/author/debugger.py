@@ -1,22 +1,39 @@
-"""Starts a bot under a debugger, and reports what it answered in a turn of a replay."""
+"""Asks a bot in a turn of a replay, under a debugger if wanted, and reports what it answered there."""
 
 from __future__ import annotations
 
+import json
+import shlex
 import socket
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import UsageError
-from referee.support.packages import install_command
+from referee.players.log import Log
+from referee.replay.position import board, status_facts
+from referee.replay.questions import MOVE
+from referee.replay.rehearsal import CurrentTurn, ask_at, judge, position
+from referee.support.packages import install_command, to_watch
+from referee.support.words import program, wrapped
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from referee.api.runner import PlayedMatch
+    from referee.games.game import Game
     from referee.isolation.level import Isolation
+    from referee.match.loop import Entrant
     from referee.players.spec import Spec
     from referee.replay.questions import Given
-    from referee.replay.rehearsal import Debugged, QuestionsToTurn
+    from referee.replay.rehearsal import Debugged, Judgment, QuestionsToTurn
+
+#: The port on which debugpy waits.
+PORT = 5678
+#: Seconds that a bot has to exit after its answer: under a debugger it may stand at another breakpoint.
+_GRACE, _LONG_GRACE = 1.0, 1e6
+_MOST_STDERR = 2_000
 
 
 def under_debugger(spec: Spec, port: int) -> Spec:
@@ -65,8 +82,6 @@ def report(
     test: tuple[Path, Path] | None,
 ) -> dict[str, Any]:
     """Return what ``--json`` prints. ``test`` is the written test and the replay beside it."""
-    from referee.replay.rehearsal import judge, position
-
     seat, game = to_turn.asked.seat, to_turn.asked.game
     recorded = to_turn.recorded
 
@@ -99,3 +114,159 @@ def report(
 
 def _failed_turn(to_turn: QuestionsToTurn, found: Debugged) -> int | None:
     return None if not found.is_ready else to_turn.last.turn if found.failed is None else found.failed
+
+
+def how_to_attach(port: int, to_turn: QuestionsToTurn) -> list[str]:
+    """Return what a user does to connect a debugger."""
+    shown = {
+        "name": f"the {to_turn.asked.seat}",
+        "type": "debugpy",
+        "request": "attach",
+        "connect": {"host": "127.0.0.1", "port": port or "the port below"},
+    }
+    return [
+        "The bot waits for a debugger before its first line. VS Code connects with this configuration in .vscode/launch.json:",
+        f"  {json.dumps(shown)}",
+        f"A breakpoint with the condition  self.turn == {to_turn.last.turn}  stops a bot of the SDK in this turn. Ctrl-C ends the bot.",
+    ]
+
+
+class _Stderr:
+    """Shows a bot's stderr while it comes, each line with the turn."""
+
+    def __init__(self, progress: CurrentTurn, tell: Callable[[str], None]) -> None:
+        self._progress = progress
+        self._tell = tell
+        self._rest = b""
+
+    def __call__(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > _MOST_STDERR:
+            lines, self._rest = [*lines, self._rest], b""
+        turn = "start" if self._progress.turn is None else f"turn {self._progress.turn}"
+        for line in lines:
+            self._tell(f"{turn}  {escape(line.rstrip(), _MOST_STDERR)}")
+
+    def finish(self) -> None:
+        """Show a last line without its end."""
+        if self._rest:
+            self(b"\n")
+
+
+class DebugSession:
+    """Asks one bot in a turn of a replay, alone or in a match that goes on from there. ``tell`` gets its stderr, and notes."""
+
+    def __init__(
+        self, to_turn: QuestionsToTurn, entrant: Entrant, isolation: Isolation, tell: Callable[[str], None], *, is_attached: bool
+    ) -> None:
+        self._to_turn, self._entrant, self._isolation, self._tell = to_turn, entrant, isolation, tell
+        self._is_attached = is_attached
+        self._progress = CurrentTurn()
+        self._stderr = _Stderr(self._progress, tell)
+
+    def ask(self) -> Debugged:
+        """Ask the bot in the turn."""
+        log = Log(None, self._isolation.limits.stderr_bytes, self._stderr)
+        grace = _LONG_GRACE if self._is_attached else _GRACE
+        try:
+            return ask_at(self._to_turn, self._entrant, self._isolation, log, progress=self._progress, grace=grace)
+        finally:
+            self._stderr.finish()
+
+    def play_on(self, against: str | None, out: str | None, recorded_isolation: str | None) -> tuple[Debugged, PlayedMatch]:
+        """Play the match on from the turn. ``recorded_isolation`` is for the programs of the replay, None as for the bot."""
+        from referee.api.debugging import play_on
+
+        played, found = play_on(
+            self._to_turn,
+            self._entrant,
+            against,
+            self._isolation,
+            out=out,
+            recorded_isolation=recorded_isolation,
+            tell=self._tell,
+            progress=self._progress,
+            stderr=self._stderr,
+        )
+        self._stderr.finish()
+        return found, played
+
+
+def debug_lines(
+    file: Path, to_turn: QuestionsToTurn, found: Debugged, played: PlayedMatch | None, test: tuple[Path, Path] | None, wide: int
+) -> list[str]:
+    """Return the result for people, in lines of ``wide`` columns. ``test`` is the written test and the replay beside it."""
+    asked, state = to_turn.asked, to_turn.last.state
+    seat, game = asked.seat, asked.game
+    place = f"turn {to_turn.last.turn:,} of {escape(str(file), 200)}: the {escape(seat, 20)} is asked"
+    facts = [("debug", place), *status_facts(game, state)]
+    lines = [line for name, text in facts for line in wrapped(name, 10, text, wide)]
+    lines += ["", *board(game, state, wide), ""]
+    told = [("told", escape(str(notice["text"]), 400)) for notice in to_turn.last.notices]
+    facts = [*told, *_answers(game, to_turn, found), *_earlier(found), *_after(played)]
+    if test is not None:
+        facts.append(("test", f"{test[0]}, with {test[1].name} beside it"))
+    lines += [line for name, text in facts for line in wrapped(name, 10, text, wide)]
+    return [*lines, f"Next:  {_next(file, to_turn, played, test)}"]
+
+
+def _answers(game: Game[Any, Any], to_turn: QuestionsToTurn, found: Debugged) -> list[tuple[str, str]]:
+    """Return the recorded answer and the new one, each with what the engine does with it."""
+    recorded, given = to_turn.recorded, found.given
+    lines = [("recorded", _judged(game, recorded, judge(to_turn, recorded)) if recorded is not None else "not in the replay")]
+    if not found.is_ready:
+        lines.append(("now", f"the bot failed before its first question: {escape(str(given), 600)}"))
+    elif found.failed is not None:
+        lines.append(("now", f"the bot failed in turn {found.failed}, so it was not asked here: {escape(str(given), 600)}"))
+    elif given is not None:
+        same = "the same: " if recorded is not None and given.is_as(recorded) else ""
+        lines.append(("now", f"{same}{_judged(game, given, judge(to_turn, given))}"))
+        if "say" in found.remark:
+            lines.append(("", f"it said: {escape(str(found.remark['say']), 400)}"))
+    else:
+        lines.append(("now", "it was not asked: another player failed before"))
+    return lines
+
+
+def _judged(game: Game[Any, Any], given: Given, judgment: Judgment | None) -> str:
+    if not given.is_answer:
+        return f"failed, {given.kind}: {escape(given.text, 600)}"
+    refused = "" if judgment is None else "; ".join(escape(text, 400) for text in judgment.refused)
+    status = ""
+    if judgment is not None and judgment.after is not None:
+        outcome = game.outcome(judgment.after)
+        if outcome is not None:
+            status = f"; then the match is over: {escape(outcome.text, 200).rstrip('.')}"
+        elif game.text is not None:
+            status = f"; then {', '.join(f'{name} {value:,}' for name, value in game.text.status_fields(judgment.after).items())}"
+    shown = str(given) if given.kind == MOVE else "a pass"
+    return f"{shown}, {f'refused: {refused}' if refused else 'accepted'}{status}"
+
+
+def _earlier(found: Debugged) -> list[tuple[str, str]]:
+    total = found.same + found.different
+    notes = [("note", escape(note, 600)) for note in found.notes]
+    if not total:
+        return notes
+    text = f"all {total:,} answers are the recorded ones" if total > 1 else "the one answer is the recorded one"
+    if found.different:
+        text = f"{found.different:,} of {total:,} answers differ from the recorded ones, first in turn {found.first}; they change nothing"
+    return [("earlier", text), *notes]
+
+
+def _after(played: PlayedMatch | None) -> list[tuple[str, str]]:
+    if played is None:
+        return []
+    result = played.result
+    lines = [("played on", escape(result.outcome.text, 400))]
+    lines += [("fault", escape(fault.text, 600)) for fault in result.faults.values()]
+    lines += [("note", escape(note, 600)) for note in result.notes]
+    return [*lines, ("replay", str(played.replay))]
+
+
+def _next(file: Path, to_turn: QuestionsToTurn, played: PlayedMatch | None, test: tuple[Path, Path] | None) -> str:
+    if played is not None:
+        return to_watch(played.replay)
+    if test is not None:
+        return f"python -m pytest {shlex.quote(str(test[0]))}"
+    return f"{program()} show {shlex.quote(str(file))} --step {to_turn.last.turn + 1}"

@@ -54,10 +54,11 @@ def _main(
     pass
 
 
-def say(text: str) -> None:
-    """Print a line for the user on stderr. A closed stderr is ignored."""
+def say(*lines: str) -> None:
+    """Print lines for the user on stderr. A closed stderr is ignored."""
     try:
-        print(text, file=sys.stderr, flush=True)
+        for line in lines:
+            print(line, file=sys.stderr, flush=True)
     except (BrokenPipeError, ValueError):
         pass
 
@@ -67,9 +68,10 @@ def note(error: Exception) -> None:
     say(f"note: {escape(str(error), 400)}")
 
 
-def put(text: str) -> None:
-    """Print a line of the result on stdout."""
-    typer.echo(text)
+def put(*lines: str) -> None:
+    """Print lines of the result on stdout."""
+    for line in lines:
+        typer.echo(line)
 
 
 def columns(elsewhere: int) -> int:

@@ -146,14 +146,12 @@ def history(
         if as_json:
             put_json({"team": team, "versions": [one.to_json() for one in found]})
             return
-        for line in _columns([("version", "status", "rating", "95 %", "duels", "note"), *map(_version_row, found)], left=(1, 5)):
-            put(line)
+        put(*_columns([("version", "status", "rating", "95 %", "duels", "note"), *map(_version_row, found)], left=(1, 5)))
         shown = next((one for one in found if one.version.is_active and one.records), None)
         if shown is not None:
             put(f"\nVersion {shown.version.number} against:")
             rows = [(escape(record.opponent, 60), record.duels, record.won, record.tied, record.lost) for record in shown.records]
-            for line in _columns([("opponent", "duels", "won", "tied", "lost"), *rows], left=(0,)):
-                put(line)
+            put(*_columns([("opponent", "duels", "won", "tied", "lost"), *rows], left=(0,)))
 
 
 @arena.command("verify")
@@ -300,8 +298,7 @@ def _put_standings(opened: OpenArena, *, as_json: bool) -> None:
             }
         )
         return
-    for line in _table(places):
-        put(line)
+    put(*_table(places))
     put(sentence)
     sys.stdout.flush()
 

@@ -110,8 +110,7 @@ def _put_summary(played: Sequence[ManyGame], summary: Mapping[str, Any]) -> None
     put("  endings  " + ", ".join(f"{reason} {count:,}" for reason, count in summary["endings"].items()))
     for seat, kinds in summary["faults"].items():
         put(f"  faults   {seat} {kinds:,}")
-    for line in _listed(played):
-        put(line)
+    put(*_listed(played))
 
 
 def _listed(played: Sequence[ManyGame]) -> list[str]:

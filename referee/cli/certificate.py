@@ -130,8 +130,7 @@ def _print_left_out(names: Sequence[str]) -> None:
 
 def _print(found: CertificateReport) -> None:
     signed, count = found.certificate, sum(found.certificate.isolation.values())
-    for problem in found.problems[:_MOST]:
-        put(problem)
+    put(*found.problems[:_MOST])
     if len(found.problems) > _MOST:
         put(f"... and {len(found.problems) - _MOST:,} more problems")
     put(f"{signed.kind:<12}{escape(signed.name, 200)}, {count:,} replay{'s' * (count != 1)}")
@@ -142,8 +141,7 @@ def _print(found: CertificateReport) -> None:
     put(f"{'signed':<12}{escape(signed.time, 40)}, by the clock of the signer's machine")
     put(f"{'fingerprint':<12}{found.fingerprint}")
     _print_left_out(found.left_out)
-    for note in found.notes:
-        put(note)
+    put(*found.notes)
     if not found.ok:
         put(f"{len(found.problems):,} problem{'s' * (len(found.problems) != 1)}.")
         return
@@ -183,8 +181,7 @@ def check_revealed(file: Path, digest: str | None, *, as_json: bool) -> None:
     if as_json:
         put_json({**found.to_json(), "is_by_hash": digest is not None and found.ok})
     else:
-        for problem in found.problems:
-            put(problem)
+        put(*found.problems)
         count = f"{found.starts:,} start{'s' * (found.starts != 1)} in {found.tests:,} test{'s' * (found.tests != 1)}"
         put(f"{escape(found.name, 100)}: {count}, {found.hidden:,} of them hidden")
         put(f"hash: {found.hash}")

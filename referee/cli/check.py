@@ -207,7 +207,7 @@ def _put_beside(head: str, text: str, width: int) -> None:
         lines[0] = head + lines[0][len(head) :]
     else:
         lines.insert(0, head.rstrip())
-    put("\n".join(lines))
+    put(*lines)
 
 
 def _print(request: Request, report: Report) -> None:
@@ -230,7 +230,7 @@ def _print(request: Request, report: Report) -> None:
         for reason in many:
             head = f"  {_MARKS['skipped']:<7}  {reasons[reason]} checks not tried"
             # In one line if there is room.
-            put("\n".join(textwrap.wrap(f"{head}: {reason}", width, subsequent_indent=" " * 11)))
+            put(*textwrap.wrap(f"{head}: {reason}", width, subsequent_indent=" " * 11))
         put("")
     _print_failures(request, report)
     for seat, why in report.not_checked.items():

@@ -36,7 +36,7 @@ def games(
         if as_json:
             put_json(described(game))
         else:
-            put("\n".join(_lines(game, columns(100))))
+            put(*_lines(game, columns(100)))
     elif as_json:
         put_json([described(game) for game in registry.sound(note)])
     else:
@@ -213,7 +213,7 @@ def explain(
         if as_json:
             put_json(_described(code, found))
         else:
-            put("\n".join(meaning_lines(found, min(columns(100), _WIDEST))))
+            put(*meaning_lines(found, min(columns(100), _WIDEST)))
         return
     known = table.meanings(note)
     if as_json:
@@ -224,7 +224,7 @@ def explain(
     for title, group in table.sections(known).items():
         put(f"{title}:")
         for meaning in group:
-            put("\n".join(wrapped(f"  {meaning.code}", 18, _first_sentence(meaning.text), wide)))
+            put(*wrapped(f"  {meaning.code}", 18, _first_sentence(meaning.text), wide))
         put("")
     put(f"Try:  {program()} explain {known[0].code}")
 
@@ -280,7 +280,7 @@ def bots(
         put(f"{name}:")
         for bot in group:
             text = f"{' and '.join(bot.seats) or 'any seat'}: {bot.idea}"
-            put("\n".join(wrapped(f"  {bot.name}", 17, text, columns(100))))
+            put(*wrapped(f"  {bot.name}", 17, text, columns(100)))
     if not found:
         put(f"There are no example bots of {game}.")
     put(f"\nTry:  {program()} {example(chosen, chosen.codec.settings(None, {}))}")

@@ -393,8 +393,7 @@ def _take(opened: OpenGrading, source: Path, wanted: Wanted) -> None:
         found = collect(source, folder, opened.seats, wanted.roster, opened.other_roles, layout=wanted.layout, known=opened.submissions)
         if wanted.only is not None:
             found = (_only(found, wanted.only, source),)
-        for text in opened.take(found, missing_is_zero=wanted.missing_is_zero, is_only=wanted.only is not None):
-            say(text)
+        say(*opened.take(found, missing_is_zero=wanted.missing_is_zero, is_only=wanted.only is not None))
     if len(opened.runs) > 1:
         say(f"{told(opened.submissions, len(opened.runs))}.")
 
@@ -453,8 +452,7 @@ def _fill(gradebook: Path, grades: Grades, column: str | None, *, after_due: boo
 
     written = grades.folder / f"gradebook-{gradebook.name}"
     filled = gradebooks.fill(gradebook, grades, written, column, after_due=after_due)
-    for text in (*filled.notes, *filled.refused):
-        say(text)
+    say(*(*filled.notes, *filled.refused))
     if filled.unmatched:
         say(f"Not in the gradebook: {', '.join(escape(name, 60) for name in filled.unmatched)}.")
     say(

@@ -73,8 +73,7 @@ def make_zip(rubric: Path, out: Path | None, seconds: float | None, runs_per_day
         put_json({"file": str(made.path), "notes": list(made.notes)})
         return
     put(escape(str(made.path), 500))
-    for note in made.notes:
-        say(note)
+    say(*made.notes)
     say("Next: upload it to Gradescope, at Configure Autograder of a programming assignment (docs/gradescope.md).")
 
 

@@ -332,8 +332,7 @@ def rebuild(
     with _claimed(folder, is_whole=False) as opened:
         count = rebuild_league(opened, refused.append)
         set_aside(opened)
-        for reason in refused:
-            say(reason)
+        say(*refused)
         if as_json:
             put_json({"restored": count, "left_out": refused, **counts(opened)})
         else:

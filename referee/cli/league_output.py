@@ -39,8 +39,7 @@ def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) ->
     if as_csv:
         put(csv_text([_place_json(place) for place in places]).rstrip("\n"))
         return
-    for line in table(places, is_live=opened.is_live(), kind=opened.league.format.kind):
-        put(line)
+    put(*table(places, is_live=opened.is_live(), kind=opened.league.format.kind))
     decided = opened.store.fact("decided")
     if decided:
         put(decided["why"])
@@ -327,8 +326,7 @@ def put_check(opened: OpenLeague, *, as_json: bool) -> None:
     if as_json:
         put_json(found.to_json())
     else:
-        for problem in found.problems:
-            put(problem)
+        put(*found.problems)
         for note in found.notes:
             put(f"note: {note}")
         put(f"{counted(found.replays, 'replay')} checked, {counted(len(found.problems), 'problem')}.")

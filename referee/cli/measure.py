@@ -188,8 +188,7 @@ def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) 
     """Print the state of the comparison. ``is_whole``: it has come to its end."""
     from referee.league.kept_duels import MATCHES_FILE
 
-    for line in _report(comparison, comparison.compared(), is_whole=is_whole):
-        put(line)
+    put(*_report(comparison, comparison.compared(), is_whole=is_whole))
     if out is not None:
         put(f"  matches  {out / MATCHES_FILE} names the replay of each")
         if not is_whole:
@@ -334,7 +333,7 @@ def _print(report: dict[str, Any], samples: Samples) -> None:
         f"{report['seat']} {escape(report['bot'], 60)} against {escape(report['against'], 60)}: "
         f"{len(games):,} game{'s' * (len(games) != 1)}, {count:,} answer{'s' * (count != 1)}, {report['seconds']:.3f} s{kind}"
     )
-    put("\n".join(fitted(begin, 2, columns(0))))
+    put(*fitted(begin, 2, columns(0)))
     for one in games:
         if one["fault"] is not None:
             put(f"  fault    {one['fault']}")
@@ -368,9 +367,9 @@ def _print_functions(samples: Samples) -> None:
 
     if not samples.count:
         why = samples.problem or "the bot was too quick for a sample; play more with --games"
-        put("\n".join(fitted(f"functions: not known; {why}.", 2, columns(0))))
+        put(*fitted(f"functions: not known; {why}.", 2, columns(0)))
         return
-    put("\n".join(fitted(f"functions, by {samples.count:,} samples, {RATE} a second while the bot works:", 2, columns(0))))
+    put(*fitted(f"functions, by {samples.count:,} samples, {RATE} a second while the bot works:", 2, columns(0)))
     put("    self   total  function")
     room = max(20, columns(120) - 18)
     for one in samples.functions()[:_FUNCTIONS]:

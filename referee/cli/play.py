@@ -210,7 +210,7 @@ def duel(
     if as_json or wanted.as_json:
         put_json(report)
     else:
-        put("\n".join(_duel_report(report, played.verb, played.games["a"].outcome.unit)))
+        put(*_duel_report(report, played.verb, played.games["a"].outcome.unit))
     if not all(game["started"] for game in report["games"].values()):
         raise typer.Exit(3)
 
@@ -238,7 +238,7 @@ def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *,
             if as_json:
                 put_json(played.to_json())
             else:
-                put("\n".join(_report(played)))
+                put(*_report(played))
             sys.stdout.flush()
             if pages is not None:
                 kind = linger(pages, show)

@@ -156,8 +156,7 @@ def show(
     if as_json:
         put_json(report)
     else:
-        for line in lines:
-            put(line)
+        put(*lines)
     if replay.problem is not None:
         _end(file, replay.problem.text)
 
@@ -203,7 +202,6 @@ def analyze(
     if as_json:
         put_json(analysis_json(file, found))
     else:
-        for line in analysis_lines(file, found, columns(0), every=every):
-            put(line)
+        put(*analysis_lines(file, found, columns(0), every=every))
     if found.verified["status"] != "good":
         _end(file, str(found.verified["text"]))

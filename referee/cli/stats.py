@@ -240,5 +240,4 @@ def _print(table: Table, *sentences: str) -> None:
     with io.StringIO() as text:
         Console(file=text, width=columns, highlight=False, markup=False, color_system=None).print(table)
         lines = [line.rstrip() for line in text.getvalue().splitlines()]
-    for line in [*lines, "", *(part for sentence in sentences for part in textwrap.wrap(sentence, columns))]:
-        put(line)
+    put(*[*lines, "", *(part for sentence in sentences for part in textwrap.wrap(sentence, columns))])

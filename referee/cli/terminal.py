@@ -239,7 +239,7 @@ class PendingText:
         self.told = self.left_out = self.left_out_bytes = 0
         self._waiting = bytearray()
         self._is_cut = False
-        log.tap = self._take
+        log.follow(self._take)
 
     def _take(self, data: bytes) -> None:
         # This runs while the bot's clock runs, so it only keeps and counts.

@@ -218,7 +218,7 @@ class Rehearsal(Listener):
         prompter.go()
         if prompter.fault is not None:
             return {seat: prompter.fault}
-        clocks[seat].bank = prompter.asker.clock.bank
+        clocks[seat].take_over(prompter.asker.clock.bank)
         self._progress.turn = self._to_turn.last.turn
         return {}
 

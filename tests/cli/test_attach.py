@@ -13,7 +13,7 @@ import pytest
 from conftest import play_match
 from debug_client import DebugClient
 
-from referee.cli.rerun import PORT
+from referee.author.debugger import PORT
 
 if TYPE_CHECKING:
     import subprocess
