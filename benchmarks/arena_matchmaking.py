@@ -21,6 +21,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from referee.arena.matchmaking import Entry, Matchmaker
+from referee.arena.state import Pairs
 from referee.league.elo import POINTS
 from referee.league.ratings import rate
 from referee.league.values import Comparison
@@ -68,9 +69,10 @@ class Season:
 
 def arena(season: Season) -> list[tuple[int, int]]:
     """Return a batch of the arena's matchmaking."""
-    found = [Entry(name, season.strengths[name], season.played[number], season.last[number]) for number, name in enumerate(season.names)]
-    meetings = {frozenset(season.names[number] for number in pair): count for pair, count in season.met.items()}
-    chooser = Matchmaker(found, season.strengths, meetings, len(season.comparisons), PLACEMENT, 1_000)
+    found = [Entry(name, number, season.played[number], season.last[number]) for number, name in enumerate(season.names)]
+    met = np.array(sorted((*sorted(pair), count) for pair, count in season.met.items()), dtype=np.int64).reshape(-1, 3)
+    known = Pairs(*met.T, games=met[:, 2].astype(np.float64), wins=met[:, 2] / 2)
+    chooser = Matchmaker(found, np.array(list(season.strengths.values())), known, len(season.comparisons), PLACEMENT, 1_000)
     pairs = [chooser.next() for _ in range(len(season.names) // 2)]
     return [(int(pair[0]), int(pair[1])) for pair in pairs if pair is not None]
 

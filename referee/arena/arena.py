@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import games
 from referee.arena import config, intake
 from referee.arena.schedule import ArenaSchedule
+from referee.arena.state import ArenaState
 from referee.arena.store import ACCEPTED, REFUSED, ArenaStore, Version, named
 from referee.errors import PlayerError, UsageError
 from referee.league import address, teams
@@ -72,6 +73,8 @@ class OpenArena(OpenLeague):
 
     store: ArenaStore
     schedule: ArenaSchedule
+    #: The results of all duels.
+    results: ArenaState
 
     def __init__(self, folder: Path, store: ArenaStore) -> None:
         # What a league keeps in its store is in the arena's file, and may change.
@@ -87,12 +90,15 @@ class OpenArena(OpenLeague):
         self.added, self.withdrawn = [], []
         self._check_terms()
         self._take_references()
+        self.results = ArenaState(store)
         self.plan()
 
     def plan(self, most: int | None = None, *, until_decided: bool = False) -> ArenaSchedule:
         """Read the versions, and plan further duels: at most so many, and until the best version is certain."""
         self.versions = self.store.versions()
-        self.schedule = ArenaSchedule(self.config, self.store, self.versions, self._teams(), most=most, until_decided=until_decided)
+        self.schedule = ArenaSchedule(
+            self.config, self.store, self.results, self.versions, self._teams(), most=most, until_decided=until_decided
+        )
         return self.schedule
 
     def _teams(self) -> list[Team]:
@@ -135,26 +141,26 @@ class OpenArena(OpenLeague):
         for name in active.keys() - {team.name for team in self.config.references}:
             self.store.retire(name)
 
-    def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Any]:
-        """The versions that play, the best first, with their ratings."""
+    def glance(self) -> None:
+        """Take the results of the last batch too, which only the process that plays stores. For those who don't play."""
+        self.results.glance(self.schedule)
+
+    def standings(self, results: Sequence[DuelResult] = (), *, resamples: int = 1000) -> list[Any]:
+        """The versions that play, the best first, with their ratings. The results are those of the arena's own state."""
         playing = {version.name: version for version in self.schedule.playing()}
         # A version that can't start any more keeps its place.
         forfeits = self.store.forfeits()
         playing |= {version.name: version for version in self.versions if version.is_active and version.name in forfeits}
-        counts = dict.fromkeys(playing, 0)
-        for result in results:
-            for name in result.duel.teams:
-                if name in counts and result.points:
-                    counts[name] += 1
-        rated = self.schedule.rated(results, playing, resamples)
-        return [Standing(rank, playing[one.team], one, counts[one.team], forfeits.get(one.team)) for rank, one in enumerate(rated, 1)]
+        duels = {name: int(self.results.counted[self.results.positions[name]]) for name in playing}
+        rated = self.schedule.rated(among=playing, resamples=resamples)
+        return [Standing(rank, playing[one.team], one, duels[one.team], forfeits.get(one.team)) for rank, one in enumerate(rated, 1)]
 
-    def sentence(self, results: Sequence[DuelResult]) -> str:
+    def sentence(self) -> str:
         """Return which version is the best, and how certain that is."""
         names = self.schedule.rivals()
-        if len(names) < 2 or not any(result.points for result in results):
+        if len(names) < 2 or not self.results.counted.any():
             return "Nothing is known yet of which version is the best."
-        best, certainty = self.schedule.best(results, names)
+        best, certainty = self.schedule.best(names)
         version = next(one for one in self.versions if one.name == best)
         sure = f"{min(certainty, 0.999):.1%}".replace(".0%", "%").replace("%", " %")
         return f"The best of {len(names):,} versions is version {version.number} of {escape(version.team, 60)}; that is {sure} certain."

@@ -42,7 +42,8 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
     active = {one.name: one for one in arena.versions if one.is_active and not one.is_reference and one.name not in forfeits}
     if len(active) < 2:
         raise UsageError(f"A final needs two teams with an active version; there {'is one' if active else 'are none'}.")
-    rated = arena.schedule.rated(arena.state().results, active, resamples=100)
+    arena.glance()
+    rated = arena.schedule.rated(among=active, resamples=100)
     teams = tuple(arena.schedule.teams[one.team]._replace(name=active[one.team].team) for one in rated)
     base = arena.league
     settings = base.match_settings(0, base.starts_of(0)[0])

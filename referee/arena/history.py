@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.arena.arena import OpenArena
+    from referee.arena.state import ArenaState
     from referee.arena.store import RatingPoint, Version
     from referee.games.game import Json
     from referee.league.ratings import Rating
-    from referee.league.values import DuelResult
 
 
 class Record(NamedTuple):
@@ -73,31 +73,30 @@ class VersionHistory(NamedTuple):
         }
 
 
-def history(arena: OpenArena, team: str, results: Sequence[DuelResult]) -> list[VersionHistory]:
+def history(arena: OpenArena, team: str) -> list[VersionHistory]:
     """Return the versions of a team, the first one first. UsageError if there is no such team."""
-    versions = sorted(named(arena.versions, team), key=lambda version: version.number)
+    return histories(arena, [team])[team]
+
+
+def histories(arena: OpenArena, teams: Sequence[str]) -> dict[str, list[VersionHistory]]:
+    """Return the versions of some teams, the first one first. UsageError if there is no such team."""
+    versions = [version for team in teams for version in sorted(named(arena.versions, team), key=lambda version: version.number)]
     names = [version.name for version in versions if version.name in arena.schedule.teams]
-    rated = {one.team: one for one in arena.schedule.rated(results, names)} if names else {}
-    points = arena.store.ratings(names)
-    records = _records(results, names)
-    return [
-        VersionHistory(
-            version,
-            rated.get(version.name),
-            tuple(point for point in points if point.name == version.name),
-            tuple(sorted(records[version.name].values(), key=lambda record: (-record.duels, record.opponent))),
-        )
-        for version in versions
-    ]
-
-
-def _records(results: Sequence[DuelResult], names: Sequence[str]) -> defaultdict[str, dict[str, Record]]:
-    """Return the records of some versions by the opponent."""
-    found: defaultdict[str, dict[str, Record]] = defaultdict(dict)
-    for result in results:
-        for name, other in (result.duel.teams, result.duel.teams[::-1]):
-            if name in names and result.points:
-                record = found[name].get(other, Record(other))
-                end = ("lost", "tied", "won")[round(2 * result.points[name])]
-                found[name][other] = record._replace(**{end: getattr(record, end) + 1})
+    rated = {one.team: one for one in arena.schedule.rated(among=names)} if names else {}
+    points = defaultdict(list)
+    for point in arena.store.ratings(names):
+        points[point.name].append(point)
+    found: dict[str, list[VersionHistory]] = {team: [] for team in teams}
+    for version in versions:
+        one = VersionHistory(version, rated.get(version.name), tuple(points[version.name]), records(arena.results, version.name))
+        found[version.team].append(one)
     return found
+
+
+def records(state: ArenaState, name: str) -> tuple[Record, ...]:
+    """Return the records of a version against each opponent, of the most duels first."""
+    if name not in state.positions:
+        return ()
+    against = state.against(state.positions[name])
+    found = [Record(state.names[other], won, tied, lost) for other, (lost, tied, won) in against.items()]
+    return tuple(sorted(found, key=lambda record: (-record.duels, record.opponent)))

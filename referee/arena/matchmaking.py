@@ -20,11 +20,10 @@ import numpy as np
 from scipy.special import expit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from referee.arena.state import Pairs
+    from referee.league.ratings import Floats
 
 #: Multiples of these two numbers spread any number of places evenly, along both axes.
 _GOLDEN, _SILVER = (math.sqrt(5) - 1) / 2, math.sqrt(2) - 1
@@ -33,14 +32,14 @@ _OWN = 0.25
 
 
 class Entry(NamedTuple):
-    """A version that may play. ``strength`` is its rating in log-odds; ``duels`` counts those that it has played or will play.
+    """A version that may play. ``place`` is that among all versions; ``duels`` counts those that it has played or will play.
 
     ``last`` is the number of the last of them, or that of the first duel since it is in the arena. ``goes_on`` is False for a version that
     plays its placement alone.
     """
 
     name: str
-    strength: float
+    place: int
     duels: int
     last: int
     goes_on: bool = True
@@ -49,39 +48,41 @@ class Entry(NamedTuple):
 class Matchmaker:
     """Chooses duels one after another; each counts as played for the next choice.
 
-    ``meetings`` counts the duels of two versions, in either order, also of versions that don't play any more; ``strengths`` are those of all
-    versions in log-odds. ``number`` is that of the next duel, ``placement`` the number of the first duels of each version. Two versions that have
-    met ``most`` times don't meet again.
+    ``strengths`` are those of all versions in log-odds, and ``pairs`` their duels, also of versions that don't play any more. ``number`` is that
+    of the next duel, ``placement`` the number of the first duels of each version. Two versions that have met ``most`` times don't meet again.
     """
 
-    def __init__(
-        self,
-        entries: Sequence[Entry],
-        strengths: Mapping[str, float],
-        meetings: Mapping[frozenset[str], int],
-        number: int,
-        placement: int,
-        most: int,
-    ) -> None:
+    def __init__(self, entries: Sequence[Entry], strengths: Floats, pairs: Pairs, number: int, placement: int, most: int) -> None:
         self._names = [entry.name for entry in entries]
         self._placement = placement
         self._number = number
         self._duels = np.array([entry.duels for entry in entries])
         self._last = np.array([entry.last for entry in entries])
         self._goes_on = np.array([entry.goes_on for entry in entries], dtype=bool)
-        self._strengths = np.array([entry.strength for entry in entries])
+        own = np.array([entry.place for entry in entries], dtype=np.int64)
+        self._strengths = strengths[own]
         count = len(entries)
-        self._left = np.full((count, count), most) if count else np.zeros((0, 0), dtype=np.int64)
+        self._left = np.full((count, count), most)
         np.fill_diagonal(self._left, 0)
-        everybody = {name: place for place, name in enumerate(dict.fromkeys([*self._names, *strengths]))}
-        information = np.eye(len(everybody)) * _OWN
-        for (first, second), played in sorted((sorted(pair), played) for pair, played in meetings.items()):
-            a, b = everybody[first], everybody[second]
-            if max(a, b) < count:
-                self._left[a, b] = self._left[b, a] = most - played
-            chance = expit(strengths[first] - strengths[second])
-            _add(information, a, b, played * chance * (1 - chance))
-        self._covariance: Floats = np.asarray(np.linalg.inv(information)[:count, :count], dtype=np.float64)
+        numbers = np.full(len(strengths), -1)
+        numbers[own] = np.arange(count)
+        a, b = numbers[pairs.a], numbers[pairs.b]
+        both = (a >= 0) & (b >= 0)
+        first, second = a[both], b[both]
+        self._left[first, second] = self._left[second, first] = most - pairs.met[both]
+        chances = expit(strengths[pairs.a] - strengths[pairs.b])
+        weights = pairs.met * chances * (1 - chances)
+        shown = _OWN + np.bincount(pairs.a, weights, len(strengths)) + np.bincount(pairs.b, weights, len(strengths))
+        information = np.eye(count) * _OWN
+        information[first, second] = information[second, first] = -weights[both]
+        own_share = np.bincount(first, weights[both], count) + np.bincount(second, weights[both], count)
+        for mine, other in ((a, pairs.b), (b, pairs.a)):
+            # A version that doesn't play is known as well as its other duels tell.
+            at = (mine >= 0) & (numbers[other] < 0)
+            known = weights[at] * (1 - weights[at] / shown[other[at]])
+            own_share = own_share + np.bincount(mine[at], known, count)
+        np.fill_diagonal(information, _OWN + own_share)
+        self._covariance: Floats = np.asarray(np.linalg.inv(information), dtype=np.float64)
 
     def next(self) -> tuple[str, str] | None:
         """Return the next duel; None if all entries have met often enough."""
@@ -148,10 +149,3 @@ class Matchmaker:
         variance = column[a] - column[b]
         # Sherman and Morrison: the inverse after one more duel.
         self._covariance -= np.outer(column, column) * (weight / (1 + weight * variance))
-
-
-def _add(information: Floats, a: int, b: int, weight: float) -> None:
-    information[a, a] += weight
-    information[b, b] += weight
-    information[a, b] -= weight
-    information[b, a] -= weight

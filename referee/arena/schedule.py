@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from referee.arena.config import ALL
 from referee.arena.matchmaking import Entry, Matchmaker
+from referee.arena.state import STRENGTHS
 from referee.arena.store import RatingPoint
 from referee.league import ratings
-from referee.league.elo import POINTS
 from referee.league.league import Schedule
-from referee.league.results import comparisons
 from referee.league.values import Duel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Sequence
 
     from referee.arena.config import ArenaConfig
+    from referee.arena.state import ArenaState
     from referee.arena.store import ArenaStore, Version
-    from referee.league.ratings import Rating
+    from referee.league.ratings import Floats, Rating
     from referee.league.values import DuelResult, MatchRecord, MatchTask, Team
 
 #: The least and the most duels of a batch. Within a batch no rating changes; its end waits for the last match.
@@ -43,6 +42,7 @@ class ArenaSchedule(Schedule):
         self,
         config: ArenaConfig,
         store: ArenaStore,
+        state: ArenaState,
         versions: Sequence[Version],
         teams: Sequence[Team],
         *,
@@ -52,7 +52,9 @@ class ArenaSchedule(Schedule):
         super().__init__(config.league, teams)
         self._config = config
         self._store = store
+        self.state = state
         self._versions = versions
+        self._mark = store.versions_mark()
         self._accepted = tuple(version.name for version in versions if version.name in self.teams)
         self._left = most
         self._until_decided = until_decided
@@ -92,27 +94,44 @@ class ArenaSchedule(Schedule):
         is_whole = bool(matches) and all(record is not None for _, record in matches)
         return super().result(duel, matches, () if is_whole else forfeits, is_stopped=is_stopped)
 
-    def duels(self, results: Sequence[DuelResult]) -> list[Duel]:
-        """All duels so far; and the next batch if each of them has a result."""
-        known = self._store.duels()
-        if len(results) < len(known):
+    def duels(self, results: Sequence[DuelResult] = ()) -> list[Duel]:
+        """The next batch of duels, without storing anything; none while an earlier duel has no result. The results are those of the store."""
+        return [] if self.state.glance(self) else self._next(self.state.strengths())
+
+    def further(self) -> list[Duel]:
+        """The next batch of duels, as ``duels``, for the process that plays: the results so far and the ratings are stored."""
+        if open_duels := self.state.settle(self):
             if self._left is not None:
-                self._left = max(0, self._left - (len(known) - len(results)))
-            return known
-        if results:
-            self._record(results)
-        versions = self._store.versions()
-        if versions != list(self._versions) or self._left == 0:
-            return known
-        if self._until_decided and (why := self.decided(results)) is not None:
+                self._left = max(0, self._left - open_duels)
+            return []
+        return self._next(self._strengths())
+
+    def _next(self, strengths: Floats) -> list[Duel]:
+        if self._store.versions_mark() != self._mark or self._left == 0:
+            return []
+        if self._until_decided and (why := self.decided()) is not None:
             self.ending = why
-            return known
-        new = self._batch(results)
+            return []
+        new = self._batch(strengths)
         if self._left is not None:
             self._left -= len(new)
         if not new:
             self.ending = "All versions that play have met on every start."
-        return [*known, *new]
+        return new
+
+    def _strengths(self) -> Floats:
+        """Return the strengths of all versions, and record those that have changed."""
+        found, total = self.state.strengths(), len(self.state)
+        if total:
+            self._store.set_fact(STRENGTHS, {"duels": total, "of": found.tolist()})
+            due = self.state.due()
+            if due:
+                rated = self.rated(self.known_at(total), resamples=_QUICK)
+                now, names = time.time(), set(due)
+                points = [RatingPoint(one.team, total, now, one.elo, one.low, one.high) for one in rated if one.team in names]
+                self._store.put_ratings(points)
+                self.state.note(points)
+        return found
 
     def playing(self, versions: Sequence[Version] | None = None) -> list[Version]:
         """Return the versions that go on playing."""
@@ -126,36 +145,30 @@ class ArenaSchedule(Schedule):
     def _goes_on(self, version: Version) -> bool:
         return self._config.versions == ALL and not version.is_reference
 
-    def _batch(self, results: Sequence[DuelResult]) -> list[Duel]:
+    def _batch(self, strengths: Floats) -> list[Duel]:
         """Return the next duels."""
+        state, first = self.state, len(self.state)
         playing = {version.name for version in self.playing()}
         size = min(max(_LEAST, len(playing) // 2), _MOST, *(() if self._left is None else (self._left,)))
-        first = len(results)
-        found = [comparison for result in results for comparison in comparisons(result)]
-        elo = ratings.rate(found, self._accepted)
-        strengths = {name: rating / POINTS for name, rating in elo.items()}
-        met: defaultdict[frozenset[str], set[tuple[int, int]]] = defaultdict(set)
-        counts: Counter[str] = Counter()
-        last: dict[str, int] = {}
-        for duel in (result.duel for result in results):
-            met[frozenset(duel.teams)].add((duel.start, duel.variant))
-            counts.update(duel.teams)
-            last.update(dict.fromkeys(duel.teams, duel.number))
         forfeits = self._store.forfeits()
-        entries = [
-            Entry(name, strengths[name], counts[name], last.get(name, version.first_duel), name in playing)
-            for version in self._versions
-            for name in (version.name,)
-            if name in playing
-            or (name in strengths and name not in forfeits and counts[name] < self._placement and not version.is_reference)
-        ]
+        entries = []
+        for version in self._versions:
+            place = state.positions.get(version.name)
+            if place is None or version.name not in self.teams:
+                continue
+            count, last = int(state.planned[place]), int(state.last[place])
+            is_new = count < self._placement and not version.is_reference and version.name not in forfeits
+            if version.name in playing or is_new:
+                entries.append(Entry(version.name, place, count, version.first_duel if last < 0 else last, version.name in playing))
         places = [(start.number, variant) for start in self.starts[0] for variant in range(len(self.league.variants))]
-        meetings = {pair: len(on) for pair, on in met.items()}
-        chooser = Matchmaker(entries, strengths, meetings, first, self._placement, len(places))
+        chooser = Matchmaker(entries, strengths, state.pairs, first, self._placement, len(places))
         new: list[Duel] = []
+        met: dict[frozenset[str], set[tuple[int, int]]] = {}
         while len(new) < size and (pair := chooser.next()) is not None:
             number = first + len(new)
             key = frozenset(pair)
+            if key not in met:
+                met[key] = state.met_on(*(state.positions[name] for name in pair))
             start, variant = next(place for place in _from(places, number) if place not in met[key])
             # Where no roles are swapped, the seats are from duel to duel.
             teams = pair if len(met[key]) % 2 == 0 else pair[::-1]
@@ -167,15 +180,14 @@ class ArenaSchedule(Schedule):
     def _placement(self) -> int:
         return self._config.season.placement
 
-    def rated(self, results: Sequence[DuelResult], among: Collection[str] | None = None, resamples: int = RESAMPLES) -> list[Rating]:
-        """Return the ratings of all accepted versions, or of some, the best first."""
-        found = [comparison for result in results for comparison in comparisons(result)]
-        return ratings.intervals(found, self._accepted, seed=self._seed, resamples=resamples, among=among)
+    def rated(self, known: Sequence[str] | None = None, among: Collection[str] | None = None, resamples: int = RESAMPLES) -> list[Rating]:
+        """Return the ratings of all accepted versions, or of some, the best first. ``known`` are the versions that there were, all by default."""
+        accepted = self._accepted if known is None else known
+        return ratings.intervals(self.state.comparisons(), accepted, seed=self._seed, resamples=resamples, among=among)
 
-    def best(self, results: Sequence[DuelResult], among: Collection[str]) -> tuple[str, float]:
+    def best(self, among: Collection[str]) -> tuple[str, float]:
         """Return the best of some versions, two or more, and how certain that is, from 0 to 1."""
-        found = [comparison for result in results for comparison in comparisons(result)]
-        return ratings.best_of(found, self._accepted, among, seed=self._seed)
+        return ratings.best_of(self.state.comparisons(), self._accepted, among, seed=self._seed)
 
     @property
     def _seed(self) -> int:
@@ -185,31 +197,20 @@ class ArenaSchedule(Schedule):
         """Return the accepted versions whose ratings are those after so many duels: those that were there before the last of them."""
         return tuple(version.name for version in self._versions if version.name in self._accepted and version.first_duel < duels)
 
-    def _record(self, results: Sequence[DuelResult]) -> None:
-        """Record the ratings of the versions that have played since the last record."""
-        total = len(results)
-        since = max((point.duels for point in self._store.ratings(self._accepted)), default=0)
-        played = {name for result in results if result.duel.number >= since for name in result.duel.teams}
-        if played:
-            now = time.time()
-            found = [comparison for result in results for comparison in comparisons(result)]
-            rated = ratings.intervals(found, self.known_at(total), seed=self._seed, resamples=_QUICK)
-            self._store.put_ratings([RatingPoint(one.team, total, now, one.elo, one.low, one.high) for one in rated if one.team in played])
-
-    def decided(self, results: Sequence[DuelResult], *, looks: int | None = None) -> str | None:
+    def decided(self, results: Sequence[DuelResult] = (), *, looks: int | None = None) -> str | None:
         """Return the sentence that the best version is certain, at the looks at which that is asked; None otherwise.
 
         All looks share the error probability.
         """
-        names = self.rivals()
+        names, total = self.rivals(), len(self.state)
         first = _LOOK_FACTOR * max(2, len(names))
-        look = 1 + int(math.log(max(1.0, len(results) / first), _LOOK_FACTOR)) if len(results) >= first else 0
+        look = 1 + int(math.log(max(1.0, total / first), _LOOK_FACTOR)) if total >= first else 0
         if look <= self._looked_at or len(names) < 2:
             return None
         self._looked_at = look
-        best, certainty = self.best(results, names)
+        best, certainty = self.best(names)
         error = ratings.WRONG_END * 6 / (math.pi * look) ** 2
-        return f"{best} is the best of {len(names):,}: that is certain after {len(results):,} duels." if certainty >= 1 - error else None
+        return f"{best} is the best of {len(names):,}: that is certain after {total:,} duels." if certainty >= 1 - error else None
 
     def rivals(self) -> list[str]:
         """Return the versions of which one is to be found the best: those of the teams, or all if there is only one."""

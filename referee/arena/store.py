@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Column, Float, Integer, MetaData, Table, Text, UniqueConstraint, func, insert, select, update
+from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from referee.errors import UsageError
 from referee.league import database, rows
-from referee.league.store import Store
+from referee.league.store import Store, duel_of, stored_match
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sqlalchemy.engine import Connection
 
     from referee.games.game import Json
-    from referee.league.values import Team
+    from referee.league.store import StoredMatch
+    from referee.league.values import Duel, MatchRecord, MatchTask, Team
 
 #: The status of a version. Only an accepted one plays.
 ACCEPTED, REFUSED = "accepted", "refused"
@@ -54,7 +56,26 @@ _ratings = Table(
     Column("elo", Float, nullable=False),
     Column("low", Float, nullable=False),
     Column("high", Float, nullable=False),
+    Index("ratings_by_duels", "duels"),
 )
+#: The results of duels, from the first one on without a gap, so that nobody has to read all matches again. ``a`` and ``b`` are the positions of
+#: the versions in the league's table of teams. ``points`` are twice those of ``a``, and -1 if the duel counts for nobody. ``absent`` says who
+#: could not start: 1 for ``a``, 2 for ``b``, 3 for both.
+_outcomes = Table(
+    "outcomes",
+    _meta,
+    Column("duel", Integer, primary_key=True, autoincrement=False),
+    Column("a", Integer, nullable=False),
+    Column("b", Integer, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("variant", Integer, nullable=False),
+    Column("points", Integer, nullable=False),
+    Column("absent", Integer, nullable=False),
+)
+#: So many rows are read at once.
+_ROWS = 10_000
+#: So many duels without a result are read at once; a batch has fewer.
+_OPEN = 1_000
 
 
 class Version(NamedTuple):
@@ -87,6 +108,26 @@ class RatingPoint(NamedTuple):
     high: float
 
 
+class DuelOutcome(NamedTuple):
+    """The result of a duel, as the table of results has it."""
+
+    duel: int
+    a: int
+    b: int
+    start: int
+    variant: int
+    points: int
+    absent: int
+
+
+class OpenDuel(NamedTuple):
+    """A duel whose result is not in the table of results, with its matches. ``is_stopped``: not all of them will be played."""
+
+    duel: Duel
+    is_stopped: bool
+    matches: list[tuple[MatchTask, MatchRecord | None]]
+
+
 class ArenaStore(Store):
     """An open store of an arena."""
 
@@ -97,10 +138,79 @@ class ArenaStore(Store):
         if create:
             _meta.create_all(self._engine)
 
+    def outcomes(self, first: int) -> Iterator[Sequence[Sequence[int]]]:
+        """Yield the results of duels in their order, many at once, from the duel ``first`` on."""
+        query = select(_outcomes).where(_outcomes.c.duel >= first).order_by(_outcomes.c.duel)
+        with self._stream() as connection:
+            with database.deadline(connection):
+                found = connection.execution_options(stream_results=True, max_row_buffer=_ROWS).execute(query)
+            while True:
+                with database.deadline(connection):
+                    rows = found.fetchmany(_ROWS)
+                if not rows:
+                    return
+                yield rows
+
+    def put_outcomes(self, outcomes: Sequence[DuelOutcome]) -> None:
+        """Store results of duels. Those that are there already stay as they are."""
+        self._put_new(_outcomes, outcomes)
+
+    def open_duels(self, first: int) -> list[OpenDuel]:
+        """The duels from ``first`` on with their matches, in their order, but not more than a thousand."""
+        duels, matches = database.duels, database.matches
+        with self._read() as connection:
+            rows = connection.execute(select(duels).where(duels.c.number >= first).order_by(duels.c.number).limit(_OPEN)).all()
+            if not rows:
+                return []
+            mine = select(matches).where(matches.c.duel.between(first, rows[-1].number)).order_by(matches.c.duel, matches.c.game_number)
+            found = {row.number: OpenDuel(duel_of(row), row.note is not None, []) for row in rows}
+            for row in connection.execute(mine):
+                stored = stored_match(row)
+                if stored.task.duel in found:
+                    found[stored.task.duel].matches.append((stored.task, stored.record))
+        return list(found.values())
+
+    def matches_of(self, duels: Sequence[int]) -> list[tuple[StoredMatch, float | None]]:
+        """The matches of some duels with the times at which they ended, the last duel first."""
+        table = database.matches
+        query = select(table).where(table.c.duel.in_(duels)).order_by(table.c.duel.desc(), table.c.game_number.desc())
+        with self._read() as connection:
+            return [(stored_match(row), row.finished) for row in connection.execute(query)]
+
+    def match(self, key: str) -> tuple[StoredMatch, float | None] | None:
+        """A match with the time at which it ended, None if there is no such match."""
+        with self._read() as connection:
+            row = connection.execute(select(database.matches).where(database.matches.c.key == key)).first()
+            return None if row is None else (stored_match(row), row.finished)
+
+    def void_pairs(self) -> dict[frozenset[str], int]:
+        """How many matches of two versions were void."""
+        duels, matches, voids = database.duels, database.matches, database.voids
+        joined = voids.join(matches, matches.c.key == voids.c.key).join(duels, duels.c.number == matches.c.duel)
+        found: Counter[frozenset[str]] = Counter()
+        with self._read() as connection:
+            for teams, count in connection.execute(select(duels.c.teams, func.count()).select_from(joined).group_by(duels.c.teams)):
+                found[frozenset(rows.names(teams))] += count
+        return dict(found)
+
     def versions(self) -> list[Version]:
         """All versions of all teams, in the order in which they were handed in."""
         with self._read() as connection:
             return [_version(row) for row in connection.execute(select(_versions).order_by(_versions.c.submitted, _versions.c.name))]
+
+    def versions_mark(self) -> tuple[float, ...]:
+        """Return numbers that differ once a version was added or refused, or another one is active."""
+        active = func.sum(_versions.c.is_active * _versions.c.submitted)
+        with self._read() as connection:
+            return tuple(connection.execute(select(func.count(), func.max(_versions.c.submitted), active)).one())
+
+    def names(self, known: int = -1) -> list[str] | None:
+        """The accepted versions by their positions; None if there are ``known`` of them, as many as the caller has already."""
+        teams = database.teams
+        with self._read() as connection:
+            if connection.execute(select(func.count()).select_from(teams)).scalar_one() == known:
+                return None
+            return list(connection.execute(select(teams.c.name).order_by(teams.c.position)).scalars())
 
     def put_version(self, version: Version, team: Team | None) -> Version:
         """Store a version with its number, which is counted here, and its time; return it as it is stored.
@@ -139,10 +249,21 @@ class ArenaStore(Store):
 
     def put_ratings(self, points: Sequence[RatingPoint]) -> None:
         """Store ratings. Those that are there already stay as they are."""
+        self._put_new(_ratings, points)
+
+    def _put_new(self, table: Table, found: Sequence[DuelOutcome] | Sequence[RatingPoint]) -> None:
         dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
-        with self._write() as connection:
-            if points:
-                connection.execute(dialect.insert(_ratings).on_conflict_do_nothing(), [point._asdict() for point in points])
+        if found:
+            with self._write() as connection:
+                connection.execute(dialect.insert(table).on_conflict_do_nothing(), [one._asdict() for one in found])
+
+    def last_ratings(self, after: int = -1) -> dict[str, RatingPoint]:
+        """The last rating of each version that has one of more than ``after`` duels."""
+        last = select(_ratings.c.name, func.max(_ratings.c.duels).label("duels")).where(_ratings.c.duels > after).group_by(_ratings.c.name)
+        found = last.subquery()
+        query = select(_ratings).join(found, (_ratings.c.name == found.c.name) & (_ratings.c.duels == found.c.duels))
+        with self._read() as connection:
+            return {row.name: RatingPoint(*row) for row in connection.execute(query)}
 
     def ratings(self, names: Sequence[str]) -> list[RatingPoint]:
         """The ratings of some versions over time."""

@@ -142,7 +142,8 @@ def history(
     with opened_arena(folder) as opened:
         from referee.arena.history import history as history_of
 
-        found = history_of(opened, team, opened.state().results)
+        opened.glance()
+        found = history_of(opened, team)
         if as_json:
             put_json({"team": team, "versions": [one.to_json() for one in found]})
             return
@@ -176,14 +177,14 @@ def export(
     if as_csv == as_json:
         raise UsageError("Say which form to export: --csv or --json.")
     with opened_arena(folder) as opened:
-        from referee.arena.history import history as history_of
+        from referee.arena.history import histories
 
-        results = opened.state().results if as_json else []
+        opened.glance()
         teams = list(dict.fromkeys(version.team for version in opened.versions)) if as_json else []
         about = {
             "arena": opened.league.name,
             "game": opened.league.game,
-            "teams": [{"team": team, "versions": [one.to_json() for one in history_of(opened, team, results)]} for team in teams],
+            "teams": [{"team": team, "versions": [one.to_json() for one in found]} for team, found in histories(opened, teams).items()],
         }
         put_export(opened, about, out, as_json=as_json)
 
@@ -243,7 +244,8 @@ def _again(opened: OpenArena) -> str:
 
 def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decided: bool, quiet: bool) -> None:
     """Play until enough is played. When a version is added meanwhile, go on with other workers, which know it."""
-    from referee.league.engine import Engine, LeagueStopped
+    from referee.arena.engine import ArenaEngine
+    from referee.league.engine import LeagueStopped
     from referee.league.rows import StoreError
 
     if len(opened.schedule.playing()) < 2:
@@ -254,7 +256,7 @@ def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decid
         pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers)
         try:
             with contextlib.closing(pool), progress(opened.store, lambda _, high: _lines(opened, high), is_quiet=quiet) as watch:
-                Engine(opened.store, pool, schedule, watch).run()
+                ArenaEngine(opened.store, pool, schedule, watch).run()
         except (LeagueStopped, StoreError) as error:
             raise type(error)(f"{error} What is done is stored. Go on afterwards:  {_again(opened)}") from None
         left = schedule.left
@@ -281,9 +283,9 @@ def _put_version(opened: OpenArena, version: Version, *, as_json: bool) -> None:
 
 
 def _put_standings(opened: OpenArena, *, as_json: bool) -> None:
-    results = opened.state().results
-    places = opened.standings(results)
-    sentence = opened.sentence(results)
+    opened.glance()
+    places = opened.standings()
+    sentence = opened.sentence()
     if as_json:
         counts = opened.store.counts()
         put_json(
@@ -291,7 +293,7 @@ def _put_standings(opened: OpenArena, *, as_json: bool) -> None:
                 "arena": opened.league.name,
                 "game": opened.league.game,
                 "rules": opened.league.rules,
-                "duels": len(results),
+                "duels": len(opened.results),
                 "matches": {**counts._asdict(), "total": counts.total},
                 "entries": [place.to_json() for place in places],
                 "text": sentence,
@@ -305,7 +307,7 @@ def _put_standings(opened: OpenArena, *, as_json: bool) -> None:
 
 def _lines(opened: OpenArena, high: int) -> list[str]:
     """The first lines of the standings while matches are played."""
-    return _table(opened.standings(opened.state().results, resamples=100)[:high])
+    return _table(opened.standings(resamples=100)[:high])
 
 
 def _table(places: Sequence[Standing]) -> list[str]:

@@ -119,9 +119,7 @@ class Engine:
         """Play all matches. LeagueStopped if none can be played at present."""
         self._recall()
         while True:
-            state = read_state(self._store, self._plan)
-            known = {duel.number for duel in state.duels}
-            new = [duel for duel in self._plan.duels(state.results) if duel.number not in known]
+            new = self._further()
             if len(new) > _MANY_DUELS:
                 self._watch.said(f"Planning {len(new):,} duels; that takes a while.")
             for first in range(0, len(new), _AT_ONCE):
@@ -129,7 +127,6 @@ class Engine:
                 self._store.put(some, [task for duel in some for task in self._plan.tasks(duel)])
                 self._watch.tick([])
             self._learn(new)
-            del state
             for team, reason in self._forfeits.items():
                 self._stop((duel for duel in self._duels.values() if team in duel.teams), reason)
             pending = [task for task in self._store.pending() if not any(team in self._absent for team in task.seats.values())]
@@ -138,6 +135,12 @@ class Engine:
             stages = [self._plan.stage(self._duels[task.duel]) for task in pending]
             if self._play([task for task, stage in zip(pending, stages, strict=True) if stage == min(stages)]):
                 return
+
+    def _further(self) -> list[Duel]:
+        """Return the duels that are known now but not stored yet."""
+        state = read_state(self._store, self._plan)
+        known = {duel.number for duel in state.duels}
+        return [duel for duel in self._plan.duels(state.results) if duel.number not in known]
 
     def _recall(self) -> None:
         """Learn from the store what earlier runs have found out."""

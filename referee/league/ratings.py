@@ -29,6 +29,7 @@ from referee.league.elo import POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int64]
+    Comparisons: TypeAlias = "Iterable[Comparison] | ComparisonArrays"
 
 #: The most numbers in one array of the bootstrap; more resamples are computed in parts.
 MOST_NUMBERS = 4_000_000
@@ -71,7 +73,7 @@ class Rating(NamedTuple):
     worst_rank: int
 
 
-def rate(comparisons: Iterable[Comparison], teams: Iterable[str] = ()) -> dict[str, float]:
+def rate(comparisons: Comparisons, teams: Iterable[str] = ()) -> dict[str, float]:
     """Return the Elo rating of each team: of ``teams``, and of those that only the comparisons name.
 
     Raises ValueError for a score that does not lie from 0 to 1, and for a team that is compared with itself.
@@ -81,8 +83,16 @@ def rate(comparisons: Iterable[Comparison], teams: Iterable[str] = ()) -> dict[s
     return dict(zip(design.teams, map(float, _centred(strengths) * POINTS), strict=True))
 
 
+def strengths(count: int, a: Counts, b: Counts, games: Floats, wins: Floats, begin: Floats) -> Floats:
+    """Return the strengths of ``count`` teams in log-odds, not centred, from the sums of pairs.
+
+    ``a`` and ``b`` are the teams of each pair, ``wins`` the points of ``a``, ``begin`` strengths that are nearly these.
+    """
+    return _Pairs(count, a, b, games, wins).fit(begin)[:, 0]
+
+
 def intervals(
-    comparisons: Iterable[Comparison],
+    comparisons: Comparisons,
     teams: Iterable[str] = (),
     *,
     confidence: float = 0.95,
@@ -122,7 +132,7 @@ def intervals(
 
 
 def best_of(
-    comparisons: Iterable[Comparison], teams: Iterable[str], among: Iterable[str], *, resamples: int = 1000, seed: int = 0
+    comparisons: Comparisons, teams: Iterable[str], among: Iterable[str], *, resamples: int = 1000, seed: int = 0
 ) -> tuple[str, float]:
     """Return the best of the teams ``among``, two or more, and how certain that is.
 
@@ -154,7 +164,7 @@ def decided_places(ratings: Sequence[Rating]) -> tuple[int, ...]:
     return tuple(sorted(rating.best_rank for rating in ratings if rating.best_rank == rating.worst_rank))
 
 
-def are_decided(comparisons: Iterable[Comparison], teams: Iterable[str], top: int, look: int, seed: int = 0) -> bool:
+def are_decided(comparisons: Comparisons, teams: Iterable[str], top: int, look: int, seed: int = 0) -> bool:
     """Return whether a league may end, because its first ``top`` places are decided.
 
     ``look`` counts from 1: all looks at a league share the error probability ``WRONG_END``. Raises ValueError as ``rate`` does.
@@ -164,54 +174,55 @@ def are_decided(comparisons: Iterable[Comparison], teams: Iterable[str], top: in
     return set(range(1, top + 1)) <= set(decided_places(rated))
 
 
-class _Design:
-    """The comparisons as sparse matrices: pairs by teams, and pairs by starts for games and wins."""
+class ComparisonArrays(NamedTuple):
+    """Many comparisons: ``a`` and ``b`` are places in ``teams``, ``scores`` those of ``a``. ``starts`` are numbers."""
 
-    def __init__(self, comparisons: Iterable[Comparison], teams: Iterable[str]) -> None:
-        names = {team: number for number, team in enumerate(dict.fromkeys(teams))}
-        pairs: dict[tuple[int, int], int] = {}
-        units: dict[int, int] = {}
-        rows, columns, scores = [], [], []
-        for a, b, score, start in comparisons:
-            if not 0 <= score <= 1:
-                raise ValueError(f"A score lies from 0 to 1; {score} does not.")
-            if a == b:
-                raise ValueError(f"A team can't be compared with itself: {a!r:.60}.")
-            first, second = names.setdefault(a, len(names)), names.setdefault(b, len(names))
-            is_swapped = first > second
-            pair = (second, first) if is_swapped else (first, second)
-            rows.append(pairs.setdefault(pair, len(pairs)))
-            columns.append(units.setdefault(start, len(units)))
-            scores.append(1 - score if is_swapped else score)
-        self.teams = list(names)
-        shape = (len(pairs), max(len(units), 1))
-        self.games = sparse.csr_matrix((np.ones(len(scores)), (rows, columns)), shape=shape)
-        self.wins = sparse.csr_matrix((np.asarray(scores, dtype=np.float64), (rows, columns)), shape=shape)
-        ends = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
-        edges = np.arange(len(pairs))
-        signs = np.concatenate([np.ones(len(pairs)), -np.ones(len(pairs))])
-        self.pairs = sparse.csr_matrix((signs, (np.tile(edges, 2), ends.T.ravel())), shape=(len(pairs), len(names)))
+    teams: Sequence[str]
+    a: Counts
+    b: Counts
+    scores: Floats
+    starts: Counts
+
+
+def arrays(comparisons: Iterable[Comparison]) -> ComparisonArrays:
+    """Return comparisons as arrays."""
+    teams: dict[str, int] = {}
+    rows = [(teams.setdefault(a, len(teams)), teams.setdefault(b, len(teams)), score, start) for a, b, score, start in comparisons]
+    a, b, scores, starts = zip(*rows, strict=True) if rows else ((), (), (), ())
+    places = (np.array(each, dtype=np.int64) for each in (a, b, starts))
+    first, second, units = places
+    return ComparisonArrays(list(teams), first, second, np.array(scores, dtype=np.float64), units)
+
+
+def _in_order(values: Counts) -> tuple[Counts, Counts]:
+    """Return the different values in the order in which they come first, and the place of each value among them."""
+    found, firsts, places = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    return found[order], ranks[places]
+
+
+class _Pairs:
+    """The sums of the games and wins of pairs of teams. ``low`` and ``high`` are the teams of each pair, and ``wins`` those of the first."""
+
+    def __init__(self, count: int, low: Counts, high: Counts, games: Floats, wins: Floats) -> None:
+        self._count, self._games, self._wins = count, games.reshape(-1, 1), wins.reshape(-1, 1)
+        ends = np.array([low, high], dtype=np.int64).T.ravel()
+        signs = np.tile([1.0, -1.0], len(low))
+        self.pairs = sparse.csr_matrix((signs, ends, np.arange(0, len(ends) + 1, 2)), shape=(len(low), count))
         self.by_team = sparse.csr_matrix(self.pairs.T)
         self._spread = abs(self.by_team)
-        played = self._spread @ self.games
-        #: The effective number of starts of each team (Kish's): a start on which it played little counts little.
-        self._starts = (_sums(played) ** 2 / np.maximum(_sums(played.power(2)), 1))[:, 0]
 
-    def rows(self, names: Iterable[str] | None) -> tuple[list[str], Counts]:
-        """Return some of the teams with their numbers, None for all of them."""
-        numbers = {team: number for number, team in enumerate(self.teams)}
-        chosen = self.teams if names is None else list(dict.fromkeys(names))
-        return chosen, np.array([numbers[name] for name in chosen], dtype=np.int64)
-
-    def fit(self) -> Floats:
-        """Return the strengths of maximum likelihood, as one column.
+    def fit(self, begin: Floats | None = None) -> Floats:
+        """Return the strengths of maximum likelihood, as one column. ``begin`` are strengths that are nearly these.
 
         Newton's method, until no strength changes by more than ``PRECISION``. No change is greater than ``LONGEST_STEP``: where a team has
         won nearly everything, the likelihood is so flat that Newton's steps are far too long. A step that lowers the likelihood is halved.
         """
-        games, wins = _sums(self.games), _sums(self.wins)
-        strengths = np.zeros((len(self.teams), 1))
-        for _ in range(200 if self.teams else 0):
+        games, wins = self._games, self._wins
+        strengths = np.zeros((self._count, 1)) if begin is None else begin.reshape(-1, 1).copy()
+        for _ in range(200 if self._count else 0):
             differences = self.pairs @ strengths
             chances, own = expit(differences), expit(strengths)
             gradient = self.by_team @ (wins - games * chances) + 0.5 - own
@@ -240,7 +251,7 @@ class _Design:
         direction = residual / diagonal
         product = (residual * direction).sum(axis=0)
         goal = np.maximum(1e-6 * product, tolerance**2)
-        for _ in range(2 * len(self.teams) + 100):
+        for _ in range(2 * self._count + 100):
             if not (product > goal).any():
                 break
             image = self.by_team @ (weights * (self.pairs @ direction)) + own * direction
@@ -253,6 +264,39 @@ class _Design:
             direction *= np.divide(product, previous, out=np.zeros_like(product), where=previous > 0)
             direction += preconditioned
         return solution
+
+
+class _Design(_Pairs):
+    """The comparisons as sparse matrices: pairs by teams, and pairs by starts for games and wins."""
+
+    def __init__(self, comparisons: Comparisons, teams: Iterable[str]) -> None:
+        found = comparisons if isinstance(comparisons, ComparisonArrays) else arrays(comparisons)
+        if found.scores.size and not (found.scores.min() >= 0 and found.scores.max() <= 1):
+            raise ValueError(f"A score lies from 0 to 1; {found.scores[np.argmax(np.abs(found.scores - 0.5))]} does not.")
+        if (found.a == found.b).any():
+            raise ValueError(f"A team can't be compared with itself: {found.teams[found.a[np.argmax(found.a == found.b)]]!r:.60}.")
+        names = {team: number for number, team in enumerate(dict.fromkeys(teams))}
+        seen = np.bincount(np.concatenate([found.a, found.b]), minlength=len(found.teams))
+        numbers = np.array([names.setdefault(team, len(names)) if seen[at] else -1 for at, team in enumerate(found.teams)], dtype=np.int64)
+        first, second = (numbers[each] if each.size else each for each in (found.a, found.b))
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        pairs, rows = _in_order(low * len(names) + high)
+        units, columns = _in_order(found.starts)
+        scores = np.where(first > second, 1 - found.scores, found.scores)
+        shape = (len(pairs), max(len(units), 1))
+        self.games = sparse.csr_matrix((np.ones(len(scores)), (rows, columns)), shape=shape)
+        self.wins = sparse.csr_matrix((scores, (rows, columns)), shape=shape)
+        super().__init__(len(names), *np.divmod(pairs, max(1, len(names))), _sums(self.games), _sums(self.wins))
+        self.teams = list(names)
+        played = self._spread @ self.games
+        #: The effective number of starts of each team (Kish's): a start on which it played little counts little.
+        self._starts = (_sums(played) ** 2 / np.maximum(_sums(played.power(2)), 1))[:, 0]
+
+    def rows(self, names: Iterable[str] | None) -> tuple[list[str], Counts]:
+        """Return some of the teams with their numbers, None for all of them."""
+        numbers = {team: number for number, team in enumerate(self.teams)}
+        chosen = self.teams if names is None else list(dict.fromkeys(names))
+        return chosen, np.array([numbers[name] for name in chosen], dtype=np.int64)
 
     def errors(self, strengths: Floats, count: int, seed: int) -> _Errors:
         """Return ``count`` draws of the errors of the strengths in each way."""

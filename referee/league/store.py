@@ -58,6 +58,17 @@ class StoredMatch(NamedTuple):
     record: MatchRecord | None
 
 
+def stored_match(row: Any) -> StoredMatch:
+    """Return the match of a row. Raises one of ``WRONG``, and StoreError if its result can't be read."""
+    record = None if row.result is None else record_of(row.key, row.result, row.seconds, row.host)
+    return StoredMatch(task_of(row), row.status, record)
+
+
+def duel_of(row: Any) -> Duel:
+    """Return the duel of a row. Raises one of ``WRONG``."""
+    return Duel(row.number, row.round, names(row.teams), row.start, row.variant, row.repeat)
+
+
 class Counts(NamedTuple):
     """How many matches there are by status, and how many attempts were void."""
 
@@ -292,7 +303,7 @@ class Store:
         """All duels so far in schedule order."""
         with self._read() as connection:
             rows = connection.execute(select(database.duels).order_by(database.duels.c.number)).all()
-            return [Duel(row.number, row.round, names(row.teams), row.start, row.variant, row.repeat) for row in rows]
+            return [duel_of(row) for row in rows]
 
     def duel_notes(self) -> dict[int, str]:
         """What was said about duels that are not to be played to the end."""
@@ -348,9 +359,7 @@ class Store:
                     rows = found.fetchmany(_ROWS)
                 if not rows:
                     return
-                for row in rows:
-                    record = None if row.result is None else record_of(row.key, row.result, row.seconds, row.host)
-                    yield StoredMatch(task_of(row), row.status, record)
+                yield from map(stored_match, rows)
 
     def forget_unreadable(self) -> int:
         """Plan the matches again whose results can't be read; return how many there are."""

@@ -14,9 +14,9 @@ from leagues import IDLE, Notes, PretendPool, play, record
 from referee import games
 from referee.arena import config, intake
 from referee.arena.arena import OpenArena, new, open_arena
+from referee.arena.engine import ArenaEngine
 from referee.arena.store import REFUSED
 from referee.errors import UsageError
-from referee.league.engine import Engine
 from referee.league.worker import Played, Report
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def run(arena: OpenArena, most: int | None, pool: PretendPool | None = None, *, until_decided: bool = False) -> PretendPool:
     """Play duels."""
     pool = pool or PretendPool(play)
-    Engine(arena.store, pool, arena.plan(most, until_decided=until_decided), Notes()).run()
+    ArenaEngine(arena.store, pool, arena.plan(most, until_decided=until_decided), Notes()).run()
     return pool
 
 
@@ -217,17 +217,17 @@ def test_the_standings_name_the_best_version_and_how_certain_that_is(tmp_path: P
     arena = begin(tmp_path / "arena", 2)
     for text in ("one", "two", "three"):
         add(arena, text)
-    assert "Nothing is known yet" in arena.sentence([])
+    assert "Nothing is known yet" in arena.sentence()
     run(arena, 60, PretendPool(by_strength({"mine v1": 5, "mine v2": 3, "mine v3": 9})))
     results = arena.state().results
     assert len(results) == 60
-    places = arena.standings(results)
+    places = arena.standings()
     assert [place.rank for place in places] == [1, 2, 3, 4, 5]
     assert places[0].version.name == "mine v3"
     assert places[-1].version.name == "mine v2"
     assert sum(place.duels for place in places) == 120
     assert min(place.duels for place in places) >= 3
-    assert "The best of 3 versions is version 3 of mine; that is 9" in arena.sentence(results)
+    assert "The best of 3 versions is version 3 of mine; that is 9" in arena.sentence()
     # Its rating is there over time.
     points = arena.store.ratings(["mine v3"])
     assert points[-1].duels == 60
@@ -246,8 +246,7 @@ def test_only_the_active_version_of_each_team_plays_on(tmp_path: Path, monkeypat
     # Its placement alone.
     assert counts["mine v1"] == 3
     assert counts["mine v2"] > 20
-    results = arena.state().results
-    assert {place.version.name for place in arena.standings(results)} == {"mine v2", "R0 v1", "R1 v1", "R2 v1"}
+    assert {place.version.name for place in arena.standings()} == {"mine v2", "R0 v1", "R1 v1", "R2 v1"}
     arena.close()
 
 
@@ -338,7 +337,7 @@ def test_in_one_role_both_meet_the_same_reference_on_the_same_start(tmp_path: Pa
             assert {task.seats[other] for task in tasks} == {f"R{duel.variant}"}
             assert tasks[0].settings == tasks[1].settings
         assert {duel.variant for duel in duels} == {0, 1}
-        names = [place.version.name for place in arena.standings(arena.state().results)]
+        names = [place.version.name for place in arena.standings()]
         assert names == ["mine v2", "R2 v1", "mine v1"]
         arena.close()
 

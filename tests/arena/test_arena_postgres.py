@@ -11,8 +11,8 @@ from databases import Postgres
 from leagues import Notes, PretendPool, play
 
 from referee.arena.arena import new, open_arena
+from referee.arena.engine import ArenaEngine
 from referee.errors import UsageError
-from referee.league.engine import Engine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,11 +26,11 @@ def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.Monkey
         with closing(new(write_arena(tmp_path / "arena", 2), None, None, url)) as arena:
             for text in ("one", "two"):
                 add(arena, text)
-            Engine(arena.store, PretendPool(play), arena.plan(20), Notes()).run()
-            places = arena.standings(arena.state().results)
+            ArenaEngine(arena.store, PretendPool(play), arena.plan(20), Notes()).run()
+            places = arena.standings()
         assert not (tmp_path / "arena" / "arena.sqlite").exists()
         with closing(open_arena(tmp_path / "arena")) as arena:
-            assert arena.standings(arena.state().results) == places
+            assert arena.standings() == places
             assert arena.store.ratings(["mine v1"])[-1].duels == 20
             assert arena.activate("mine", 1).is_active
             assert arena.contradicted(arena.state().results) == []

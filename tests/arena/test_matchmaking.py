@@ -5,18 +5,30 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from referee.arena.matchmaking import Entry, Matchmaker
+from referee.arena.state import Pairs
 
 
 def entries(count: int) -> list[Entry]:
     """Entries whose strengths are their numbers."""
-    return [Entry(f"E{number}", float(number), 100, 0) for number in range(count)]
+    return [Entry(f"E{number}", number, 100, 0) for number in range(count)]
 
 
-def matchmaker(found: list[Entry], meetings: dict[frozenset[str], int] | None = None, number: int = 0, most: int = 1000) -> Matchmaker:
-    return Matchmaker(found, {entry.name: entry.strength for entry in found}, meetings or {}, number, 10, most)
+def matchmaker(
+    found: list[Entry],
+    meetings: dict[frozenset[str], int] | None = None,
+    number: int = 0,
+    most: int = 1000,
+    strengths: list[float] | None = None,
+) -> Matchmaker:
+    places = {entry.name: entry.place for entry in found}
+    met = sorted((*sorted(places[name] for name in pair), count) for pair, count in (meetings or {}).items())
+    a, b, counts = np.array(met, dtype=np.int64).reshape(-1, 3).T
+    own = np.arange(len(found), dtype=np.float64) if strengths is None else np.array(strengths)
+    return Matchmaker(found, own, Pairs(a, b, counts, counts.astype(np.float64), counts / 2), number, 10, most)
 
 
 def test_nobody_waits_longer_than_three_times_the_mean() -> None:
@@ -31,8 +43,8 @@ def test_nobody_waits_longer_than_three_times_the_mean() -> None:
 
 
 def test_a_new_version_meets_opponents_of_all_strengths() -> None:
-    found = [*entries(30), Entry("new", 0.0, 0, 0)]
-    chooser = matchmaker(found)
+    found = [*entries(30), Entry("new", 30, 0, 0)]
+    chooser = matchmaker(found, strengths=[*range(30), 0.0])
     met = []
     for _ in range(10):
         pair = chooser.next()
@@ -48,7 +60,7 @@ def test_a_new_version_meets_opponents_of_all_strengths() -> None:
 
 
 def test_many_new_versions_share_the_duels_of_their_placement() -> None:
-    chooser = matchmaker([Entry(f"E{number:02}", 0.0, 0, 0) for number in range(40)])
+    chooser = matchmaker([Entry(f"E{number:02}", number, 0, 0) for number in range(40)], strengths=[0.0] * 40)
     counts: Counter[str] = Counter()
     while min(counts.values(), default=0) < 10 or len(counts) < 40:
         counts.update(chooser.next() or ())
@@ -57,11 +69,12 @@ def test_many_new_versions_share_the_duels_of_their_placement() -> None:
 
 
 def test_like_strengths_and_few_duels_tell_most() -> None:
-    found = [Entry(name, strength, 100, 0) for name, strength in (("weak", -3.0), ("a", 0.0), ("b", 0.1), ("strong", 3.0))]
+    found = [Entry(name, place, 100, 0) for place, name in enumerate(("weak", "a", "b", "strong"))]
+    strengths = [-3.0, 0.0, 0.1, 3.0]
     often = {frozenset(pair): 50 for pair in (("weak", "a"), ("weak", "b"), ("a", "strong"), ("b", "strong"), ("weak", "strong"))}
-    assert matchmaker(found, often).next() == ("a", "b")
+    assert matchmaker(found, often, strengths=strengths).next() == ("a", "b")
     # What a and b have shown already needs no more duels.
-    assert matchmaker(found, {frozenset(("a", "b")): 500}).next() != ("a", "b")
+    assert matchmaker(found, {frozenset(("a", "b")): 500}, strengths=strengths).next() != ("a", "b")
 
 
 def test_a_duel_that_was_chosen_counts_at_once() -> None:
@@ -90,7 +103,7 @@ def test_two_versions_that_met_on_every_start_meet_no_more() -> None:
 
 
 def test_versions_that_play_their_placement_alone_stop_after_it() -> None:
-    found = [*entries(4), Entry("old", 0.0, 8, 0, goes_on=False)]
-    chooser = matchmaker(found)
+    found = [*entries(4), Entry("old", 4, 8, 0, goes_on=False)]
+    chooser = matchmaker(found, strengths=[*range(4), 0.0])
     pairs = [chooser.next() for _ in range(60)]
     assert sum("old" in pair for pair in pairs if pair is not None) == 2

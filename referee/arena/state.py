@@ -1,0 +1,261 @@
+"""The results of all duels of an arena as arrays. They grow with each result, so that nothing reads the whole store twice.
+
+Everything here is a function of the store: read anew, it is the same, down to the last digit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from referee.arena.store import DuelOutcome
+from referee.league import ratings
+from referee.league.results import comparisons
+from referee.league.rows import StoreError, quoted
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from referee.arena.store import ArenaStore, RatingPoint
+    from referee.league.engine import MatchPlan
+    from referee.league.ratings import Counts, Floats
+    from referee.league.values import DuelResult
+
+#: The fact with the strengths of all versions after so many duels. A fit begins with it, and the last digits depend on where a fit begins.
+STRENGTHS = "strengths"
+#: More versions than any arena has; a pair of them is one number.
+_MOST_VERSIONS = 1 << 24
+
+
+class Pairs(NamedTuple):
+    """The duels of each two versions, in the order in which they met first. ``a`` has the lower position.
+
+    ``met`` counts all duels, ``games`` those that count, ``wins`` the points of ``a``.
+    """
+
+    a: Counts
+    b: Counts
+    met: Counts
+    games: Floats
+    wins: Floats
+
+
+class Growing:
+    """Rows of numbers that are appended to."""
+
+    def __init__(self, columns: int, kind: Any) -> None:
+        self._room = np.zeros((columns, 1024), dtype=kind)
+        self.count = 0
+
+    def __getitem__(self, column: int) -> NDArray[Any]:
+        """Return a column."""
+        return self._room[column, : self.count]
+
+    def extend(self, rows: NDArray[Any]) -> None:
+        """Append rows, given column by column."""
+        count = self.count + rows.shape[1]
+        while count > self._room.shape[1]:
+            self._room = np.concatenate([self._room, np.zeros_like(self._room)], axis=1)
+        self._room[:, self.count : count] = rows
+        self.count = count
+
+
+class ArenaState:
+    """The results of the duels that are over, from the first one on without a gap. ``names`` are all accepted versions, by their positions."""
+
+    def __init__(self, store: ArenaStore) -> None:
+        self._store = store
+        self.names: list[str] = []
+        self.positions: dict[str, int] = {}
+        self._rows = Growing(6, np.int32)
+        self._places: dict[int, int] = {}
+        self._pairs = Growing(4, np.float64)
+        self._by_version: Counts = np.zeros((4, 0), dtype=np.int64)
+        #: The last recorded rating of each version that has one.
+        self.rated: dict[str, RatingPoint] = {}
+        self.catch_up()
+
+    def __len__(self) -> int:
+        """The number of duels that are over."""
+        return self._rows.count
+
+    def catch_up(self) -> None:
+        """Read the versions and results that the store has got since the last time."""
+        names = self._store.names(len(self.names))
+        if names is not None:
+            self.names = names
+            self.positions = {name: position for position, name in enumerate(names)}
+            more = np.zeros((4, len(names) - self._by_version.shape[1]), dtype=np.int64)
+            more[3] = -1
+            self._by_version = np.concatenate([self._by_version, more], axis=1)
+        for rows in self._store.outcomes(len(self)):
+            found = np.fromiter((value for row in rows for value in row), dtype=np.int32, count=7 * len(rows)).reshape(-1, 7).T
+            if (found[0] != np.arange(len(self), len(self) + len(rows))).any():
+                raise StoreError(f"The store {quoted(self._store.where)} has lost results of duels. Restore it from a copy.")
+            self._append(found[1:])
+        self.note(self._store.last_ratings(max((point.duels for point in self.rated.values()), default=-1)).values())
+
+    def note(self, points: Iterable[RatingPoint]) -> None:
+        """Take ratings that were recorded."""
+        self.rated.update((point.name, point) for point in points)
+
+    def _append(self, rows: NDArray[np.int32]) -> None:
+        first = len(self)
+        self._rows.extend(rows)
+        a, b, _, _, points, absent = rows.astype(np.int64)
+        low, high = np.minimum(a, b), np.maximum(a, b)
+        codes, firsts, which = np.unique(low * _MOST_VERSIONS + high, return_index=True, return_inverse=True)
+        # In the order of their first duels, however many are read at once: the order of a sum decides its last digits.
+        new = sorted((int(at), int(code)) for code, at in zip(codes, firsts, strict=True) if int(code) not in self._places)
+        for _, code in new:
+            self._places[code] = len(self._places)
+        more = np.zeros((4, len(new)))
+        more[0] = [code for _, code in new]
+        self._pairs.extend(more)
+        places = np.array([self._places[int(code)] for code in codes], dtype=np.int64)[which]
+        counts = points >= 0
+        np.add.at(self._pairs[1], places, 1)
+        np.add.at(self._pairs[2], places, counts)
+        np.add.at(self._pairs[3], places, np.where(counts, np.where(a == low, points, 2 - points) / 2, 0))
+        for each, mask in ((a, 1), (b, 2)):
+            np.add.at(self._by_version[0], each, 1)
+            np.add.at(self._by_version[1], each, counts)
+            np.add.at(self._by_version[2], each, (absent & mask) > 0)
+            np.maximum.at(self._by_version[3], each, np.arange(first, len(self)))
+
+    @property
+    def planned(self) -> Counts:
+        """How many duels that are over each version had, also those that count for nobody."""
+        return np.asarray(self._by_version[0])
+
+    @property
+    def counted(self) -> Counts:
+        """How many duels of each version count."""
+        return np.asarray(self._by_version[1])
+
+    @property
+    def absent(self) -> Counts:
+        """In how many duels each version could not start."""
+        return np.asarray(self._by_version[2])
+
+    @property
+    def last(self) -> Counts:
+        """The number of the last duel of each version, -1 if it has none."""
+        return np.asarray(self._by_version[3])
+
+    @property
+    def pairs(self) -> Pairs:
+        """The duels of each two versions."""
+        low, high = np.divmod(self._pairs[0].astype(np.int64), _MOST_VERSIONS)
+        return Pairs(low, high, self._pairs[1].astype(np.int64), self._pairs[2], self._pairs[3])
+
+    def met_on(self, a: int, b: int) -> set[tuple[int, int]]:
+        """Return the starts, each with its variant, on which two versions have met."""
+        first, second = self._rows[0], self._rows[1]
+        at = np.flatnonzero(((first == a) & (second == b)) | ((first == b) & (second == a)))
+        return set(zip(self._rows[2][at].tolist(), self._rows[3][at].tolist(), strict=True))
+
+    def duels_of(self, mine: Sequence[int] | None, others: Sequence[int] | None, before: int, most: int) -> list[int]:
+        """Return the numbers of the last duels of some versions against some others, below ``before``, the last one first. None: all versions."""
+        is_mine, is_other = (np.full(len(self.names), some is None) for some in (mine, others))
+        is_mine[mine or []] = True
+        is_other[others or []] = True
+        found: list[int] = []
+        end = min(before, len(self))
+        while end > 0 and len(found) < most:
+            first = max(0, end - 50_000)
+            a, b = self._rows[0][first:end], self._rows[1][first:end]
+            at = np.flatnonzero((is_mine[a] & is_other[b]) | (is_mine[b] & is_other[a]))
+            found += (first + at[::-1][: most - len(found)]).tolist()
+            end = first
+        return found
+
+    def against(self, position: int) -> dict[int, tuple[int, int, int]]:
+        """How many duels that count a version has lost, tied and won, by the position of the opponent."""
+        found: dict[int, tuple[int, int, int]] = {}
+        a, b, points = self._rows[0], self._rows[1], self._rows[4]
+        counts = points >= 0
+        table = np.zeros((3, len(self.names)), dtype=np.int64)
+        for own, other, mine in ((a, b, points), (b, a, 2 - points)):
+            at = np.flatnonzero((own == position) & counts)
+            np.add.at(table, (mine[at], other[at]), 1)
+        for opponent in np.flatnonzero(table.sum(axis=0)).tolist():
+            lost, tied, won = table[:, opponent].tolist()
+            found[opponent] = (lost, tied, won)
+        return found
+
+    def due(self) -> list[str]:
+        """The versions whose ratings are to be recorded: a hundredth of their duels came after their last record, and one at least."""
+        recorded = np.array([self.rated[name].duels if name in self.rated else 0 for name in self.names], dtype=np.int64)
+        first = int(recorded.min(initial=len(self)))
+        number = np.arange(first, len(self))
+        fresh = np.zeros(len(self.names), dtype=np.int64)
+        for column in (0, 1):
+            each = self._rows[column][first:]
+            fresh += np.bincount(each[number >= recorded[each]], minlength=len(fresh))
+        return [self.names[at] for at in np.flatnonzero((fresh > 0) & (fresh * 100 >= self.planned)).tolist()]
+
+    def comparisons(self) -> ratings.ComparisonArrays:
+        """All results that count."""
+        at = self._rows[4] >= 0
+        a, b, start, _, points = (self._rows[column][at] for column in range(5))
+        return ratings.ComparisonArrays(self.names, a.astype(np.int64), b.astype(np.int64), points / 2, start.astype(np.int64))
+
+    def strengths(self) -> Floats:
+        """Return the strengths of all versions in log-odds, not centred, and begin with those of the last time."""
+        known = self._store.fact(STRENGTHS) or {"duels": 0, "of": []}
+        begin = np.zeros(len(self.names))
+        begin[: len(known["of"])] = known["of"]
+        if known["duels"] == len(self):
+            return begin
+        pairs = self.pairs
+        return ratings.strengths(len(self.names), pairs.a, pairs.b, pairs.games, pairs.wins, begin)
+
+    def settle(self, plan: MatchPlan) -> int:
+        """Store the results of duels that are over now; return how many have none yet. No match may be running meanwhile."""
+        self.catch_up()
+        while True:
+            found, left = self._results(plan)
+            self._store.put_outcomes(found)
+            self._take(found)
+            if left or not found:
+                return left
+
+    def glance(self, plan: MatchPlan) -> int:
+        """Take the results of duels that are over but not stored yet as far as there is no gap, without storing them; return how many lack one.
+
+        For those who only read: afterwards this state can't store anything.
+        """
+        while True:
+            found, left = self._results(plan)
+            self._take(found)
+            if left or not found:
+                return left
+
+    def _take(self, outcomes: Sequence[DuelOutcome]) -> None:
+        if outcomes:
+            self._append(np.array(outcomes, dtype=np.int32).T[1:])
+
+    def _results(self, plan: MatchPlan) -> tuple[list[DuelOutcome], int]:
+        """Return the next results without a gap, and how many of the duels that were looked at have none."""
+        duels = self._store.open_duels(len(self))
+        forfeits = self._store.forfeits() if duels else {}
+        results = [plan.result(one.duel, one.matches, forfeits, is_stopped=one.is_stopped) for one in duels]
+        whole = next((place for place, result in enumerate(results) if result is None), len(results))
+        return [self._outcome(result) for result in results[:whole] if result is not None], len(results) - whole
+
+    def _outcome(self, result: DuelResult) -> DuelOutcome:
+        duel = result.duel
+        lost = [name for name in duel.teams if name not in self.positions]
+        if lost:
+            raise StoreError(
+                f"The store {quoted(self._store.where)} has lost the team {escape(lost[0], 60)}, whose duels it has. Restore the file from a copy."
+            )
+        a, b = duel.teams
+        points = [round(2 * one.score) for one in comparisons(result)] or [-1]
+        absent = (a in result.forfeits) + 2 * (b in result.forfeits)
+        return DuelOutcome(duel.number, self.positions[a], self.positions[b], duel.start, duel.variant, points[0], absent)

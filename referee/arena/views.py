@@ -1,0 +1,223 @@
+"""What pages and the HTTP API show of an arena, within a few milliseconds at any size: standings, teams, and matches a page at a time.
+
+All values are plain data, ready for JSON. They come from an ``ArenaState``, which reads only what is new, and from the ratings that the process
+that plays records after each batch of duels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.arena.arena import moment
+from referee.arena.history import records
+from referee.arena.state import STRENGTHS, ArenaState
+from referee.arena.store import named
+from referee.errors import UsageError
+from referee.league.elo import POINTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from referee.arena.store import ArenaStore, RatingPoint, Version
+    from referee.league.store import StoredMatch
+
+#: The reach of the interval of a version that has no recorded rating yet, in Elo: that of a version which has played nothing.
+_UNKNOWN = 1.96 * 2 * POINTS
+#: The matches of a page: by default, and at most.
+PAGE, MOST = 50, 200
+
+
+class MatchPage(NamedTuple):
+    """Matches, the last one first. ``next`` is the value of ``before`` for the page after it, None if there is none."""
+
+    matches: list[dict[str, Any]]
+    next: int | None
+
+
+class ArenaViews:
+    """Views of an arena. Each call first takes what is new in the store; calls from several threads need a lock."""
+
+    def __init__(self, store: ArenaStore) -> None:
+        self._store = store
+        self._state = ArenaState(store)
+        self._versions: list[Version] = []
+        self._by_name: dict[str, Version] = {}
+        self._elo: dict[str, float] = {}
+        self._mark: tuple[float, ...] | None = None
+
+    def _refresh(self) -> None:
+        self._state.catch_up()
+        mark = self._store.versions_mark()
+        if mark != self._mark:
+            self._versions = self._store.versions()
+            self._by_name = {version.name: version for version in self._versions}
+            self._mark = mark
+        known = (self._store.fact(STRENGTHS) or {"of": []})["of"]
+        strengths = [*known, *[0.0] * (len(self._state.names) - len(known))]
+        mean = sum(strengths) / len(strengths) if strengths else 0.0
+        self._elo = {name: (strength - mean) * POINTS for name, strength in zip(self._state.names, strengths, strict=False)}
+
+    def _interval(self, name: str) -> tuple[float, float, float]:
+        """Return the rating of today, with the reach of the last interval that was recorded."""
+        elo, point = self._elo[name], self._state.rated.get(name)
+        below, above = (_UNKNOWN, _UNKNOWN) if point is None else (point.elo - point.low, point.high - point.elo)
+        return round(elo, 2), round(elo - below, 2), round(elo + above, 2)
+
+    def standings(self) -> list[dict[str, Any]]:
+        """The active versions, best rating first: {"rank", "team", "version", "rating", "low", "high", "duels", "is_reference", "submitted"}.
+
+        ``submitted`` is a time in the form of RFC 3339. A version without duels has the rating of an average one, and a wide interval.
+        """
+        self._refresh()
+        active = [version for version in self._versions if version.is_active and version.name in self._elo]
+        active.sort(key=lambda version: (-self._elo[version.name], version.name))
+        found: list[dict[str, Any]] = []
+        for rank, version in enumerate(active, 1):
+            rating, low, high = self._interval(version.name)
+            found.append(
+                {
+                    "rank": rank,
+                    "team": version.team,
+                    "version": version.number,
+                    "rating": rating,
+                    "low": low,
+                    "high": high,
+                    "duels": int(self._state.counted[self._state.positions[version.name]]),
+                    "is_reference": version.is_reference,
+                    "submitted": moment(version.submitted),
+                }
+            )
+        return found
+
+    def team(self, name: str) -> dict[str, Any]:
+        """A team: {"team", "versions", "ratings", "against"}. UsageError if there is no such team.
+
+        ``versions`` are {"version", "status", "note", "submitted", "is_active", "rating", "low", "high", "duels"}, the first one first, with
+        None for the ratings of a version that was not accepted. Who may read ``note`` is for the caller to decide; reports are not here.
+        ``ratings`` is the history of all versions, {"version", "duels", "time", "rating", "low", "high"}: ``duels`` counts those of the whole
+        arena. ``against`` is the record of all versions together, {"team", "won", "tied", "lost", "duels"}, by the opponent's team, those
+        with most duels first.
+        """
+        self._refresh()
+        mine = sorted(named(self._versions, name), key=lambda version: version.number)
+        points = self._store.ratings([version.name for version in mine if version.name in self._elo])
+        numbers = {version.name: version.number for version in mine}
+        against: dict[str, list[int]] = {}
+        for version in mine:
+            for record in records(self._state, version.name):
+                sums = against.setdefault(self._by_name[record.opponent].team, [0, 0, 0])
+                for place, count in enumerate((record.won, record.tied, record.lost)):
+                    sums[place] += count
+        ordered = sorted(against.items(), key=lambda item: (-sum(item[1]), item[0]))
+        return {
+            "team": name,
+            "versions": [self._version(version) for version in mine],
+            "ratings": [_point(numbers[point.name], point) for point in points],
+            "against": [
+                {"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, (won, tied, lost) in ordered
+            ],
+        }
+
+    def _version(self, version: Version) -> dict[str, Any]:
+        is_rated = version.name in self._elo
+        rating, low, high = self._interval(version.name) if is_rated else (None, None, None)
+        return {
+            "version": version.number,
+            "status": version.status,
+            "note": version.note,
+            "submitted": moment(version.submitted),
+            "is_active": version.is_active,
+            "rating": rating,
+            "low": low,
+            "high": high,
+            "duels": int(self._state.counted[self._state.positions[version.name]]) if is_rated else 0,
+        }
+
+    def matches(
+        self,
+        team: str | None = None,
+        version: int | None = None,
+        opponent: str | None = None,
+        limit: int = PAGE,
+        before: int | None = None,
+    ) -> MatchPage:
+        """Return the last matches that are done: of a team, of one of its versions, against another team; before the value of ``MatchPage.next``.
+
+        A match is {"id", "order", "seats", "winner", "reason", "text", "scores", "steps", "faults", "ended", "seconds"}. ``seats`` has
+        {"team", "version"} by seat; ``winner`` is a seat or None; ``faults`` has the kind by seat. UsageError if there is no such team or
+        version, or if a version or an opponent is given without a team.
+        """
+        self._refresh()
+        if team is None and (version is not None or opponent is not None):
+            raise UsageError("Name the team whose version or opponent is given.")
+        mine = None if team is None else self._positions(team, version)
+        others = None if opponent is None else self._positions(opponent, None)
+        limit = max(1, min(limit, MOST))
+        # An order of 2 d + g is that of game g of the duel d.
+        end = None if before is None else (before + 1) // 2
+        settled = len(self._state)
+        numbers = []
+        if end is None or end > settled:
+            for duel in (one.duel for one in reversed(self._store.open_duels(settled))):
+                pair = [self._state.positions.get(name, -1) for name in duel.teams]
+                if (end is None or duel.number < end) and _is_wanted(pair, mine, others):
+                    numbers.append(duel.number)
+        numbers += self._state.duels_of(mine, others, settled if end is None else end, limit + 1)
+        found: list[dict[str, Any]] = []
+        for first in range(0, len(numbers), limit):
+            for stored, ended in self._store.matches_of(numbers[first : first + limit]):
+                order = 2 * stored.task.duel + stored.task.game_number
+                if stored.record is not None and (before is None or order < before):
+                    found.append(self._match(stored, ended))
+            if len(found) > limit:
+                break
+        page = found[:limit]
+        last = page[-1]["order"] if len(found) > limit else None
+        return MatchPage(page, last)
+
+    def match(self, key: str) -> dict[str, Any] | None:
+        """The match with an id, as in ``matches``, with the path of its "replay" in the arena's folder; None if there is none that is done."""
+        found = self._store.match(key)
+        if found is None or found[0].record is None:
+            return None
+        self._refresh()
+        return {**self._match(*found), "replay": found[0].record.replay}
+
+    def _positions(self, team: str, number: int | None) -> list[int]:
+        mine = named(self._versions, team)
+        if number is not None and number not in {version.number for version in mine}:
+            raise UsageError(f"The team has no version {number}.")
+        chosen = [version.name for version in mine if number in (None, version.number)]
+        return [self._state.positions[name] for name in chosen if name in self._state.positions]
+
+    def _match(self, stored: StoredMatch, ended: float | None) -> dict[str, Any]:
+        task, record = stored.task, stored.record
+        assert record is not None
+        return {
+            "id": task.key,
+            "order": 2 * task.duel + task.game_number,
+            "seats": {seat: self._side(name) for seat, name in task.seats.items()},
+            "winner": record.winner,
+            "reason": record.reason,
+            "text": record.text,
+            "scores": dict(record.scores),
+            "steps": record.steps,
+            "faults": dict(record.fault_kinds),
+            "ended": None if ended is None else moment(ended),
+            "seconds": round(record.wall_seconds, 3),
+        }
+
+    def _side(self, name: str) -> dict[str, Any]:
+        # References that versions play against in one role are no versions.
+        version = self._by_name.get(name)
+        return {"team": name, "version": None} if version is None else {"team": version.team, "version": version.number}
+
+
+def _is_wanted(pair: Sequence[int], mine: Sequence[int] | None, others: Sequence[int] | None) -> bool:
+    """True if one of a duel is among ``mine`` and the other one among ``others``; None: anybody."""
+    return any((mine is None or one in mine) and (others is None or other in others) for one, other in (pair, pair[::-1]))
+
+
+def _point(number: int, point: RatingPoint) -> dict[str, Any]:
+    rating, low, high = (round(value, 2) for value in (point.elo, point.low, point.high))
+    return {"version": number, "duels": point.duels, "time": moment(point.time), "rating": rating, "low": low, "high": high}

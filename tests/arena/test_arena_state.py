@@ -1,0 +1,186 @@
+"""The state of an arena that grows with each result, against the state that is read anew; and the views of it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from arenas import accept_all, add, begin
+from leagues import Notes, PretendPool, play, record
+
+from referee.arena.arena import OpenArena, open_arena
+from referee.arena.engine import ArenaEngine
+from referee.arena.state import STRENGTHS, ArenaState
+from referee.arena.store import ACCEPTED, ArenaStore, DuelOutcome, Version
+from referee.arena.views import ArenaViews
+from referee.errors import UsageError
+from referee.league import ratings
+from referee.league.results import comparisons
+from referee.league.values import Team
+from referee.league.worker import Played, Report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from referee.league.values import MatchTask
+
+
+def run(arena: OpenArena, most: int, pool: PretendPool | None = None) -> None:
+    ArenaEngine(arena.store, pool or PretendPool(play), arena.plan(most), Notes()).run()
+
+
+def contents(state: ArenaState) -> list[object]:
+    """Everything that a state tells."""
+    arrays = (state.planned, state.counted, state.absent, state.last, *state.pairs, *state.comparisons()[1:], state.strengths())
+    return [len(state), state.names, state.rated, state.due(), *(each.tolist() for each in arrays)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_state_that_grew_is_that_which_is_read_anew(seed: int, tmp_path: Path) -> None:
+    lots = random.Random(seed)
+    with ArenaStore.open(tmp_path, create=True) as store:
+        grown = ArenaState(store)
+        versions = 0
+        while len(grown) < 200:
+            if versions < 2 or lots.random() < 0.2:
+                versions += 1
+                store.put_version(Version("", "mine", 0, str(versions), ACCEPTED), Team("", {}))
+            else:
+                rows = []
+                for number in range(len(grown), len(grown) + lots.randrange(1, 20)):
+                    a, b = lots.sample(range(versions), 2)
+                    rows.append(DuelOutcome(number, a, b, lots.randrange(5), 0, lots.choice((-1, 0, 1, 2)), lots.choice((0, 0, 1, 2, 3))))
+                store.put_outcomes(rows)
+            grown.catch_up()
+            if lots.random() < 0.5:
+                store.set_fact(STRENGTHS, {"duels": len(grown), "of": grown.strengths().tolist()})
+            assert contents(grown) == contents(ArenaState(store))
+        # The warm start changes nothing that matters.
+        pairs = grown.pairs
+        cold = ratings.strengths(versions, pairs.a, pairs.b, pairs.games, pairs.wins, np.zeros(versions))
+        assert grown.strengths() == pytest.approx(cold, abs=1e-8)
+
+
+def test_the_state_has_the_results_of_the_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+
+    def sometimes_absent(task: MatchTask) -> Report:
+        for seat in ("hunter", "prey"):
+            if task.seats[seat] == "mine v2":
+                return Played(record(task, started=False, faults={seat: "no"}, fault_kinds={seat: "crashed"}))
+        return play(task)
+
+    with closing(begin(tmp_path / "arena", 3)) as arena:
+        for text in ("one", "two"):
+            add(arena, text)
+        run(arena, 40, PretendPool(sometimes_absent))
+        results = arena.state().results
+        assert len(results) == len(arena.results) == 40
+        assert "mine v2" in arena.store.forfeits()
+        expected = [comparison for result in results for comparison in comparisons(result)]
+        found = arena.results.comparisons()
+        names = found.teams
+        rows = zip(found.a.tolist(), found.b.tolist(), found.scores.tolist(), found.starts.tolist(), strict=True)
+        assert [(names[a], names[b], score, start) for a, b, score, start in rows] == [tuple(one) for one in expected]
+        met = Counter(frozenset(result.duel.teams) for result in results)
+        pairs = arena.results.pairs
+        ends = zip(pairs.a.tolist(), pairs.b.tolist(), pairs.met.tolist(), strict=True)
+        assert {frozenset((names[a], names[b])): count for a, b, count in ends} == met
+        for duel in (result.duel for result in results):
+            assert (duel.start, duel.variant) in arena.results.met_on(*(arena.results.positions[name] for name in duel.teams))
+        # Its absences are not forgotten when the arena is opened again.
+        assert arena.results.absent[arena.results.positions["mine v2"]] >= 1
+        assert contents(arena.results) == contents(ArenaState(arena.store))
+
+
+def test_verify_and_standings_store_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+
+    def dies(task: MatchTask) -> Report:
+        if task.duel == 6:
+            raise KeyboardInterrupt
+        return play(task)
+
+    with closing(begin(tmp_path / "arena", 3)) as arena, pytest.raises(KeyboardInterrupt):
+        run(arena, 30, PretendPool(dies, slots=1))
+    with closing(open_arena(tmp_path / "arena")) as arena:
+        assert len(arena.results) == 0
+        arena.glance()
+        # A duel that follows one without a result doesn't count yet.
+        assert 0 < len(arena.results) <= 6
+        assert sum(place.duels for place in arena.standings()) == 2 * len(arena.results)
+        assert arena.schedule.duels() == []
+        assert list(arena.store.outcomes(0)) == []
+
+
+def test_views_show_standings_teams_and_pages_of_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    with closing(begin(tmp_path / "arena", 2, 'versions = "active"')) as arena:
+        views = ArenaViews(arena.store)
+        add(arena, "one")
+        assert [(one["team"], one["rating"], one["duels"]) for one in views.standings()] == [("R0", 0, 0), ("R1", 0, 0), ("mine", 0, 0)]
+        run(arena, 20)
+        add(arena, "two")
+        run(arena, 40)
+        entries = views.standings()
+        places = {place.version.name: place for place in arena.standings()}
+        assert [entry["rank"] for entry in entries] == [1, 2, 3]
+        assert set(entries[0]) == {"rank", "team", "version", "rating", "low", "high", "duels", "is_reference", "submitted"}
+        for entry in entries:
+            place = places[f"{entry['team']} v{entry['version']}"]
+            assert (entry["rating"], entry["duels"]) == (pytest.approx(place.rating.elo, abs=0.02), place.duels)
+            assert entry["low"] < entry["rating"] < entry["high"]
+        # Another object, which reads everything at once, sees the same.
+        assert ArenaViews(arena.store).standings() == entries
+
+        team = views.team("mine")
+        assert [(one["version"], one["is_active"], one["note"]) for one in team["versions"]] == [(1, False, "one"), (2, True, "two")]
+        assert sum(one["duels"] for one in team["versions"]) == sum(one["duels"] for one in team["against"])
+        assert team["ratings"][-1]["duels"] == len(arena.results)
+        with pytest.raises(UsageError, match="no team nobody"):
+            views.team("nobody")
+
+        everything = [stored.task.key for stored in arena.store.matches()][::-1]
+        for limit in (1, 7, 200):
+            seen, before = [], None
+            while True:
+                page = views.matches(limit=limit, before=before)
+                assert len(page.matches) <= limit
+                seen += [match["id"] for match in page.matches]
+                before = page.next
+                if before is None:
+                    break
+            assert seen == everything
+        mine = views.matches("mine", limit=200).matches
+        assert mine
+        assert all("mine" in [side["team"] for side in match["seats"].values()] for match in mine)
+        old = views.matches("mine", 1, limit=200).matches
+        assert 0 < len(old) < len(mine)
+        assert all({"team": "mine", "version": 1} in match["seats"].values() for match in old)
+        pair = views.matches("mine", opponent="R1", limit=200).matches
+        assert pair
+        assert all({side["team"] for side in match["seats"].values()} == {"mine", "R1"} for match in pair)
+        assert {match["id"] for match in mine} > {match["id"] for match in pair}
+        one = views.match(pair[0]["id"])
+        assert one is not None
+        assert one["replay"] == f"replays/{pair[0]['id']}"
+        assert views.match("nothing") is None
+        with pytest.raises(UsageError, match="no version 3"):
+            views.matches("mine", 3)
+
+
+def test_matches_of_duels_that_are_not_over_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    seen = []
+
+    def looks(task: MatchTask) -> Report:
+        seen.append({match["id"] for match in ArenaViews(arena.store).matches(limit=200).matches})
+        return play(task)
+
+    with closing(begin(tmp_path / "arena", 2)) as arena:
+        run(arena, 8, PretendPool(looks))
+    assert [len(each) for each in seen] == list(range(16))
