@@ -13,8 +13,7 @@ from referee.errors import UsageError
 from referee.isolation.limits import IsolationValue, Limits
 from referee.match import options
 from referee.match.options import BilledTime, RunOptions, TimeLimits
-from referee.replay.paths import why_unreadable
-from referee.support.files import open_regular
+from referee.replay.paths import content
 from referee.support.sections import Section
 from referee.wire import decode
 from referee.wire.escape import escape
@@ -67,19 +66,8 @@ File = TypeVar("File", bound=Section)
 
 def read(path: Path, model: type[File], kind: str, most_bytes: int = 1 << 20) -> File:
     """Read and check a file; ``kind`` names it in messages ("match file"). The UsageError names the file, the key and the allowed values."""
-    return parse(content(path, kind, most_bytes), model, f"The {kind} {escape(str(path))}")
-
-
-def content(path: Path, kind: str, most_bytes: int = 1 << 20) -> bytes:
-    """Return the bytes of a file. The UsageError names the file."""
-    try:
-        with open_regular(path) as file:
-            text = file.read(most_bytes + 1)
-    except OSError as error:
-        raise UsageError(f"The {kind} {escape(str(path))} can't be read: {why_unreadable(error, path)}") from None
-    if len(text) > most_bytes:
-        raise UsageError(f"The {kind} {escape(str(path))} has more than {most_bytes:,} bytes, the limit for a {kind}.")
-    return text
+    called = f"The {kind} {escape(str(path))}"
+    return parse(content(path, called, most_bytes), model, called)
 
 
 def parse(text: bytes, model: type[File], where: str) -> File:

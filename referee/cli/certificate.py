@@ -129,21 +129,21 @@ def _print_left_out(names: Sequence[str]) -> None:
 
 
 def _print(found: CertificateReport) -> None:
-    signed, count = found.certificate, sum(found.certificate.isolation.values())
+    count = sum(found.isolation.values())
     put(*found.problems[:_MOST])
     if len(found.problems) > _MOST:
         put(f"... and {len(found.problems) - _MOST:,} more problems")
-    put(f"{signed.kind:<12}{escape(signed.name, 200)}, {count:,} replay{'s' * (count != 1)}")
+    put(f"{found.kind:<12}{escape(found.name, 200)}, {counted(count, 'replay')}")
     put(
-        f"{'isolation':<12}{', '.join(f'{escape(level, 40)} ({number:,})' for level, number in list(signed.isolation.items())[:10]) or 'none'}"
+        f"{'isolation':<12}{', '.join(f'{escape(level, 40)} ({number:,})' for level, number in list(found.isolation.items())[:10]) or 'none'}"
     )
-    put(f"{'referee':<12}{escape(signed.referee.version, 40)}, Python {escape(signed.python, 40)}, code {signed.referee.code[:16]}")
-    put(f"{'signed':<12}{escape(signed.time, 40)}, by the clock of the signer's machine")
+    put(f"{'referee':<12}{escape(found.referee.version, 40)}, Python {escape(found.python, 40)}, code {found.referee.code[:16]}")
+    put(f"{'signed':<12}{escape(found.time, 40)}, by the clock of the signer's machine")
     put(f"{'fingerprint':<12}{found.fingerprint}")
     _print_left_out(found.left_out)
     put(*found.notes)
     if not found.ok:
-        put(f"{len(found.problems):,} problem{'s' * (len(found.problems) != 1)}.")
+        put(f"{counted(len(found.problems), 'problem')}.")
         return
     files = f" {counted(found.files, 'file')} compared, as certified." if found.files else ""
     if found.is_by_key:
@@ -182,8 +182,9 @@ def check_revealed(file: Path, digest: str | None, *, as_json: bool) -> None:
         put_json({**found.to_json(), "is_by_hash": digest is not None and found.ok})
     else:
         put(*found.problems)
-        count = f"{found.starts:,} start{'s' * (found.starts != 1)} in {found.tests:,} test{'s' * (found.tests != 1)}"
-        put(f"{escape(found.name, 100)}: {count}, {found.hidden:,} of them hidden")
+        put(
+            f"{escape(found.name, 100)}: {counted(found.starts, 'start')} in {counted(found.tests, 'test')}, {found.hidden:,} of them hidden"
+        )
         put(f"hash: {found.hash}")
         if found.ok:
             put(_PROVED[found.hash_covers])

@@ -20,7 +20,8 @@ from referee.grading.escaping import foreign_cell, guarded, number, one_line
 from referee.grading.handout import shown_marks
 from referee.grading.marks import public
 from referee.grading.values import AFTER_DUE, MISSING
-from referee.support.files import open_regular, write_whole
+from referee.replay.paths import content
+from referee.support.files import write_whole
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -111,15 +112,9 @@ def fill(export: Path, grades: Grades, out: Path, column: str | None = None, *, 
 def _read(path: Path) -> _Sheet:
     name = f"The file {escape(str(path))}"
     try:
-        with open_regular(path) as file:
-            data = file.read(_MOST_BYTES + 1)
-        text = data.decode("utf-8")
+        text = content(path, name, _MOST_BYTES).decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError(f"{name} is not UTF-8 text; export it again as CSV.") from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}.") from None
-    if len(data) > _MOST_BYTES:
-        raise UsageError(f"{name} has more than {_MOST_BYTES >> 20} MiB, the limit for a gradebook.")
     has_bom = text.startswith(_BOM)
     text = text.removeprefix(_BOM)
     first = text.split("\n", 1)[0]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
-from referee.grading import family, signed_files
-from referee.grading.signed_files import Part
+from referee.grading import family, published
+from referee.grading.published import CheckReport, Part
 from referee.grading.values import Rubric, RubricTest
 from referee.league.keys import canonical
 from referee.support.files import write_whole
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json
 
 FILE = "reveal.json"
-FORMAT = 2
-#: Files of this format have no commitment. What was published for them is the hash of the seed.
-_OLDEST = 1
+#: Files of format 1 have no commitment. What was published for them is the hash of the seed.
+_FORMAT = 2
 _MOST_BYTES = 64 << 20
 _MOST_STARTS = 100_000
 _HASH = "[0-9a-f]{64}"
@@ -61,7 +61,7 @@ class _Test(Part):
 
 class _File(Part):
     type: Literal["reveal"]
-    format: int
+    format: Literal[1, 2]
     name: str
     game: str
     version: int
@@ -72,8 +72,8 @@ class _File(Part):
     tests: list[_Test]
 
 
-class RevealReport(NamedTuple):
-    """The result of a check: the rubric's name, the commitment to the file's content, how many tests and starts it has, and a sentence for each problem.
+class RevealReport(CheckReport):
+    """The result of a check: the rubric's name, the commitment to the file's content, and how many tests and starts it has.
 
     ``hash_covers`` says to what the published hash commits: "starts" for everything that decides them, "seed" for nothing but the seed, as
     in earlier versions, None without a published hash.
@@ -85,16 +85,6 @@ class RevealReport(NamedTuple):
     tests: int
     starts: int
     hidden: int
-    problems: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        """True if there is no problem."""
-        return not self.problems
-
-    def to_json(self) -> dict[str, Json]:
-        """The result as ``--json`` prints it."""
-        return {"ok": self.ok, **self._asdict(), "problems": list(self.problems)}
 
 
 def reveal(rubric: Rubric, folder: Path) -> Path:
@@ -102,7 +92,7 @@ def reveal(rubric: Rubric, folder: Path) -> Path:
     game = games.get(rubric.game)
     body: dict[str, Json] = {
         "type": "reveal",
-        "format": FORMAT,
+        "format": _FORMAT,
         "name": rubric.name,
         "game": rubric.game,
         "version": game.info.version,
@@ -112,7 +102,7 @@ def reveal(rubric: Rubric, folder: Path) -> Path:
         "commitment": family.committed(rubric),
         "rubric_sha256": hashlib.sha256(rubric.text.encode()).hexdigest(),
         "how": list(HOW),
-        "tests": [_revealed(game, rubric, test) for test in rubric.tests],
+        "tests": [_revealed(game, rubric, test).model_dump() for test in rubric.tests],
     }
     path = folder / FILE
     try:
@@ -122,31 +112,16 @@ def reveal(rubric: Rubric, folder: Path) -> Path:
     return path
 
 
-def _revealed(game: Game[Any, Any], rubric: Rubric, test: RubricTest) -> dict[str, Any]:
-    """Return a test with its secret and its starts, as in the file. SettingsError if they can't be drawn."""
-    starts = family.starts(game, rubric, test)
-    return {
-        "name": test.name,
-        "has_set_start": test.has_set_start,
-        "secret": family.secret(rubric.seed, test.name).hex(),
-        "settings": dict(test.settings),
-        "starts": [
-            {"number": start.number, "hidden": family.is_hidden(test, start.number), "seed": start.seed, "settings": dict(start.settings)}
-            for start in starts
-        ],
-    }
-
-
-def check_reveal(path: Path, published: str | None = None) -> RevealReport:
+def check_reveal(path: Path, hash_: str | None = None) -> RevealReport:
     """Check what was revealed: everything that decides a start against the commitment from before the deadline, and the starts against it.
 
-    ``published`` is the commitment, its first 64 digits, or the hash of the seed that earlier versions published. None: the file's own
+    ``hash_`` is the published commitment, its first 64 digits, or the hash of the seed that earlier versions published. None: the file's own
     commitment, which proves nothing about the time before. UsageError if one of them is nothing of the kind.
     """
-    given = None if published is None else published.strip().lower()
+    given = None if hash_ is None else hash_.strip().lower()
     if given is not None and not re.fullmatch(f"{_HASH}|{_COMMITMENT}", given):
         raise UsageError(
-            f"{escape(str(published))} is not a published hash: that has 64 hexadecimal digits, or these and seven groups of four after them."
+            f"{escape(str(hash_))} is not a published hash: that has 64 hexadecimal digits, or these and seven groups of four after them."
         )
     found = _read(path)
     rubric = Rubric(found.name, found.game, found.rules, found.seed, tuple(map(_test, range(len(found.tests)), found.tests)))
@@ -164,14 +139,38 @@ def check_reveal(path: Path, published: str | None = None) -> RevealReport:
         # The file's own groups can name a change only if they belong to what was published.
         known = given if "-" in given else found.commitment if found.commitment[:64] == given else ""
         problems.append(f"The file is not what was published: {_changed(parts, known)}")
-    elif found.format > _OLDEST and found.commitment != own:
+    elif found.format != 1 and found.commitment != own:
         problems.append(f"The file's content is not what its own commitment says: {_changed(parts, found.commitment)}")
     if not found.tests:
         problems.append("The file has no test.")
     if not problems:
-        problems = _wrong_starts(rubric, found)
+        pairs = zip(rubric.tests, found.tests, strict=True)
+        wrong = [(test.name, _problem(rubric, test, revealed, found.version)) for test, revealed in pairs]
+        problems = [f"Test {escape(name, 100)!r}: {problem}" for name, problem in wrong if problem]
     starts = [start for test in found.tests for start in test.starts]
-    return RevealReport(found.name, own, covers, len(found.tests), len(starts), sum(start.hidden for start in starts), tuple(problems))
+    return RevealReport(
+        problems=tuple(problems),
+        name=found.name,
+        hash=own,
+        hash_covers=covers,
+        tests=len(found.tests),
+        starts=len(starts),
+        hidden=sum(start.hidden for start in starts),
+    )
+
+
+def _revealed(game: Game[Any, Any], rubric: Rubric, test: RubricTest) -> _Test:
+    """Return a test with its secret and its starts. SettingsError if they can't be drawn."""
+    return _Test(
+        name=test.name,
+        has_set_start=test.has_set_start,
+        secret=family.secret(rubric.seed, test.name).hex(),
+        settings=dict(test.settings),
+        starts=[
+            _RevealedStart(number=start.number, hidden=family.is_hidden(test, start.number), seed=start.seed, settings=dict(start.settings))
+            for start in family.starts(game, rubric, test)
+        ],
+    )
 
 
 def _changed(parts: Mapping[str, Json], known: str) -> str:
@@ -187,37 +186,31 @@ def _test(number: int, given: _Test) -> RubricTest:
     return RubricTest(number, given.name, None, "", (), 0.0, len(given.starts), hidden, "", given.settings, given.has_set_start)
 
 
-def _wrong_starts(rubric: Rubric, found: _File) -> list[str]:
-    """Return a sentence for each test whose starts are not those that the seed gives. UsageError if this referee has other rules."""
-    version = games.get(found.game).info.version
-    if found.version != version:
+def _problem(rubric: Rubric, test: RubricTest, given: _Test, version: int) -> str:
+    """Return what is wrong with a test; "" if it is as the seed gives it. UsageError if this referee has another version of the rules."""
+    game = games.get(rubric.game)
+    if version != game.info.version:
         raise UsageError(
-            f"The starts are for version {found.version} of the rules of {found.game}; this referee has version {version}. Check them with that one."
+            f"The starts are for version {version} of the rules of {rubric.game}; this referee has version {game.info.version}. "
+            "Check them with that one."
         )
-    problems = [(test.name, _problem(rubric, test, given)) for test, given in zip(rubric.tests, found.tests, strict=True)]
-    return [f"Test {escape(name, 100)!r}: {problem}" for name, problem in problems if problem is not None]
-
-
-def _problem(rubric: Rubric, test: RubricTest, given: _Test) -> str | None:
-    """Return what is wrong with a test, None if it is as the seed gives it."""
     if not given.starts:
         return "it has no start."
     try:
-        expected = _revealed(games.get(rubric.game), rubric, test)
+        expected = _revealed(game, rubric, test)
     except SettingsError as error:
         return f"its starts can't be drawn: {error}"
-    if expected["secret"] != given.secret:
+    if expected.secret != given.secret:
         return "its secret is not the one that the seed gives."
-    if len(expected["starts"]) != len(given.starts):
-        return f"it has {len(given.starts):,} starts; with a start that its settings name, there is one."
-    pairs = enumerate(zip(expected["starts"], given.starts, strict=True))
-    wrong = next((number for number, (start, told) in pairs if canonical(start) != canonical(told.model_dump())), None)
-    return None if wrong is None else f"start {wrong} is not the one that the seed gives."
+    # As JSON, because true and 1 are equal values.
+    pairs = zip_longest(expected.model_dump()["starts"], given.model_dump()["starts"])
+    wrong = [number for number, (start, told) in enumerate(pairs) if canonical(start) != canonical(told)]
+    return f"start {wrong[0]} is not the one that the seed gives." if wrong else ""
 
 
 def _read(path: Path) -> _File:
-    _, found = signed_files.read(path, "reveal", FORMAT, _File, _MOST_BYTES, _OLDEST)
-    if found.format > _OLDEST and not found.commitment:
+    _, found = published.read(path, "reveal", _File, _MOST_BYTES)
+    if found.format != 1 and not found.commitment:
         raise UsageError(f"{escape(str(path))} is not a reveal: it has no commitment.")
     if sum(len(test.starts) for test in found.tests) > _MOST_STARTS:
         raise UsageError(f"{escape(str(path))} has more than {_MOST_STARTS:,} starts: the referee wrote none like it.")

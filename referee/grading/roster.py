@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import UsageError
 from referee.grading.downloads import key
 from referee.league.teams import file_name
-from referee.replay.paths import why_unreadable
-from referee.support.files import open_regular
+from referee.replay.paths import content
 from referee.wire.escape import escape, is_blank
 
 if TYPE_CHECKING:
@@ -61,15 +60,9 @@ def load(path: Path, who: str = "student") -> tuple[Row, ...]:
     """
     shown = f"'{escape(str(path), 200)}'"
     try:
-        with open_regular(path) as file:
-            data = file.read(_MOST_BYTES + 1)
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"The roster {shown} can't be read: {why_unreadable(error, path)}") from None
+        text = content(path, f"The roster {shown}", _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"The roster {shown} is not UTF-8 text; save it as CSV with the encoding UTF-8.") from None
-    if len(data) > _MOST_BYTES:
-        raise UsageError(f"The roster {shown} has more than {_MOST_BYTES >> 20} MiB.")
     first = text.partition("\n")[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
     try:

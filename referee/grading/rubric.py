@@ -19,6 +19,7 @@ from referee.isolation.limits import IsolationValue, Limits
 from referee.league import starts, teams
 from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.players.spec import resolve
+from referee.replay.paths import content
 from referee.support.sections import Section
 from referee.wire.escape import escape
 
@@ -83,7 +84,7 @@ def load(path: Path, seed: str = "") -> Rubric:
     ``seed`` is that of a rubric without one; "" draws it. Everything is checked, and all starts are drawn once. The UsageError names the
     file, the test, the key and what to do.
     """
-    return parse(settings_file.content(path, "rubric", _MOST_BYTES), path, path.parent.resolve(), seed)
+    return parse(content(path, f"The rubric {escape(str(path))}", _MOST_BYTES), path, path.parent.resolve(), seed)
 
 
 def parse(text: bytes, path: Path, home: Path, seed: str = "") -> Rubric:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -18,14 +20,14 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from referee.errors import UsageError
-from referee.support.files import open_regular
+from referee.replay.paths import content
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 #: A key file has about 120 bytes.
-_MOST_BYTES = 65_536
+_MOST_BYTES = 1 << 20
 
 
 def fingerprint(public: bytes) -> str:
@@ -41,29 +43,25 @@ def public_path(private: Path) -> Path:
 def make(private: Path) -> bytes:
     """Make a key pair and write both files. Return the public key. UsageError if one of the files is there or can't be written."""
     key = Ed25519PrivateKey.generate()
-    public = key.public_key()
     texts = {
-        public_path(private): (public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), 0o644),
+        public_path(private): (key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), 0o644),
         private: (key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600),
     }
-    written: list[Path] = []
     try:
-        for path, (text, mode) in texts.items():
-            # Exclusive: a key that is overwritten is lost, and with it the proof of what it signed.
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-            written.append(path)
-            with os.fdopen(fd, "wb") as file:
-                file.write(text)
+        with ExitStack() as undone:
+            for path, (text, mode) in texts.items():
+                # Exclusive: a key that is overwritten is lost, and with it the proof of what it signed.
+                with open(path, "xb", opener=partial(os.open, mode=mode)) as file:
+                    undone.callback(path.unlink, missing_ok=True)
+                    file.write(text)
+            undone.pop_all()
+    except FileExistsError as error:
+        raise UsageError(
+            f"{escape(str(error.filename))} is there already, and a key is never overwritten; name another file with --out."
+        ) from None
     except (OSError, ValueError) as error:
-        for part in written:
-            part.unlink(missing_ok=True)
-        if isinstance(error, FileExistsError):
-            there = error.filename
-            raise UsageError(
-                f"{escape(str(there))} is there already, and a key is never overwritten; name another file with --out."
-            ) from None
         raise UsageError(f"The key {escape(str(private))} can't be written: {getattr(error, 'strerror', None) or error}.") from None
-    return public.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    return public_of(key)
 
 
 def read_private(path: Path) -> Ed25519PrivateKey:
@@ -71,13 +69,13 @@ def read_private(path: Path) -> Ed25519PrivateKey:
     text = _read(path)
     try:
         key = load_pem_private_key(text, None)
-    except TypeError:
-        raise UsageError(f"The key in {escape(str(path))} is protected by a password; 'certificate sign' needs one without.") from None
-    except (ValueError, UnsupportedAlgorithm):
-        hint = "; it holds a public key, which can't sign" if b"PUBLIC KEY" in text else ""
-        raise UsageError(f"{escape(str(path))} holds no private key{hint}; make one: referee certificate new-key") from None
+    except (TypeError, ValueError, UnsupportedAlgorithm):
+        key = None
     if not isinstance(key, Ed25519PrivateKey):
-        raise UsageError(f"The key in {escape(str(path))} is not an Ed25519 key; make one: referee certificate new-key")
+        hint = "; it holds a public key, which can't sign" if b"PUBLIC KEY" in text else ""
+        raise UsageError(
+            f"{escape(str(path))} holds no private key of Ed25519 without a password{hint}; make one: referee certificate new-key"
+        )
     return key
 
 
@@ -87,10 +85,10 @@ def read_public(path: Path) -> bytes:
     try:
         key = load_pem_public_key(text)
     except (ValueError, UnsupportedAlgorithm):
-        hint = f"; it holds a private key: name {escape(str(public_path(path)))}" if b"PRIVATE KEY" in text else ""
-        raise UsageError(f"{escape(str(path))} holds no public key{hint}.") from None
+        key = None
     if not isinstance(key, Ed25519PublicKey):
-        raise UsageError(f"The key in {escape(str(path))} is not an Ed25519 key.")
+        hint = f"; it holds a private key: name {escape(str(public_path(path)))}" if b"PRIVATE KEY" in text else ""
+        raise UsageError(f"{escape(str(path))} holds no public key of Ed25519{hint}.")
     return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
 
 
@@ -109,11 +107,4 @@ def is_signed(public: bytes, signature: bytes, data: bytes) -> bool:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        with open_regular(path) as file:
-            text = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"The key {escape(str(path))} can't be read: {getattr(error, 'strerror', None) or error}.") from None
-    if len(text) > _MOST_BYTES:
-        raise UsageError(f"{escape(str(path))} is too long for a key.")
-    return text
+    return content(path, f"The key {escape(str(path))}", _MOST_BYTES)

@@ -18,8 +18,7 @@ from referee.league.keys import canonical
 from referee.league.values import MatchStart
 from referee.match.seeds import secret_of
 from referee.match.sentences import predicate
-from referee.replay.paths import why_unreadable
-from referee.support.files import open_regular
+from referee.replay.paths import content
 from referee.wire import strict_json
 from referee.wire.escape import escape
 
@@ -94,13 +93,7 @@ def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], 
     secret. Each start is tried in all variants. The UsageError names the file, the line and what is wrong.
     """
     where = f"The starts file {escape(str(path))}"
-    try:
-        with open_regular(path) as file:
-            text = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{where} can't be read: {why_unreadable(error, path)}") from None
-    if len(text) > _MOST_BYTES:
-        raise UsageError(f"{where} has more than {_MOST_BYTES >> 20} MiB, the limit for a starts file.")
+    text = content(path, where, _MOST_BYTES)
     found: list[MatchStart] = []
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):

@@ -6,6 +6,7 @@ import re
 import zlib
 from pathlib import Path
 
+from referee.errors import UsageError
 from referee.support.files import open_regular, similar
 from referee.wire.escape import quoted
 
@@ -64,6 +65,18 @@ def why_unreadable(error: Exception, path: Path) -> str:
     why = getattr(error, "strerror", None) or str(error)
     meant = similar(path) if isinstance(error, FileNotFoundError) else None
     return f"{why}." if meant is None else f"{why}; did you mean {quoted(str(meant), 200)}?"
+
+
+def content(path: Path, called: str, most_bytes: int) -> bytes:
+    """Return the bytes of a file that the user named. ``called`` begins the sentence of the UsageError: "The match file x.toml"."""
+    try:
+        with open_regular(path) as file:
+            data = file.read(most_bytes + 1)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{called} can't be read: {why_unreadable(error, path)}") from None
+    if len(data) > most_bytes:
+        raise UsageError(f"{called} has more than {most_bytes >> 20} MiB, the limit for such a file.")
+    return data
 
 
 def log_path(replay: Path, seat: str) -> Path:

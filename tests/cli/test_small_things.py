@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import PATIENT, play_match
 
-from referee.api import settings_file
 from referee.cli import terminal, watch
 from referee.cli.terminal import Live, Pace
 from referee.errors import RefereeError
@@ -21,6 +20,7 @@ from referee.grading import roster
 from referee.match.clock import Clock
 from referee.match.events import StepTaken
 from referee.match.options import TimeControl
+from referee.replay.paths import content
 from referee.replay.reader import read_lines
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def test_other_mistyped_files_are_named_too(tmp_path: Path, referee: Cli) -> Non
     assert "can't be read: No such file or directory; did you mean 'first.replay.jsonl.gz'?" in done.stderr
     for call in (
         lambda: next(read_lines(tmp_path / "firs.replay.jsonl.gz")),
-        lambda: settings_file.content(tmp_path / "legue.toml", "league file"),
+        lambda: content(tmp_path / "legue.toml", "The league file", 1 << 20),
         lambda: watch.check_files([tmp_path / "fist.replay.jsonl.gz"], is_projector=True),
         lambda: roster.load(tmp_path / "leage.toml"),
     ):

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pytest
 import rubrics
@@ -15,13 +15,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from leagues import write_league
 
 from referee.errors import UsageError
-from referee.grading import certificate, evidence, signing
+from referee.grading import certificate, manifest, signing
 from referee.grading.family import seed_hash
 from referee.grading.grading import open_grading
 from referee.league import address
 from referee.league.keys import canonical
 from referee.league.store import Store
 from referee.league.values import Team
+from referee.support.files import open_whole
 
 if TYPE_CHECKING:
     import subprocess
@@ -86,7 +87,7 @@ def test_a_league(referee: Cli, league: Path) -> None:
     number = len(found["files"])
     assert found["submissions"].keys() == {"T0", "T1", "T2"}
     assert [row["team"] for row in found["standings"]] == ["T0", "T1", "T2"]
-    assert found["referee"]["code"] == evidence.code()
+    assert found["referee"]["code"] == certificate.code()
     for words in (["--key", "key.pub.pem", "out"], ["out", "--key", fingerprint]):
         good = referee("certificate", "check", "out/certificate.json", *words, cwd=league)
         assert good.returncode == 0, good.stdout
@@ -121,7 +122,10 @@ CHANGES: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "missing": (lambda folder: _first(folder).unlink(), ("replay.jsonl.gz: it is missing.",)),
     "linked": (lambda folder: _linked(_first(folder)), ("replay.jsonl.gz: there is a link in its place.",)),
     "piped": (lambda folder: _piped(_first(folder)), ("replay.jsonl.gz: it can't be read",)),
-    "behind a link": (lambda folder: _linked(folder / "replays"), ("it lies behind a link",)),
+    "behind a link": (
+        lambda folder: _linked(folder / "replays"),
+        ("replay.jsonl.gz: it is missing.", "replays: it is not in the certificate."),
+    ),
     "more": (lambda folder: (folder / "replays/x.replay.jsonl.gz").write_bytes(b""), ("x.replay.jsonl.gz: it is not in the certificate.",)),
     "a page": (lambda folder: (folder / "final-grades.xlsx").write_bytes(b""), ("final-grades.xlsx: it is not in the certificate.",)),
     "a log of the store": (
@@ -254,12 +258,16 @@ def test_keys(referee: Cli, tmp_path: Path) -> None:
 
 
 def test_wrong_keys_are_one_sentence(league: Path) -> None:
-    for name, text in {"long": "x" * 70_000, "empty": "", "text": "-----BEGIN PRIVATE KEY-----\nxx\n-----END PRIVATE KEY-----\n"}.items():
+    for name, text in {
+        "long": "x" * ((1 << 20) + 1),
+        "empty": "",
+        "text": "-----BEGIN PRIVATE KEY-----\nxx\n-----END PRIVATE KEY-----\n",
+    }.items():
         (league / name).write_text(text)
     for key, told in {
         "key.pub.pem": "it holds a public key",
         "missing": "can't be read",
-        "long": "too long",
+        "long": "more than 1 MiB",
         "empty": "no private key",
         "text": "no private key",
         "in": "folder",
@@ -323,7 +331,7 @@ def test_no_path_leads_out_of_the_folder(name: str, league: Path) -> None:
     (league / "secret").write_text("secret")
     (league / "out" / "dev").symlink_to("/dev/zero")
     body = json.loads(path.read_text())
-    body["files"] = {name: evidence.hash_of(league / "secret")}
+    body["files"] = {name: manifest.hash_of(league / "secret")}
     path.write_text(signed(body))
     found = certificate.check(path, None, league / "out")
     assert not found.ok
@@ -408,7 +416,25 @@ def test_a_file_with_a_hole_without_end_is_not_hashed(league: Path) -> None:
     assert problem.startswith("league.sqlite: it can't be read (")
     assert "MiB of holes" in problem
     with pytest.raises(UsageError, match="MiB of holes"):
-        evidence.hash_of(league / "out" / "league.sqlite")
+        certificate.certify(league / "out", league / "key.pem")
+
+
+def test_a_check_opens_only_what_it_finds_in_the_folder(league: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The names of a certificate come from strangers."""
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
+    body = json.loads(path.read_text())
+    body["files"] = {**body["files"], **dict.fromkeys(PATHS, "0" * 64)}
+    path.write_text(signed(body))
+    opened: list[Path] = []
+
+    def noted(file: Path) -> BinaryIO:
+        opened.append(file)
+        return open_whole(file)
+
+    monkeypatch.setattr(manifest, "open_whole", noted)
+    assert len(certificate.check(path, None, league / "out").problems) == len(PATHS)
+    assert len(opened) == 8
+    assert all((league / "out").resolve() in file.resolve().parents for file in opened)
 
 
 def test_one_file_is_hashed_under_one_name_only(league: Path) -> None:
@@ -417,7 +443,7 @@ def test_one_file_is_hashed_under_one_name_only(league: Path) -> None:
     body["files"] = {**body["files"], "league%2Esqlite": body["files"]["league.sqlite"]}
     path.write_text(signed(body))
     (problem,) = certificate.check(path, None, league / "out").problems
-    assert problem == "league%2Esqlite: no certificate writes a path in this way, so it was not looked at."
+    assert problem == "league%2Esqlite: it is missing."
 
 
 def test_an_edited_certificate_is_found(league: Path) -> None:
@@ -484,6 +510,6 @@ def test_a_folder_can_name_no_database_to_ask(league: Path) -> None:
     (league / "out/league.sqlite").unlink()
     address.write(league / "out", address.Address("postgresql://referee@192.0.2.1/league", "0" * 32))
     assert certificate.check(path, None, league / "out").problems == (
-        "league.sqlite: it is missing.",
         "database.url: it is not in the certificate.",
+        "league.sqlite: it is missing.",
     )

@@ -14,7 +14,7 @@ import pytest
 import rubrics
 from sandboxes import need
 
-from referee.grading import evidence
+from referee.grading import certificate
 from referee.grading.family import committed
 from referee.grading.reveal import reveal
 from referee.grading.rubric import load
@@ -80,7 +80,7 @@ def test_a_league_is_certified(referee: Cli, tmp_path: Path) -> None:
     for words in commands(CERTIFICATE):
         done = referee(*words)
         assert done.returncode == 0, (words, done.stderr)
-    assert (tmp_path / "autumn" / evidence.CERTIFICATE).exists()
+    assert (tmp_path / "autumn" / certificate.CERTIFICATE).exists()
 
 
 def test_every_field_is_on_the_page() -> None:
