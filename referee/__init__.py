@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from referee.league.many import ManyGame as ManyGame
     from referee.league.many import play_many as play_many
 
+__all__ = ["Comparison", "Duel", "ManyGame", "Replay", "Result", "compare", "duel", "open_replay", "play", "play_many"]
+
 _HOMES = {
     "Comparison": "league.comparison",
     "Duel": "api.matches",

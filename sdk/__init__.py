@@ -24,7 +24,7 @@ if _guard.is_under_referee():
 if not _sources.are_preferred():
     _sources.prefer()
 
-from sdk._bot import Bot, TimeLeft
+from sdk.bot import Bot, TimeLeft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from referee.games.evasion.state import (
 )
 from referee.games.evasion.state import State as EngineState
 from referee.support.record import NamedTuple
-from sdk._bot import Bot
+from sdk.bot import Bot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from referee.games.maze import variants
 from referee.games.maze.layouts import STEPS, Layout, Order
 from referee.games.maze.state import POLICEMAN, THIEF, Go, Settings
 from referee.games.maze.state import State as EngineState
-from sdk._bot import Bot
+from sdk.bot import Bot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

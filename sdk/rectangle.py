@@ -8,7 +8,7 @@ from referee.games.rectangle import GAME, variants
 from referee.games.rectangle.rings import Ring, claim, closed
 from referee.games.rectangle.state import LETTERS, STEPS, Order, Orders, Rules, Settings
 from referee.games.rectangle.state import State as EngineState
-from sdk._bot import Bot
+from sdk.bot import Bot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from referee.match import sentences
 from referee.match.loop import Entrant, Match, Options, Result
 from referee.match.options import TimeControl
 from referee.wire import decode, encode
-from sdk._bot import Bot, Conversation
+from sdk.bot import Bot, Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -40,7 +40,7 @@ def python() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name in MODULES:
         module = import_module(name)
-        names = sorted(getattr(module, "__all__", None) or module._HOMES)
+        names = sorted(module.__all__)
         found[name] = {each: _described(getattr(module, each)) for each in names}
     return found
 

@@ -37,7 +37,10 @@ done
 
 def workers(pool: LocalPool) -> list[psutil.Process]:
     """The processes of the workers."""
-    return [psutil.Process(worker._process.pid) for worker in pool._workers.values()]
+    children = psutil.Process().children()
+    found = [child for child in children if LocalPool.__module__ in child.cmdline()]
+    assert len(found) == pool.slots
+    return found
 
 
 def opened(level: str, folder: Path, slots: int) -> LocalPool:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from referee import games
+from sdk.bot import Conversation
 from sdk.rectangle import RectangleBot
 from sdk.rectangle import State as SdkState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from referee.games.rectangle.state import Settings
 
 GAME = games.get("rectangle")
 DATA = Path(__file__).parent / "data"
@@ -18,3 +25,30 @@ GAMES = [json.loads(line) for line in (DATA / "rectangle.jsonl").read_text().spl
 class Walker(RectangleBot):
     def orders(self, state: SdkState) -> str:
         return "E" * state.settings.robots
+
+
+def seen_by(settings: Settings, seat: str) -> Callable[[dict[str, Any]], SdkState]:
+    """Return a function that asks one bot, with the state of each question, and returns the state that the bot was given."""
+    seen: list[SdkState] = []
+
+    class Looker(Walker):
+        def place(self, state: SdkState) -> Iterable[tuple[int, int]]:
+            seen.append(state)
+            return super().place(state)
+
+        def orders(self, state: SdkState) -> str:
+            seen.append(state)
+            return super().orders(state)
+
+    conversation = Conversation(Looker)
+
+    def ask(message: dict[str, Any]) -> None:
+        conversation.answer(json.dumps(message).encode())
+
+    ask({"type": "start", "seat": seat, "rules": settings.rules, "settings": GAME.codec.settings_json(settings), "seed": 1, "match": "m"})
+
+    def asked(view: dict[str, Any]) -> SdkState:
+        ask({"type": "turn", "turn": len(seen), "state": view, "notices": [], "left": {"move": None, "bank": None}})
+        return seen[-1]
+
+    return asked

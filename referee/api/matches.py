@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Outcome, Seat
     from referee.match.loop import Entrant
     from referee.players.spec import Spec
-    from sdk._bot import Bot
+    from sdk.bot import Bot
 
     Player = str | os.PathLike[str] | type[Bot]
     Time = TimeControl | Mapping[str, float | str | None]
@@ -271,7 +271,7 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
 
 def _check_player(seat: Seat, player: object) -> None:
     """Raise PlayerError unless this is a path, a text, or a bot class that plays the seat."""
-    from sdk._bot import Bot
+    from sdk.bot import Bot
 
     if isinstance(player, Bot):
         raise PlayerError(f"The {seat} is an instance of {type(player).__name__}; pass the class itself: {type(player).__name__}")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from referee.replay.reader import Problem
     from referee.replay.reader import Replay as Verified
     from referee.replay.reader import Step as ReadStep
-    from sdk._bot import Bot
+    from sdk.bot import Bot
 
 S = TypeVar("S", default=Any)
 

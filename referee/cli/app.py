@@ -23,6 +23,7 @@ from referee.cli.front import EXAMPLE, TITLE, WELCOME, commands, module_of, rene
 from referee.cli.plain import Program
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
+from referee.players import windows_lines
 from referee.version import described
 from referee.wire.escape import escape
 
@@ -93,6 +94,8 @@ def command(function: F) -> F:
         gc.enable()
         signal.signal(signal.SIGINT, _Ends(lambda _: KeyboardInterrupt()))
         as_json = options.get("as_json", False)
+        if not options.get("quiet"):
+            windows_lines.tell(lambda text: say(f"note: {text}"))
         try:
             return function(*args, **options)
         except (RefereeError, SettingsError) as error:

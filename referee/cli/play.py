@@ -283,8 +283,8 @@ def _report(played: PlayedMatch) -> list[str]:
     lines.append(f"  seed     {result.head['seed']}")
     lines.append(f"  replay   {played.replay}")
     lines += [
-        f"Next:  {program()} explain {kind}"
-        for kind in dict.fromkeys(fault.kind for fault in result.faults.values() if fault.cause != "left")
+        f"Next:  {program()} explain {code}"
+        for code in dict.fromkeys(fault.code for fault in result.faults.values() if fault.cause != "left")
     ]
     return [*lines, f"Next:  {to_watch(played.replay)}"]
 

@@ -24,7 +24,7 @@ from referee.grading.values import MISSING, REFUSED, Submission
 from referee.isolation import runtime, submission
 from referee.isolation.submission import Piece
 from referee.league.teams import LONGEST_NAME, file_name
-from referee.players import bot_file, build_systems, languages
+from referee.players import bot_file, build_systems, languages, windows_lines
 from referee.support.files import open_regular
 from referee.wire.escape import escape
 
@@ -421,10 +421,10 @@ def _check_program(path: Path, seat: Seat, label: str) -> None:
             or "is no Python file, no executable, and its first line names no interpreter, such as #!/usr/bin/env node."
         )
         raise submission.refusal(label, f"has a file for the {seat} that can't be run: {name} {remedy}")
-    if runtime.has_windows_line(str(path)):
+    if windows_lines.ends_first_line(path):
         raise submission.refusal(
             label,
-            f"has a program for the {seat}, {name}, with Windows line ends (CRLF), so that its first line names no interpreter; save it with Unix line ends.",
+            f"has a program for the {seat}, {name}, with {windows_lines.WHAT}, so that its first line names no interpreter; save it with Unix line ends.",
         )
     words = runtime.first_line(str(path))
     if words or _begins(path).startswith(b"#!"):

@@ -97,16 +97,6 @@ def first_line(script: str) -> list[str]:
     return os.fsdecode(first[2:].strip()).split() if first.startswith(b"#!") else []
 
 
-def has_windows_line(script: str) -> bool:
-    """True if a script's line ``#!`` ends as on Windows: the kernel takes the carriage return for a part of the interpreter's name."""
-    try:
-        with open_regular(Path(script)) as file:
-            first = file.readline(256)
-    except OSError:
-        return False
-    return first.startswith(b"#!") and first.endswith(b"\r\n")
-
-
 def is_binary(program: str) -> bool:
     """True if a file is a program in machine code of Linux."""
     try:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from referee.isolation.users import UserNumber
 
 #: The causes of a bot's end, for graders.
-TIME, MEMORY, PROCESSES, DISK, CRASH = "time", "memory", "processes", "disk", "crash"
+TIME, MEMORY, PROCESSES, DISK, CRASH, REFUSAL = "time", "memory", "processes", "disk", "crash", "refusal"
 
-#: Messages of programs that exceeded a limit, for limits about which the kernel has no counter.
+#: Messages of programs that exceeded a limit about which the kernel has no counter, and of bots of another seat or other rules.
 _LAST_WORDS = (
     (
         MEMORY,
@@ -37,6 +37,7 @@ _LAST_WORDS = (
     ),
     (PROCESSES, re.compile(rb"Resource temporarily unavailable|can't start new thread|unable to create (new )?native thread")),
     (DISK, re.compile(rb"No space left on device|File too large|Disk quota exceeded|ENOSPC|EFBIG")),
+    (REFUSAL, re.compile(rb"plays [^\n]{1,200}, but was asked to play ")),
 )
 _BY_SIGNAL = {signal.SIGXCPU: TIME, signal.SIGXFSZ: DISK}
 #: How many lines of its stderr are searched for such messages.
@@ -170,12 +171,17 @@ class Sandbox:
             return self.exceeded
         if status is not None and status < 0 and -status in _BY_SIGNAL:
             return _BY_SIGNAL[signal.Signals(-status)]
-        if self.level != NONE and status != 0:
+        if status != 0:
             text = b"\n".join(list(words)[-_LINES:])
             for cause, pattern in _LAST_WORDS:
                 if pattern.search(text):
                     return cause
         return CRASH
+
+    def is_over(self, cause: str) -> bool:
+        """True if the cause of its end is a limit of this sandbox; False for a program that ended by itself."""
+        is_limited = cause in (self.exceeded, TIME) or self.level != NONE
+        return is_limited and cause not in (CRASH, REFUSAL)
 
     def over(self, cause: str) -> str:
         """Return how it exceeded a limit, as the middle of a sentence."""

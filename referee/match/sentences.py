@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from referee.games.game import IllegalMove, MalformedMove
-from referee.isolation.sandbox import CRASH
 from referee.match.options import CPU
 from referee.players import crash_advice, crash_report
 from referee.players.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, Failure, Fault, who
@@ -164,7 +163,9 @@ def fault(player: Player, failure: Failure, end: str = ".") -> Fault:
         return Fault(CRASHED, text)
     if reason == "ended":
         assert detail is not None
-        return Fault(CRASHED if detail["cause"] == CRASH else EXCEEDED, f"The {name} {_ending(player, detail)}{end}", None, detail)
+        assert player.process is not None
+        kind = EXCEEDED if player.process.sandbox.is_over(detail["cause"]) else CRASHED
+        return Fault(kind, f"The {name} {_ending(player, detail)}{end}", None, detail)
     return Fault(CRASHED, f"The {name} {_CRASHED[reason].format(failure.words)}{end}", None, detail)
 
 
@@ -178,10 +179,10 @@ def located(found: Fault, place: str, *, may_wait: bool = False) -> Fault:
 
 def _ending(player: Player, detail: dict[str, object]) -> str:
     """How a program ended, as the middle of a sentence: a limit that it met, or how it exited, with what its stderr tells of that."""
-    process, cause, status = player.process, detail["cause"], detail.get("status")
+    process, cause, status = player.process, str(detail["cause"]), detail.get("status")
     assert process is not None
-    if cause != CRASH:
-        how = process.sandbox.over(str(cause))
+    if process.sandbox.is_over(cause):
+        how = process.sandbox.over(cause)
     elif not isinstance(status, int):
         how = "closed its connection" if player.pipes is not None and player.pipes.keeps_early else "closed its stdout"
     elif status >= 0:

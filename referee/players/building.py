@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, StartError
 from referee.isolation import build_cache, contents
-from referee.isolation import sandbox as cells
 from referee.isolation.bubblewrap import HOME, SOURCE
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS_USER, NONE, size_text
@@ -314,7 +313,7 @@ class _Run:
             is_whole = self.parcel is None or self.parcel.is_whole
             return None if is_whole else f"{self.command} ended before its files were sent back."
         cause = sandbox.cause(status, self._output.last_lines())
-        if cause != cells.CRASH:
+        if sandbox.is_over(cause):
             return f"{self.command} {sandbox.over(cause)}."
         return f"{self.command} was ended by signal {-status}." if status < 0 else f"{self.command} ended with exit status {status}."
 

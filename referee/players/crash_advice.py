@@ -1,4 +1,4 @@
-"""Advice about crashes with a common cause: a missing file or package, a class that Java doesn't find, or other rules.
+"""Advice about crashes with a common cause: a missing file or package, a class that Java doesn't find, another seat, or other rules.
 
 The names come from the bot's stderr, so this module looks for them only in the folder of the bot's own program.
 """
@@ -36,7 +36,8 @@ _FILE = re.compile(
 )
 _CLASS = re.compile(r"Could not find or load main class ([\w.$/]+)")
 _TIMER = re.compile(r"timerfd_create: Operation not permitted")
-#: What a bot of the SDK says whose class names other rules than those of the match.
+#: What a bot says that plays another seat, and a bot of the SDK whose class names other rules than those of the match.
+_SEATS = re.compile(r"plays ([\w-]{1,40}(?: (?:and|or) [\w-]{1,40}){0,3}), but was asked to play [\w-]")
 _RULES = re.compile(r"plays the rules ([\w-]{1,40})(?: and [\w-]{1,40})*, but was asked to play ")
 _MISSES_FILE = re.compile(r"FileNotFoundError|FileNotFoundException|NoSuchFileException|ENOENT|No such file or directory")
 _LONGEST_NAME = 200
@@ -72,10 +73,8 @@ def advice(program: Program, text: str, status: int | None = None, *, is_sandbox
         return Advice(_java(program, found[1]))
     if found := _MODULE.search(says):
         return _module(program, found[1], is_sandbox=is_sandbox)
-    if found := _RULES.search(says):
-        return Advice(f"Let it play its own rules; try: --rules {found[1]}")
-    if not is_sandbox:
-        return Advice()
+    if (elsewhere := _elsewhere(says)) or not is_sandbox:
+        return Advice(elsewhere)
     if _TIMER.search(says):
         return Advice(
             "In isolation a bot can't make file descriptors of timers; "
@@ -91,6 +90,14 @@ def advice(program: Program, text: str, status: int | None = None, *, is_sandbox
     if _MISSES_FILE.search(says):
         return Advice(f"In isolation a bot sees its own files alone, in {bubblewrap.HOME}" if home == bubblewrap.HOME else "")
     return Advice()
+
+
+def _elsewhere(says: str) -> str:
+    """What to do about a bot that plays other rules or another seat; "" for other crashes."""
+    if found := _RULES.search(says):
+        return f"Let it play its own rules; try: --rules {found[1]}"
+    found = _SEATS.search(says)
+    return f"Name a bot of this seat in its place, or give it the seat that it plays: {found[1]}" if found else ""
 
 
 def _program_file(program: Program) -> Path | None:

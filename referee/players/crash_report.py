@@ -288,6 +288,6 @@ def working_place(frames: Sequence[SourceLine], own: OwnFiles) -> SourceLine | N
     for frame in frames:
         if own.are_in(frame.file):
             return frame
-        if frame.function == "main" and frame.file.endswith("/sdk/_bot.py"):
+        if frame.function == "main" and frame.file.endswith("/sdk/bot.py"):
             return None
     return None

@@ -13,6 +13,8 @@ ILLEGAL = "illegal"
 KINDS = (LATE, CRASHED, MALFORMED, EXCEEDED, ILLEGAL)
 
 CAUSES = {LATE: "time", CRASHED: "crash", MALFORMED: "answer", EXCEEDED: "memory", ILLEGAL: "rules"}
+#: The causes that say no more than a kind.
+_USUAL = frozenset(cause for kind, cause in CAUSES.items() if kind != EXCEEDED)
 
 
 #: Why there is no answer. Late: nothing came; the question was not read; an answer lacked its newline. Malformed: a line came too
@@ -50,9 +52,14 @@ class Fault(NamedTuple):
 
     @property
     def cause(self) -> str:
-        """The category for graders: time, memory, processes, disk, output (a line too long), crash, answer, rules or left."""
+        """The category for graders: time, memory, processes, disk, output (a line too long), crash, refusal, answer, rules or left."""
         cause: str = (self.detail or {}).get("cause", CAUSES[self.kind])
         return cause
+
+    @property
+    def code(self) -> str:
+        """The code whose explanation fits best: the cause if it says more than the kind."""
+        return self.kind if self.cause in _USUAL else self.cause
 
     def to_json(self) -> dict[str, Any]:
         """Return the fault in the form of a replay and of ``--json``."""

@@ -22,7 +22,7 @@ from referee.isolation import contents, runtime, submission
 from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
-from referee.players import bot_file, build_systems, languages
+from referee.players import bot_file, build_systems, languages, windows_lines
 from referee.players.compilers import how_to_install
 from referee.players.faults import the_seat
 from referee.support.files import similar
@@ -68,10 +68,13 @@ def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
     With ``settings``, PlayerError also refuses a player whose dialect can't express them, and one whose ``bot.toml`` names other rule sets.
     """
     try:
-        return _resolved(text, seat, game, settings)
+        found = _resolved(text, seat, game, settings)
     except OSError as error:
         # The owner may be changing the file at this moment.
         raise PlayerError(f"{the_seat(seat)} {_quoted(text)} can't be read: {error.strerror or error}.") from None
+    if found.runs is not None:
+        windows_lines.notice(found.runs)
+    return found
 
 
 def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Spec:
@@ -227,9 +230,9 @@ def _not_runnable(path: Path, name: str) -> str:
             f'is source in {language.title} and must be compiled ("{build}"); then name "{run}" as the player, '
             f"or a folder with this file and a {bot_file.NAME} with the lines {lines}."
         )
-    if runtime.has_windows_line(str(path)):
+    if windows_lines.ends_first_line(path):
         return (
-            "has Windows line ends (CRLF): its first line names an interpreter whose name ends in a carriage return; "
+            f"has {windows_lines.WHAT}: its first line names an interpreter whose name ends in a carriage return; "
             f"try: sed -i 's/\\r$//' {shlex.quote(name)}"
         )
     has_first, run = bool(runtime.first_line(str(path))), languages.how_to_run(Path(name))
@@ -418,6 +421,10 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
                 f"{the_seat(seat)} {_quoted(text)} starts with {_quoted(words[0])}, which {_not_runnable(Path(words[0]), words[0])}"
             )
         raise PlayerError(f"{the_seat(seat)} {_quoted(text)} starts with {_quoted(words[0])}, which is {_nowhere(words[0], 'no file')}.")
+    if windows_lines.ends_first_line(Path(program)):
+        raise PlayerError(
+            f"{the_seat(seat)} {_quoted(text)} starts with {_quoted(words[0])}, which {_not_runnable(Path(program), words[0])}"
+        )
     argv = (runtime.without_shim(str(Path(program).absolute())), *words[1:])
     about: dict[str, Json] = {"program": escape(text, 400)}
     files = [Path(word) for word in words[1:] if os.path.isfile(word)]  # noqa: PTH113 - the same

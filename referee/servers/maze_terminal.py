@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from referee.games.maze.state import State
-    from sdk._bot import Conversation
+    from sdk.bot import Conversation
 
 #: The example bot that plays against a person, by the person's role and the difficulty.
 OPPONENTS = {
@@ -219,7 +219,7 @@ def _draw(keys: Keys, state: State) -> None:
 def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
     from example_bots import BOTS
     from referee.games.maze import GAME
-    from sdk._bot import Bot, Conversation
+    from sdk.bot import Bot, Conversation
 
     (example,) = (bot for bot in BOTS if bot.game == "maze" and bot.name == name)
     names = runpy.run_path(str(example.path), run_name="opponent").values()

@@ -68,7 +68,7 @@ class Site:
         self.tokens = tokens
         self.logs = logs
         #: Only one expensive request runs at a time.
-        self._thinking = asyncio.Lock()
+        self.thinking = asyncio.Lock()
         self._questions = asyncio.Semaphore(_MOST_QUESTIONS)
         self._own_uploads = Uploads(asyncio.Lock())
         self._uploads = uploads or self._own_uploads
@@ -181,7 +181,7 @@ class Site:
     async def _overlay(self, request: Request, seat: Seat | None) -> Response:
         kept, turn = self._visible(request, seat), _number(request, "turn")
         kept.begin()
-        return JSONResponse(await worked(lambda: kept.recorded.overlay(turn), self._thinking, self.patience))
+        return JSONResponse(await worked(lambda: kept.recorded.overlay(turn), self.thinking, self.patience))
 
     async def _commands(self, request: Request, seat: Seat | None) -> Response:
         """Return what the page needs to print command lines about the replay."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.games.evasion.state import HunterMove, PreyMove
-    from sdk._bot import Bot
+    from sdk.bot import Bot
     from sdk.env.encoding import Encoding
     from sdk.evasion import State
 

@@ -153,7 +153,7 @@ def test_each_code_in_the_source_of_the_referee_is_explained() -> None:
     found = list(_literals())
     assert {text for key, text in found if key in ("code", "_warn")} == codes("notice")
     assert {text for key, text in found if key == "wrong"} - {""} | {"cut"} == codes("replay problem")
-    causes = {text for key, text in found if key == "cause"} | set(players.CAUSES.values()) | {"processes", "disk"}
+    causes = {text for key, text in found if key == "cause"} | set(players.CAUSES.values()) | {"processes", "disk", "refusal"}
     assert causes == codes("cause")
 
 

@@ -39,7 +39,7 @@ step 3
 Traceback (most recent call last):
   File "/bot/my_bot.py", line 30, in <module>
     Boxer.main()
-  File "/opt/venv/sdk/_bot.py", line 99, in main
+  File "/opt/venv/sdk/bot.py", line 99, in main
     answer = conversation.answer(line)
   File "/bot/my_bot.py", line 12, in hunt
     return plan(state)
@@ -58,7 +58,7 @@ json.decoder.JSONDecodeError: Expecting property name
 Traceback (most recent call last):
   File "/bot/my_bot.py", line 8, in <module>
     B.main()
-  File "/opt/venv/sdk/_bot.py", line 99, in main
+  File "/opt/venv/sdk/bot.py", line 99, in main
     answer = conversation.answer(line)
   File "/opt/venv/sdk/evasion.py", line 396, in hunted
 TypeError: a hunter's move is 2
@@ -280,7 +280,7 @@ Thread 0x00007f44 (most recent call first):
 Current thread 0x00007f45 [python] (most recent call first):
   File "/usr/lib/python3.11/random.py", line 5 in choice
   File "/bot/h\\xfcte.py", line 9 in look
-  File "/opt/venv/sdk/_bot.py", line 102 in main
+  File "/opt/venv/sdk/bot.py", line 102 in main
   File "/bot/my_bot.py", line 11 in <module>
 """
 

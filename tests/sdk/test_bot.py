@@ -16,7 +16,7 @@ from conftest import play_match
 
 from referee import games
 from sdk import HunterBot, HunterMove, PreyBot, PreyMove, State
-from sdk._bot import Conversation
+from sdk.bot import Conversation
 
 START = {
     "type": "start",
@@ -61,7 +61,6 @@ def converse(bot: type[HunterBot | PreyBot], *messages: dict[str, Any]) -> list[
 
 
 def test_a_class_may_play_both_seats() -> None:
-    assert Both._seats == {"hunter": "hunt", "prey": "flee"}
     assert converse(Both, START, TURN) == [
         {"type": "ready", "protocol": 1, "name": "Both"},
         {"type": "move", "turn": 0, "move": {"build": {"kind": "vertical", "span": [0, 5]}, "remove": [3]}},

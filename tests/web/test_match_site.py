@@ -146,7 +146,7 @@ def test_a_question_that_waits_for_its_turn_has_a_deadline(replay: Path) -> None
     async def main() -> None:
         site = site_of(replay)
         site.patience = 0.0
-        async with site._thinking:
+        async with site.thinking:
             assert (await asked(site.app(), "/spectator/overlay?turn=0"))[0] == 202
         site.patience = 60.0
         assert (await asked(site.app(), "/spectator/overlay?turn=0"))[0] == 200

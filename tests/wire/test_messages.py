@@ -10,14 +10,14 @@ import pytest
 
 from referee import games
 from referee.wire import constants, decode, encode, messages
-from sdk import _bot
+from sdk import bot
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_sdk_knows_the_same_numbers() -> None:
     # It can't import them: a bot loads the rules and the standard library alone.
-    assert (_bot.SAY_LENGTH, _bot.DRAW_SHAPES, _bot.DRAW_BYTES) == (constants.SAY_LENGTH, constants.MOST_SHAPES, constants.DRAW_BYTES)
+    assert (bot.SAY_LENGTH, bot.DRAW_SHAPES, bot.DRAW_BYTES) == (constants.SAY_LENGTH, constants.MOST_SHAPES, constants.DRAW_BYTES)
 
 
 def test_lines_of_the_referee_are_messages_of_the_schema() -> None:

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rectangle_games import CASES, GAME, GAMES
+from rectangle_games import CASES, GAME, GAMES, seen_by
 
 from referee.games.game import MalformedMove, SettingsError
 from referee.games.rectangle import conformance
 from referee.games.rectangle.rings import Ring, claim, closed
 from referee.games.rectangle.state import Orders, Place, State
-from sdk.rectangle import _Reader
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
@@ -123,7 +122,7 @@ def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
     players, robots, n = random.randint(2, 4), random.randint(1, 6), random.randint(3, 9)
     settings = GAME.codec.settings("small", {"n": n, "players": players, "robots": robots, "sharing": sharing, "cap": 40})
     state: State = GAME.start(settings, b"secret")
-    readers = {seat: _Reader(settings, seat) for seat in state.seats}
+    readers = {seat: seen_by(settings, seat) for seat in state.seats}
     while not state.ended:
         before = state
         moves: dict[str, Any] = {}
@@ -145,7 +144,7 @@ def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
         assert len(claimed) == sum(state.gained)
         assert state.scores == tuple(map(sum, zip(before.scores, state.gained, strict=True)))
         for player, seat in enumerate(state.seats):
-            seen = readers[seat].read(json.loads(GAME.codec.view_text(state, None)))
+            seen = readers[seat](json.loads(GAME.codec.view_text(state, None)))
             assert seen.row_texts() == state.row_texts()
             assert (seen.rows, seen.columns, seen.spent, seen.robots) == (state.rows, state.columns, state.spent, state.robots)
             assert seen.mine == state.robots[player]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rectangle_games import GAME, Walker
+from rectangle_games import GAME, Walker, seen_by
 
 from referee.games.rectangle.rings import Ring
-from sdk.rectangle import DIRECTIONS, Order, RectangleBot, _Reader
+from sdk.rectangle import DIRECTIONS, Order, RectangleBot
 from sdk.rectangle import State as SdkState
 from sdk.testing import play
 
@@ -16,7 +16,6 @@ from sdk.testing import play
 def state_of(board: str, robots: list[list[tuple[int, int]]], seat: str = "a") -> SdkState:
     rows = board.split("/")
     settings = GAME.codec.settings("small", {"n": len(rows), "players": len(robots), "robots": len(robots[0])})
-    reader = _Reader(settings, seat)
     seats = "ab"[: len(robots)]
     nothing = dict.fromkeys(seats, 0)
     view = {
@@ -29,7 +28,7 @@ def state_of(board: str, robots: list[list[tuple[int, int]]], seat: str = "a") -
         "stagnation": 0,
         "failed": [],
     }
-    return reader.read(view)
+    return seen_by(settings, seat)(view)
 
 
 def test_what_the_sdk_answers() -> None:

@@ -51,7 +51,7 @@ import numpy
 if sys.argv[1:] == ["environment"]:
     import gymnasium, inspect, json
     from sdk import env
-    game = gymnasium.make("referee/Evasion-v0", seat="{seat}", opponent="{opponent}", disable_env_checker=True, **{options}).unwrapped
+    game = gymnasium.make("referee/Evasion-v0", seat="{seat}", opponent="{opponent}", render_mode="rgb_array", disable_env_checker=True, **{options}).unwrapped
     generator, seen = env.generator({seed}, "{seat}"), []
     observation, info = game.reset(seed={seed})
     count, is_over = len(inspect.signature(policy).parameters), False
@@ -59,7 +59,7 @@ if sys.argv[1:] == ["environment"]:
         action = policy(*(observation, info["action_mask"], generator)[:count])
         observation, reward, terminated, truncated, info = game.step(action)
         is_over = terminated or truncated
-        state = game._players.batch.state(0)
+        state = game.trail[-1]
         seen.append([state.step, *state.hunter, *state.prey, state.wall_timer, *[[*wall] for wall in state.walls]])
     print(json.dumps(seen))
 else:
