@@ -1,1 +1,1 @@
-"""The meanings of the codes that users see: faults, notices, outcomes and others, for ``referee explain`` and docs/codes.md."""
+"""The meanings of the codes that users see: faults, notices, outcomes and others, for ``referee explain``."""

@@ -1,4 +1,4 @@
-"""All codes and what they mean, read from the Markdown files ``codes.md``: beside the referee's own parts, and of each game; the page about them."""
+"""All codes and what they mean, read from the Markdown files ``codes.md``: beside the referee's own parts, and of each game."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game
 
-#: The parts of the referee that have a file ``codes.md``, in the order of the page.
+#: The parts of the referee that have a file ``codes.md``, in the order of ``referee explain``.
 _PARTS = ("match", "wire", "players", "isolation", "replay", "league", "grading", "cli")
 #: What a code of a section is, where that isn't the section's name without its last letter.
 _KINDS = {
@@ -139,17 +139,3 @@ def find(code: str, on_broken: Callable[[SettingsError], object] = lambda _: Non
         hint = f"did you mean {by_lower[close[0]]!r}?" if close else "`referee explain` lists all codes."
         raise UsageError(f"There is no code {escape(code, 60)!r}; {hint}")
     return found
-
-
-def page(present: str) -> str:
-    """Return docs/codes.md with the texts of today: its introduction as it is, then the files of the referee and of this package's games."""
-    parts = [present.partition("\n## ")[0].rstrip(), *(_as_part(None, text) for text in _own_texts())]
-    parts += [_as_part(name, registry.get(name).codes or "") for name in registry.names()]
-    return re.sub(r"\bdocs/([a-z-]+\.md)", r"[\1](\1)", "\n\n".join(parts)) + "\n"
-
-
-def _as_part(game: str | None, text: str) -> str:
-    def heading(found: re.Match[str]) -> str:
-        return f"## {_title(game, found[1])}"
-
-    return re.sub(r"^# (.+)$", heading, re.sub(r"^## ", "### ", text.rstrip(), flags=re.MULTILINE), flags=re.MULTILINE)
