@@ -42,7 +42,7 @@ from referee.match.loop import Entrant, Match, Options
 from referee.players.placement import Cores
 from referee.players.spec import resolve
 from referee.replay.writer import ReplayWriter
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 BUDGET = 0.8
 LEVELS = ("none", "limits", "strict")

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 from referee.errors import RefereeError, UsageError
 from referee.support.files import open_regular
 from referee.version import build
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 #: The share by which a ratio may be worse than in the stored run.
 TOLERANCE = 0.15

@@ -35,7 +35,7 @@ from referee.league.stream import play_stream
 from referee.league.values import Team
 from referee.league.worker import Played, Terms, Worker
 from referee.match.options import MatchOptions
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 #: The budgets: a match of one step beside the bare pair, and many matches beside fastchess that keeps its engines, by level.
 ONE_STEP = {"none": 6.0, "limits": None, "strict": 14.0}

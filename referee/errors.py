@@ -22,6 +22,8 @@ A bot's failure during a match is a value (``referee.players.faults.Fault``), no
 
 from __future__ import annotations
 
+from referee.support.escape import message
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,11 +31,14 @@ if TYPE_CHECKING:
 
 
 class RefereeError(Exception):
-    """Base class of the referee's own exceptions. The text is one sentence for the user."""
+    """Base class of the referee's own exceptions. The text is one sentence for the user, and has everything unprintable escaped."""
 
     exit_code = 4
     #: JSON data about the work that was done before, which ``--json`` prints beside the sentence.
     facts: Mapping[str, Any] | None = None
+
+    def __str__(self) -> str:
+        return message(super().__str__())
 
 
 class UsageError(RefereeError):

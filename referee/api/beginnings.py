@@ -11,7 +11,7 @@ from referee.errors import UsageError
 from referee.isolation.limits import Limits
 from referee.replay.beginning import SAME, StartPosition, begin, recorded_player, split
 from referee.replay.paths import SUFFIX
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

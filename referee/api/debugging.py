@@ -17,7 +17,7 @@ from referee.replay.beginning import begin, recorded_player
 from referee.replay.questions import MOVE, questions
 from referee.replay.recorded import time_control
 from referee.replay.rehearsal import CurrentTurn, Debugged, QuestionsToTurn, Rehearsal, ask_at, questions_to_turn
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable

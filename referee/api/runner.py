@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import MatchVoid, UsageError
 from referee.match.options import MatchOptions
 from referee.replay.paths import log_path, reserve
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

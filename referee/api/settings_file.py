@@ -14,9 +14,9 @@ from referee.isolation.limits import IsolationValue, Limits
 from referee.match import options
 from referee.match.options import BilledTime, RunOptions, TimeLimits
 from referee.replay.paths import content
+from referee.support.escape import escape
 from referee.support.sections import Section
 from referee.wire import decode
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,8 +19,8 @@ from referee.league.keys import canonical
 from referee.league.league import OpenLeague, first
 from referee.league.ratings import rate
 from referee.league.results import comparisons
+from referee.support.escape import escape
 from referee.support.words import counted
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

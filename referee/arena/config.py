@@ -16,8 +16,8 @@ from referee.isolation.limits import IsolationValue, Limits
 from referee.league import teams
 from referee.league.config import LeagueFile, LeagueReader, StartsSection
 from referee.match.options import BilledTime, RunOptions, TimeLimits, shown
+from referee.support.escape import escape
 from referee.support.sections import Section
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ from referee.grading import submissions
 from referee.isolation import contents, submission
 from referee.isolation.choose import choose
 from referee.league.teams import team as read_team
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ from referee.arena import config
 from referee.errors import UsageError
 from referee.grading import escaping, roster
 from referee.league import teams
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from referee.arena.store import DuelOutcome
 from referee.league import ratings
 from referee.league.results import comparisons
 from referee.league.rows import StoreError, quoted
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

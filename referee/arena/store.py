@@ -16,7 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from referee.errors import UsageError
 from referee.league import database, rows
 from referee.league.store import Store, duel_of, stored_match
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,9 +14,9 @@ from referee.players.log import Log
 from referee.replay.position import board, status_facts
 from referee.replay.questions import MOVE
 from referee.replay.rehearsal import CurrentTurn, ask_at, judge, position
+from referee.support.escape import escape
 from referee.support.packages import install_command, to_watch
 from referee.support.words import program, wrapped
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.replay.paths import SUFFIX
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from referee.games.game import Json

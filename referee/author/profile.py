@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.author import sampling
 from referee.errors import PlayerError, UsageError
 from referee.match.events import Listener, MatchBegun
+from referee.support.escape import escape
 from referee.support.packages import install_command
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

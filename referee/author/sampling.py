@@ -15,8 +15,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.match.events import Listener, MatchBegun, MatchEnded
+from referee.support.escape import escape
 from referee.support.files import write_whole
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

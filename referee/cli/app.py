@@ -24,8 +24,8 @@ from referee.cli.plain import Program
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
 from referee.players import windows_lines
+from referee.support.escape import message, printable
 from referee.version import described
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -55,24 +55,24 @@ def _main(
     pass
 
 
-def say(*lines: str) -> None:
-    """Print lines for the user on stderr. A closed stderr is ignored."""
+def say(*lines: str, label: str = "") -> None:
+    """Print messages for the user on stderr, escaped, each after a ``label`` that may have colors. An stderr that is closed is ignored."""
     try:
         for line in lines:
-            print(line, file=sys.stderr, flush=True)
-    except (BrokenPipeError, ValueError):
+            print(f"{label}{message(line)}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
         pass
 
 
 def note(error: Exception) -> None:
     """Say on stderr what is wrong, where the command goes on without it."""
-    say(f"note: {escape(str(error), 400)}")
+    say(f"note: {error}")
 
 
 def put(*lines: str) -> None:
-    """Print lines of the result on stdout."""
+    """Print lines of the result on stdout, with everything unprintable escaped."""
     for line in lines:
-        typer.echo(line)
+        typer.echo(printable(line))
 
 
 def columns(elsewhere: int) -> int:
@@ -82,7 +82,7 @@ def columns(elsewhere: int) -> int:
 
 def put_json(value: Any) -> None:
     """Print the JSON value of ``--json`` on stdout."""
-    put(json.dumps(value, indent=None if not sys.stdout.isatty() else 2))
+    put(*json.dumps(value, indent=None if not sys.stdout.isatty() else 2).splitlines())
 
 
 def command(function: F) -> F:
@@ -98,8 +98,10 @@ def command(function: F) -> F:
             windows_lines.tell(lambda text: say(f"note: {text}"))
         try:
             return function(*args, **options)
-        except (RefereeError, SettingsError) as error:
-            _fail(str(error), getattr(error, "exit_code", 2), as_json=as_json, facts=getattr(error, "facts", None))
+        except RefereeError as error:
+            _fail(str(error), error.exit_code, as_json=as_json, facts=error.facts)
+        except SettingsError as error:
+            _fail(printable(str(error)), 2, as_json=as_json)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             _fail("Interrupted.", 130, as_json=as_json)
@@ -109,7 +111,7 @@ def command(function: F) -> F:
             raise typer.Exit(0) from None
         except OSError as error:
             # For example a full disk: neither the user nor a bot caused it.
-            where = f"{error.filename}: " if error.filename else ""
+            where = f"{printable(str(error.filename))}: " if error.filename else ""
             _fail(f"The system refused: {where}{error.strerror or error}.", 4, as_json=as_json)
         except (typer.Exit, typer.Abort):
             raise
@@ -190,7 +192,7 @@ def run(words: list[str]) -> None:
     wanted = next((word for word in words if not word.startswith("-")), "")
     is_completing = "_REFEREE_COMPLETE" in os.environ
     if not words and not is_completing:
-        put(WELCOME)
+        put(*WELCOME.splitlines())
         sys.exit(2)
     if not wanted and is_completing:
         from referee.cli.completion import called_command

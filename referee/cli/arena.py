@@ -18,9 +18,9 @@ from referee.cli.plain import Program
 from referee.cli.season import Folder, invite, opened_arena
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
+from referee.support.escape import escape
 from referee.support.packages import need_league
 from referee.support.words import counted, program
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -150,7 +150,7 @@ def history(
         put(*_columns([("version", "status", "rating", "95 %", "duels", "note"), *map(_version_row, found)], left=(1, 5)))
         shown = next((one for one in found if one.version.is_active and one.records), None)
         if shown is not None:
-            put(f"\nVersion {shown.version.number} against:")
+            put("", f"Version {shown.version.number} against:")
             rows = [(escape(record.opponent, 60), record.duels, record.won, record.tied, record.lost) for record in shown.records]
             put(*_columns([("opponent", "duels", "won", "tied", "lost"), *rows], left=(0,)))
 

@@ -18,9 +18,9 @@ from referee.errors import PlayerError
 from referee.league.summary import summarize
 from referee.match.seeds import new_seed
 from referee.players.spec import HUMAN
+from referee.support.escape import escape
 from referee.support.packages import need_web
 from referee.support.words import program
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

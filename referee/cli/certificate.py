@@ -12,9 +12,9 @@ from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import GRADERS
 from referee.cli.plain import Program
 from referee.errors import UsageError
+from referee.support.escape import escape
 from referee.support.packages import need_league, need_sign
 from referee.support.words import counted, program
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,15 +28,15 @@ app.add_typer(certificate, rich_help_panel=GRADERS)
 _MOST = 20
 #: What a check without a problem has shown, by what the published hash covers.
 _PROVED = {
-    "starts": "Good. Everything that decides a start is as it was when the hash was published, and it gives every start in the file.",
+    "starts": ("Good. Everything that decides a start is as it was when the hash was published, and it gives every start in the file.",),
     "seed": (
-        "Only the seed is proved: it is the one whose hash was published, and it gives every start in the file.\n"
-        "Not proved: the game and its version, the rules, the settings, and the names and numbers of the tests and starts. The hash has the "
-        "format of earlier versions, which covers the seed alone; they may have been chosen later. Compare them with the assignment."
+        "Only the seed is proved: it is the one whose hash was published, and it gives every start in the file.",
+        "Not proved: the game and its version, the rules, the settings, and the names and numbers of the tests and starts.",
+        "The hash has the format of earlier versions, which covers the seed alone; they may have been chosen later. Compare them with the assignment.",
     ),
     None: (
-        "Nothing is proved yet: the seed gives every start in the file, but the file may be newer than the submissions.\n"
-        "Compare the hash above with the one that was published with the assignment, or give that one with --hash."
+        "Nothing is proved yet: the seed gives every start in the file, but the file may be newer than the submissions.",
+        "Compare the hash above with the one that was published with the assignment, or give that one with --hash.",
     ),
 }
 
@@ -187,6 +187,6 @@ def check_revealed(file: Path, digest: str | None, *, as_json: bool) -> None:
         )
         put(f"hash: {found.hash}")
         if found.ok:
-            put(_PROVED[found.hash_covers])
+            put(*_PROVED[found.hash_covers])
     if not found.ok:
         raise typer.Exit(1)

@@ -21,7 +21,6 @@ from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, 
 from referee.match.options import checked_isolation
 from referee.support.packages import EXTRAS, install_command, missing_of_extras
 from referee.support.words import program
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -214,7 +213,7 @@ def _print(request: Request, report: Report) -> None:
     width, name_width = columns(100), max(len(one.check.name) for one in report.results)
     for seat in report.seats:
         how = f"{request.game.info.name}, rules {request.settings.rules}, isolation {report.isolation or 'unknown'}"
-        put(textwrap.fill(f"{escape(request.bot, 200)} as {seat} ({how})", width))
+        put(*textwrap.wrap(f"{request.bot} as {seat} ({how})", width))
         everything = [one for one in report.results if one.seat == seat]
         reasons = Counter(one.finding.text for one in everything if one.finding.status == "skipped")
         many = [reason for reason, count in reasons.items() if count > _MANY]
@@ -234,8 +233,8 @@ def _print(request: Request, report: Report) -> None:
         put("")
     _print_failures(request, report)
     for seat, why in report.not_checked.items():
-        put(textwrap.fill(f"not checked as {seat}: {why}", width))
-    put(textwrap.fill(_summary(report), width))
+        put(*textwrap.wrap(f"not checked as {seat}: {why}", width))
+    put(*textwrap.wrap(_summary(report), width))
 
 
 def _print_failures(request: Request, report: Report) -> None:
@@ -244,7 +243,7 @@ def _print_failures(request: Request, report: Report) -> None:
     for seat in report.seats:
         failed = [one for one in report.results if one.seat == seat and one.finding.status == "failed"]
         if failed:
-            put(textwrap.fill(f"{escape(request.bot, 200)} fails as {seat}:", width))
+            put(*textwrap.wrap(f"{request.bot} fails as {seat}:", width))
             for one in failed:
                 _print_one(one, max(len(one.check.name) for one in failed), width)
             put("")
@@ -257,7 +256,7 @@ def _print_one(one: CheckResult, name_width: int, width: int, *, has_details: bo
     indent = " " * (13 + name_width if width >= _WIDE else 4)
     for name, value in (("sent", sent), ("came", came), ("do", remedy)):
         if value and has_details:
-            put(textwrap.fill(value, width, initial_indent=f"{indent}{name:<5} ", subsequent_indent=" " * (len(indent) + 6)))
+            put(*textwrap.wrap(value, width, initial_indent=f"{indent}{name:<5} ", subsequent_indent=" " * (len(indent) + 6)))
 
 
 def _summary(report: Report) -> str:
@@ -316,7 +315,7 @@ def _print_diagnosis(found: Diagnosis, extras: dict[str, list[str]]) -> None:
     for check in found.checks:
         if check.variant != variant:
             variant = check.variant
-            put(f"\nIn a sandbox entered as {variant}:")
+            put("", f"In a sandbox entered as {variant}:")
         put(f"  {'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {check.seen}")
         if not check.ok:
             put(f"        {'':<{width}}  -> {check.remedy}")
@@ -326,7 +325,7 @@ def _print_diagnosis(found: Diagnosis, extras: dict[str, list[str]]) -> None:
         why = "" if there else f"; missing: {found.missing(level)}"
         put(f"  {'yes' if there else 'no ':<4}  {level:<{len(ISOLATED_CGROUP)}}  {_PROMISES[level]}{why}")
     if extras:
-        put("\nWhat the extras of this installation offer:")
+        put("", "What the extras of this installation offer:")
     for name, missing in extras.items():
         put(f"  {'no ' if missing else 'yes':<4}  {name:<{len(ISOLATED_CGROUP)}}  {EXTRAS[name]}")
         if missing:

@@ -42,7 +42,7 @@ def games(
     else:
         for game in registry.sound(note):
             put(f"{game.info.name:<12} {', '.join(game.info.rule_sets)}")
-        put(f"\nTry:  {program()} games {registry.names()[0]}")
+        put("", f"Try:  {program()} games {registry.names()[0]}")
 
 
 def described(game: Game[Any, Any]) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def new(
         )
     if not as_json:
         build = f"{written.build} && " if written.build and not folder else ""
-        put(f"\nNext:  {build}{play}")
+        put("", f"Next:  {build}{play}")
         put(f"Check: {check}")
         if written.test:
             put(f"Test:  {written.test}")
@@ -283,4 +283,4 @@ def bots(
             put(*wrapped(f"  {bot.name}", 17, text, columns(100)))
     if not found:
         put(f"There are no example bots of {game}.")
-    put(f"\nTry:  {program()} {example(chosen, chosen.codec.settings(None, {}))}")
+    put("", f"Try:  {program()} {example(chosen, chosen.codec.settings(None, {}))}")

@@ -20,9 +20,9 @@ from referee.cli.grade_table import matches, print_marks, students, told
 from referee.cli.options import Workers, open_pool, with_workers
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import LIMITS, NONE
+from referee.support.escape import escape
 from referee.support.packages import need_league
 from referee.support.words import program
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -421,7 +421,8 @@ def _finish(grades: Grades, *, after_due: bool, gradebook: Path | None, column: 
     else:
         print_marks(grades)
         put(
-            f"\nNext:  {escape(str(grades.folder / 'report.html'), 200)} is the report; {escape(str(grades.folder / 'students'), 200)} has a folder for each student."
+            "",
+            f"Next:  {escape(str(grades.folder / 'report.html'), 200)} is the report; {escape(str(grades.folder / 'students'), 200)} has a folder for each student.",
         )
     sys.stdout.flush()
     if gradebook is not None:
@@ -481,7 +482,7 @@ def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
             return
         for test in rubric.tests:
             line = f"{escape(test.name, 100)}: {', '.join(_example_marks(grades, test.number))}"
-            put(textwrap.fill(line, max(columns(120), 30), subsequent_indent="  ", break_on_hyphens=False))
+            put(*textwrap.wrap(line, max(columns(120), 30), subsequent_indent="  ", break_on_hyphens=False))
         print_marks(grades)
         if not rubric.is_seed_drawn:
             say(f"hash of the starts, to be published with the assignment: {committed(rubric)}")

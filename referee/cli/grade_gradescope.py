@@ -9,8 +9,8 @@ import typer
 
 from referee.cli.app import put, put_json, say
 from referee.errors import UsageError
+from referee.support.escape import escape
 from referee.support.words import program
-from referee.wire.escape import escape
 
 _PANEL = "Gradescope"
 #: The folder of Gradescope's container.

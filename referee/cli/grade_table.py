@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from referee.cli.app import columns, put
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ def print_marks(grades: Grades) -> None:
             if reason:
                 put(f"  {_cut(reason, max(room, 20) - 2)}")
     found = Counter(student.status for student in grades.students)
-    put(f"\n{students(len(grades.students))}: {', '.join(f'{count:,} {status}' for status, count in sorted(found.items()))}")
+    put("", f"{students(len(grades.students))}: {', '.join(f'{count:,} {status}' for status, count in sorted(found.items()))}")
     if len(grades.runs) > 1:
         put(told((student.submission for student in grades.students), len(grades.runs)))
     kinds = Counter(

@@ -18,9 +18,9 @@ from referee.cli.options import HostNotes, Workers, open_pool, with_workers
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, open_pages, tell_code, tell_port
 from referee.cli.plain import Program
 from referee.errors import UsageError
+from referee.support.escape import escape
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Mapping
@@ -453,7 +453,7 @@ def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet:
             say(f"{counted(len(forfeits), 'team')} could not start: {first(forfeits)}")
         put_standings(opened, as_json=as_json)
         if not as_json:
-            put(f"\nNext:  {program()} league report {shlex.quote(str(opened.folder))}")
+            put("", f"Next:  {program()} league report {shlex.quote(str(opened.folder))}")
         sys.stdout.flush()
     except (KeyboardInterrupt, SystemExit):
         # Ctrl-C, or a signal that asks for the end.

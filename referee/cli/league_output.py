@@ -16,8 +16,8 @@ import typer
 from referee.cli.app import put, put_json, say
 from referee.league.export import csv_text
 from referee.league.pace import Pace
-from referee.support.words import counted
-from referee.wire.escape import escape
+from referee.support.escape import escape, printable
+from referee.support.words import counted, cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) ->
         put_json(report(opened, state, places))
         return
     if as_csv:
-        put(csv_text([_place_json(place) for place in places]).rstrip("\n"))
+        put(*csv_text([_place_json(place) for place in places]).splitlines())
         return
     put(*table(places, is_live=opened.is_live(), kind=opened.league.format.kind))
     decided = opened.store.fact("decided")
@@ -186,7 +186,7 @@ class ProgressPrinter:
 
     def said(self, text: str) -> None:
         """Print a message at once."""
-        say(escape(text, 1000))
+        say(text)
 
     def decided(self, why: str) -> None:
         """Nothing to do: the standings, which follow at once, say it."""
@@ -247,7 +247,7 @@ class LiveProgress(ProgressPrinter):
 
     def said(self, text: str) -> None:
         """Print a message above the table."""
-        self._live.console.print(escape(text, 1000), markup=False, highlight=False)
+        self._live.console.print(printable(text), markup=False, highlight=False)
 
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Redraw the table."""
@@ -259,9 +259,9 @@ class LiveProgress(ProgressPrinter):
             self._table = self._standings(self._live.console.width, max(5, self._live.console.height - 8))
             self._next = time.monotonic() + min(_MOST_PAUSE, max(_LEAST_PAUSE, _PAUSE * (time.monotonic() - begun)))
         running = running or ()
-        now = [f"  {' - '.join(escape(team, 30) for team in task.seats.values())}" for task in running[:4]]
+        now = [f"  {' - '.join(cut(team, 30) for team in task.seats.values())}" for task in running[:4]]
         more = [f"  and {len(running) - 4:,} more"] if len(running) > 4 else []
-        self._live.update(Text("\n".join([*self._table, "", self.line(), *now, *more])))
+        self._live.update(Text("\n".join(map(printable, [*self._table, "", self.line(), *now, *more]))))
 
 
 @contextlib.contextmanager
@@ -312,7 +312,7 @@ def put_export(opened: OpenLeague, about: Mapping[str, Any], out: Path | None, *
     rows = list(export_rows(opened))
     text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if as_json else as_csv_text(rows, opened)
     if out is None:
-        put(text.rstrip("\n"))
+        put(*text.splitlines())
     else:
         write_whole(out, text.encode())
         say(f"Written: {escape(str(out), 200)}")

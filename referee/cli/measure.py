@@ -19,9 +19,9 @@ from referee.cli.options import Game, Out, Quiet, Slots, seat_option, with_match
 from referee.cli.terminal import StatusLine
 from referee.match.events import Listener
 from referee.match.options import CPU
+from referee.support.escape import escape
 from referee.support.packages import need_league, to_watch
 from referee.support.words import counted, fitted, program
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -110,7 +110,7 @@ def compare(
     if not quiet:
         say(f"seed {comparison.seed}")
         for sentence in (*comparison.why, *_setting(comparison)):
-            say(escape(sentence, 1000))
+            say(sentence)
     lines = _ComparisonProgress(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
     with told_anyway(
         comparison.to_json,
@@ -166,7 +166,7 @@ class _ComparisonProgress:
     def note(self, text: str) -> None:
         """Print a sentence about a bot, even where no progress is shown."""
         self.end()
-        say(escape(text, 1000))
+        say(text)
 
     def tick(self) -> None:
         """A match has ended."""
@@ -342,19 +342,13 @@ def _print(report: dict[str, Any], samples: Samples) -> None:
     if not report["longest"]:
         return
     if report["startup_cpu_seconds"] is not None:
-        put(
-            "\n".join(
-                fitted(
-                    f"  start-up {report['startup_cpu_seconds'] * 1e3:.0f} ms of processor time before the first question", 11, columns(0)
-                )
-            )
-        )
+        put(*fitted(f"  start-up {report['startup_cpu_seconds'] * 1e3:.0f} ms of processor time before the first question", 11, columns(0)))
     put("longest answers:")
     for one in report["longest"]:
         place = f"  {one['seconds'] * 1e3:>9.3f} ms  step {one['step']:<6,}"
         is_wide = 0 < columns(0) <= len(place) + len(one["replay"])
         # The replay stays whole, for copying.
-        put(f"{place.rstrip()}\n    {one['replay']}" if is_wide else f"{place} {one['replay']}")
+        put(*((place.rstrip(), f"    {one['replay']}") if is_wide else (f"{place} {one['replay']}",)))
     _print_functions(samples)
     if report["flame"] is not None:
         put(f"flame graph: {escape(report['flame'], 200)}")

@@ -18,7 +18,7 @@ from referee.cli.plain import HIDDEN, named_game, of_games
 from referee.cli.request import LIMITS, OLD_LIMITS
 from referee.errors import UsageError
 from referee.match.options import declared
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

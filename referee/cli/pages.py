@@ -83,7 +83,7 @@ def tell_code(address: str, host: str) -> None:
     if not serve.is_for_others(host):
         return
     code = qr.for_terminal(address)
-    say(code or f"note: a QR code of this address needs the package segno; {install_command('segno')}")
+    say(*code.splitlines() or [f"note: a QR code of this address needs the package segno; {install_command('segno')}"])
 
 
 def tell(pages: Pages, people: tuple[Seat, ...], show: Show) -> None:

@@ -10,9 +10,9 @@ from referee.cli.app import say
 from referee.errors import PlayerError
 from referee.players.spec import HUMAN, resolve
 from referee.replay.paths import SUFFIX
+from referee.support.escape import escape
 from referee.web.live import Offers, PageAddress
 from referee.web.rematch import SAME, SWAPPED
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,8 +15,8 @@ from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import REPLAYS
 from referee.errors import UsageError
 from referee.replay.analysis_report import analysis_json, analysis_lines
+from referee.support.escape import escape
 from referee.support.words import program
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from referee.replay.questions import Questions

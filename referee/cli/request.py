@@ -15,9 +15,9 @@ from referee.games.game import SettingsError
 from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, checked, declared
 from referee.players.spec import HUMAN
+from referee.support.escape import escape
 from referee.support.files import open_regular
 from referee.support.sections import Section
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,8 +12,8 @@ from referee.cli.app import say
 from referee.cli.pages import Show, tell
 from referee.errors import UsageError
 from referee.match.options import CPU, TimeControl
+from referee.support.escape import escape
 from referee.support.packages import need_web
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

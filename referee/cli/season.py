@@ -11,9 +11,9 @@ import typer
 
 from referee.cli.app import command, put, say
 from referee.errors import UsageError
+from referee.support.escape import escape
 from referee.support.packages import need_league
 from referee.support.words import counted
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,13 +83,13 @@ def invite(
             with contextlib.nullcontext() if out is None else _private(out) as file:
                 text = invitations.table(invitations.invite(opened, store, roster, url))
                 if file is None:
-                    put(text.rstrip("\n"))
+                    put(*text.splitlines())
                     return
                 file.write(text)
             say(f"Written: {escape(str(out), 200)}")
         else:
             made = invitations.invite_staff(store, url)
-            put(f"Link:  {made.link}\nToken: {made.token}")
+            put(f"Link:  {made.link}", f"Token: {made.token}")
 
 
 @contextlib.contextmanager

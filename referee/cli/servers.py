@@ -281,7 +281,7 @@ _MOST_TOLD = 5
 
 def _screen(number: int) -> Listener:
     from referee.match.events import Listener
-    from referee.wire.escape import escape
+    from referee.support.escape import escape
 
     class Screen(Listener):
         told = 0

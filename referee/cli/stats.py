@@ -90,7 +90,7 @@ def sprt(
 
 def _counts(text: str) -> list[int]:
     """Return the counts of --counts. Raises UsageError unless they are three or five whole numbers, not all zero."""
-    from referee.wire.escape import quoted
+    from referee.support.escape import quoted
 
     words = [word.strip() for word in text.split(",")]
     if not all(word.isascii() and word.isdigit() and len(word) < 17 and int(word) <= MOST_COUNT for word in words):
@@ -137,7 +137,7 @@ def rating(
 
 
 def _ratings_table(found: list[Rating]) -> Table:
-    from referee.wire.escape import escape
+    from referee.support.escape import escape
 
     rows = []
     for place, each in enumerate(found, 1):
@@ -149,7 +149,7 @@ def _ratings_table(found: list[Rating]) -> Table:
 def _comparisons(file: Path) -> Iterator[Comparison]:
     """Yield the results of a CSV file. Raises UsageError, naming the line, for a file that isn't one."""
     from referee.league.values import Comparison
-    from referee.wire.escape import escape, quoted
+    from referee.support.escape import escape, quoted
 
     name = escape(str(file))
     lines = _lines(file, name)
@@ -185,7 +185,7 @@ def _comparisons(file: Path) -> Iterator[Comparison]:
 
 def _score(text: str, where: str) -> float:
     """Return a score. A comma may stand for the point, as some spreadsheets write it."""
-    from referee.wire.escape import quoted
+    from referee.support.escape import quoted
 
     try:
         score = float(text.replace(",", "."))

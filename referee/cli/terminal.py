@@ -15,8 +15,8 @@ from referee.cli.app import say
 from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.match.sentences import warning_code
 from referee.players.own_files import OwnFiles
-from referee.support.words import counted
-from referee.wire.escape import escape
+from referee.support.escape import escape, printable
+from referee.support.words import counted, cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ class StatusLine:
         if self._is_quiet:
             return
         if self._is_terminal:
-            print(f"\r\x1b[K{text[: max(20, _width() - 1)]}", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{printable(text)[: max(20, _width() - 1)]}", end="", file=sys.stderr, flush=True)
         elif time.monotonic() - self._told >= _PLAIN_SECONDS:
             self._told = time.monotonic()
             say(text)
@@ -115,7 +115,7 @@ class Live(Listener):
 
     def _name(self, player: Mapping[str, Any]) -> str:
         """Return a player's own name; where the roles change, with its team: the bots of two teams may have the same name."""
-        name, team = (escape(str(player.get(key, "")), 40) for key in ("name", "program"))
+        name, team = (cut(str(player.get(key, "")), 40) for key in ("name", "program"))
         return f"{name} of {team}" if self._title and team and team.casefold() != name.casefold() else name
 
     def stepped(self, event: StepTaken) -> None:
@@ -124,13 +124,13 @@ class Live(Listener):
         for notice in event.notices:
             if notice.seat is not None:
                 kind = (notice.seat, notice.code, str((notice.data or {}).get("reason", "")))
-                self._tell(event.turn, kind, escape(notice.text, 300))
+                self._tell(event.turn, kind, notice.text)
         for seat, remark in event.remarks.items():
             for warning in remark.get("warnings", ()):
                 code = warning_code(seat, warning)
                 # Each part of an answer that is ignored has a warning that begins with another word.
                 kind = (seat, code, warning.partition(" ")[0] if code == "ignored" else "")
-                self._tell(event.turn, kind, escape(warning, 400))
+                self._tell(event.turn, kind, warning)
         self.ticked()
 
     def _tell(self, turn: int, kind: _Kind, text: str) -> None:
@@ -157,7 +157,7 @@ class Live(Listener):
     def faulted(self, event: PlayersFaulted) -> None:
         """Print why a player failed."""
         for fault in event.faults.values():
-            self.put_line(f"{self._title}step {event.turn}: {escape(fault.text, 600)}")
+            self.put_line(f"{self._title}step {event.turn}: {fault.text}")
 
     def ended(self, event: MatchEnded) -> None:
         """Print the last lines."""
@@ -188,10 +188,10 @@ class Live(Listener):
         else:
             self._write(line + "\n")
 
-    def put_line(self, text: str) -> None:
-        """Print a line; on a terminal it takes the place of the status line, which is drawn again later."""
+    def put_line(self, text: str, *, label: str = "") -> None:
+        """Print a line as ``say`` does; on a terminal it takes the place of the status line, which is drawn again later."""
         self._clear()
-        self._write(text + "\n")
+        say(text, label=label)
 
     def _clear(self) -> None:
         if self._has_line:
@@ -269,9 +269,9 @@ class PendingText:
 
 
 class BotStderr(Listener):
-    """Prints the bots' stderr while a match is played. ``put_line`` prints one line on the terminal."""
+    """Prints the bots' stderr while a match is played. ``put_line`` prints one line, as ``say`` does."""
 
-    def __init__(self, match: Match, put_line: Callable[[str], None]) -> None:
+    def __init__(self, match: Match, put_line: Callable[..., None]) -> None:
         self._put_line = put_line
         self._match = match
         self._files: dict[Seat, OwnFiles] = {}
@@ -328,4 +328,4 @@ class BotStderr(Listener):
 
     def _put(self, seat: Seat, text: str) -> None:
         label, color = f"{seat} {self._step}|", self._colors[seat]
-        self._put_line(f"\x1b[{color}m{label}\x1b[0m {text}".rstrip() if color else f"{label} {text}".rstrip())
+        self._put_line(f" {text}".rstrip(), label=f"\x1b[{color}m{label}\x1b[0m" if color else label)

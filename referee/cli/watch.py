@@ -19,10 +19,10 @@ from referee.cli.front import REPLAYS
 from referee.cli.pages import Browser, Host, Name, Port, open_pages, page_option, tell_code, tell_port
 from referee.errors import RefereeError, ReplayCut, ReplayError, UsageError
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
+from referee.support.escape import escape
 from referee.support.files import write_whole
 from referee.support.packages import need_export, need_league, need_web
 from referee.support.words import program
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

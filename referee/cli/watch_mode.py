@@ -14,8 +14,8 @@ from referee.author.tally import Change, ChangeListener, FilesChanged, Tally
 from referee.cli.app import put, say
 from referee.errors import RefereeError, StartError, UsageError
 from referee.match.events import Listener
+from referee.support.escape import escape
 from referee.support.packages import need_author, to_watch
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -194,7 +194,7 @@ class _WatchSession:
         won = ", ".join(f"{seat} won {count:,}" for seat, count in tally.won.items())
         steps = f"; {min(tally.steps):,} to {max(tally.steps):,} steps" if tally.steps else ""
         others = [f"{count:,} {what}" for count, what in ((tally.stopped, "stopped"), (tally.failed, "not played")) if count]
-        put("\n" + "; ".join([f"{tally.played:,} match{'es' * (tally.played != 1)}{': ' if won else ''}{won}{steps}", *others]))
+        put("", "; ".join([f"{tally.played:,} match{'es' * (tally.played != 1)}{': ' if won else ''}{won}{steps}", *others]))
         if tally.last is not None:
             most = max(KEPT, len(self._matches))
             kept = f"the last {most} replays are kept" if tally.played > most else "the replays are kept"

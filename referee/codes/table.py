@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import UsageError
 from referee.games import registry
 from referee.games.outcome import SettingsError
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

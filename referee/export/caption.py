@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from referee.replay.names import player_name
-from referee.wire.escape import escape, without_piles
+from referee.support.escape import escape, without_piles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

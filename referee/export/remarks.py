@@ -11,7 +11,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from referee.games.picture import Box, Label, Line
-from referee.wire.escape import escape, without_piles
+from referee.support.escape import escape, without_piles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,9 +11,9 @@ from referee.errors import ReplayError
 from referee.replay.names import player_name
 from referee.replay.paths import SUFFIX
 from referee.replay.reader import open_game, read_head
+from referee.support.escape import escape
 from referee.support.files import open_regular
 from referee.wire import strict_json
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,8 +8,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from referee.gallery.listing import read_entry, scan
+from referee.support.escape import escape
 from referee.web.kept_replay import in_thread
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from pathlib import Path

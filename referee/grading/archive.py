@@ -22,8 +22,8 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 from referee.errors import PlayerError, RefereeError, UsageError
 from referee.isolation import submission
 from referee.isolation.submission import ARCHIVES, KINDS, MOST_BYTES, MOST_DEPTH, OTHER_ARCHIVES, Count, refusal
+from referee.support.escape import escape
 from referee.support.files import open_regular
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

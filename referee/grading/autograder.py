@@ -24,9 +24,9 @@ from referee.isolation.limits import size_text
 from referee.isolation.submission import MOST_BYTES, MOST_FILES
 from referee.league import teams
 from referee.players.spec import resolve
+from referee.support.escape import escape
 from referee.support.files import write_whole
 from referee.support.packages import install_command
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

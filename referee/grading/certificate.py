@@ -31,9 +31,9 @@ from referee.league.league import REPLAYS, open_league
 from referee.league.store import Store
 from referee.replay.paths import SUFFIX
 from referee.replay.reader import read_head, read_lines
+from referee.support.escape import escape
 from referee.support.files import write_whole
 from referee.version import __version__
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable

@@ -15,7 +15,7 @@ from referee.grading.grading import open_grading
 from referee.grading.rubric import load
 from referee.grading.submissions import single
 from referee.league.local import LocalPool
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

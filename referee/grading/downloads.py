@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import UsageError
 from referee.grading.archive import is_archive, is_ignored, without_suffix
 from referee.isolation.submission import KINDS
+from referee.support.escape import escape
 from referee.support.files import open_regular
 from referee.support.packages import install_command
 from referee.support.words import counted
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 #: The longest text of a cell or a paragraph, in characters.
 MOST_CHARACTERS = 2000

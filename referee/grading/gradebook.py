@@ -21,8 +21,8 @@ from referee.grading.handout import shown_marks
 from referee.grading.marks import public
 from referee.grading.values import AFTER_DUE, MISSING
 from referee.replay.paths import content
+from referee.support.escape import escape
 from referee.support.files import write_whole
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

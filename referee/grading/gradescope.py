@@ -18,9 +18,9 @@ from referee.grading.marks import public, shown_points, trials
 from referee.grading.values import AFTER_DUE, ALWAYS, OK, Grades, RubricMark, StudentMarks, Submission, TrialMark
 from referee.isolation.limits import LIMITS_USER, NONE
 from referee.league.engine import LeagueStopped
+from referee.support.escape import escape
 from referee.support.files import write_whole
 from referee.version import __version__
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,8 +26,8 @@ from referee.league.teams import changed
 from referee.league.teams import team as read_team
 from referee.league.worker import Played, Void
 from referee.match.options import MatchOptions
+from referee.support.escape import escape
 from referee.support.files import write_whole
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import UsageError
 from referee.grading import roster
 from referee.grading.downloads import key, stem
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

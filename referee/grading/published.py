@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from referee.errors import UsageError
 from referee.match.sentences import predicate
 from referee.replay.paths import content
+from referee.support.escape import escape
 from referee.wire import strict_json
 from referee.wire.decode import requirement
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from pathlib import Path

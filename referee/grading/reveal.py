@@ -17,8 +17,8 @@ from referee.grading import family, published
 from referee.grading.published import CheckReport, Part
 from referee.grading.values import Rubric, RubricTest
 from referee.league.keys import canonical
+from referee.support.escape import escape
 from referee.support.files import write_whole
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ from referee.errors import UsageError
 from referee.grading.downloads import key
 from referee.league.teams import file_name
 from referee.replay.paths import content
-from referee.wire.escape import escape, is_blank
+from referee.support.escape import escape, is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

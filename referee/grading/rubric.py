@@ -20,8 +20,8 @@ from referee.league import starts, teams
 from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.players.spec import resolve
 from referee.replay.paths import content
+from referee.support.escape import escape
 from referee.support.sections import Section
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from referee.errors import UsageError
 from referee.replay.paths import content
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from pathlib import Path

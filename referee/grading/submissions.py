@@ -25,8 +25,8 @@ from referee.isolation import runtime, submission
 from referee.isolation.submission import Piece
 from referee.league.teams import LONGEST_NAME, file_name
 from referee.players import bot_file, build_systems, languages, windows_lines
+from referee.support.escape import escape
 from referee.support.files import open_regular
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

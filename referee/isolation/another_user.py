@@ -26,7 +26,7 @@ from referee.isolation import bubblewrap, confinement, runtime, submission, supe
 from referee.isolation.entry import is_own_file, needs
 from referee.isolation.limits import LIMITS_USER
 from referee.isolation.sandbox import Cleaning, ProgramStart, Sandbox, SoftLimits
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from referee.errors import PlayerError
 from referee.isolation import submission
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 FILE, EXECUTABLE, LINK, FOLDER, OTHER = "f", "x", "l", "d", "o"
 

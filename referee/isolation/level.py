@@ -16,8 +16,8 @@ from referee.isolation.entry import VARIANT_A, VARIANT_B, is_own_file, is_own_py
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
 from referee.isolation.names import own_prefix
 from referee.isolation.sandbox import BubblewrapSandbox, Cleaning, ProgramStart, Sandbox
+from referee.support.escape import escape
 from referee.support.files import open_regular
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

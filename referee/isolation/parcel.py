@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from referee.isolation import submission
 from referee.isolation.submission import Count
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from referee.errors import PlayerError

@@ -26,8 +26,8 @@ from referee.isolation.proof import Proof
 from referee.isolation.sandbox import BubblewrapSandbox, Cleaning
 from referee.isolation.supervision import Supervision
 from referee.isolation.users import FIRST, LAST
+from referee.support.escape import escape
 from referee.support.packages import install_command
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

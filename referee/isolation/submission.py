@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from referee.errors import CopyUnwritten, PlayerError
 from referee.isolation.names import is_stale, own_prefix
+from referee.support.escape import escape
 from referee.support.files import open_regular
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,8 +9,8 @@ from sqlalchemy import create_engine, make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from referee.errors import UsageError
+from referee.support.escape import escape
 from referee.support.packages import install_command
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from pathlib import Path

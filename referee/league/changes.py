@@ -11,8 +11,8 @@ from referee.league import lost, schedule
 from referee.league.league import OpenLeague, Schedule, first
 from referee.league.teams import changed, check_name, check_plays, identities
 from referee.league.teams import team as read_team
+from referee.support.escape import escape
 from referee.support.words import counted
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

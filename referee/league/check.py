@@ -17,8 +17,8 @@ from referee.league.values import MatchRecord
 from referee.league.worker import replay_path
 from referee.players import bot_file
 from referee.replay import reader
+from referee.support.escape import escape
 from referee.support.words import counted
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

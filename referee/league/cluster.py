@@ -26,10 +26,10 @@ from referee.league.local import Finished
 from referee.league.package import pack
 from referee.league.worker import Played, Terms, Void, replay_path
 from referee.replay.paths import SUFFIX
+from referee.support.escape import escape
 from referee.support.files import write_whole
 from referee.support.packages import install_command
 from referee.version import __version__
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     import concurrent.futures

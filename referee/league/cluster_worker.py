@@ -20,7 +20,7 @@ from referee.league.package import unpack
 from referee.league.values import Team
 from referee.league.worker import Played, Report, Terms, replay_path, speed_score
 from referee.replay.paths import SUFFIX
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

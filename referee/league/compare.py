@@ -20,8 +20,8 @@ from referee.league.teams import team as read_team
 from referee.league.values import Duel, MatchTask
 from referee.league.worker import Terms
 from referee.match.seeds import new_seed, secret_of
+from referee.support.escape import escape
 from referee.support.words import counted
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence

@@ -17,8 +17,8 @@ from referee.league import schedule, starts, teams
 from referee.league.values import MatchStart, Team
 from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.match.seeds import new_seed, secret_of
+from referee.support.escape import escape
 from referee.support.sections import Section
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -15,7 +15,7 @@ from referee.errors import RefereeError
 from referee.league.standings import stopped as not_played
 from referee.league.values import MOST_VOIDS
 from referee.league.worker import NotStarted, Played, Void
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence

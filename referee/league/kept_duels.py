@@ -10,7 +10,7 @@ from referee.errors import UsageError
 from referee.league.database import FILE
 from referee.league.keys import canonical
 from referee.league.store import Store
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

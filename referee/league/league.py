@@ -18,8 +18,8 @@ from referee.league.starts import match_seed
 from referee.league.store import Store
 from referee.league.values import MatchTask
 from referee.league.worker import Terms
+from referee.support.escape import escape
 from referee.support.words import counted
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence

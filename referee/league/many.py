@@ -22,7 +22,7 @@ from referee.league.values import MatchTask, Team
 from referee.league.worker import Terms, replay_path
 from referee.match.seeds import new_seed, secret_of
 from referee.players.spec import resolve
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     import os

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import PlayerError
 from referee.isolation import contents, runtime
 from referee.isolation.submission import MOST_BYTES, is_ignored
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from referee.api.runner import MatchRequest
 from referee.errors import PlayerError, RefereeError, UsageError
 from referee.isolation.choose import choose
 from referee.league.teams import middling, to_add
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

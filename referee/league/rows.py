@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from referee.errors import RefereeError
 from referee.league.database import PLANNED
 from referee.league.values import MatchRecord, MatchTask, Team
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

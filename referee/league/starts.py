@@ -19,8 +19,8 @@ from referee.league.values import MatchStart
 from referee.match.seeds import secret_of
 from referee.match.sentences import predicate
 from referee.replay.paths import content
+from referee.support.escape import escape
 from referee.wire import strict_json
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

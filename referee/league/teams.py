@@ -16,7 +16,7 @@ from referee.isolation import contents, runtime, submission
 from referee.league.keys import canonical
 from referee.league.values import Team
 from referee.players.spec import HUMAN, resolve
-from referee.wire.escape import escape, is_blank
+from referee.support.escape import escape, is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -26,7 +26,7 @@ from referee.match.options import MatchOptions
 from referee.players.own_files import from_home, published
 from referee.players.spec import resolve
 from referee.replay.paths import SUFFIX
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

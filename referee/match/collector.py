@@ -10,10 +10,10 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.limits import size_text
 from referee.match import sentences
 from referee.players.faults import CRASHED, MALFORMED, Fault
+from referee.support.escape import escape
 from referee.wire import decode, encode
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 from referee.wire.decode import answer_key
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence

@@ -12,8 +12,8 @@ from referee.players.faults import Fault
 from referee.players.in_process import LocalPlayer
 from referee.players.io import PlayerIO
 from referee.players.process import BotProcesses
+from referee.support.escape import escape, is_blank
 from referee.wire.constants import NAME_LENGTH
-from referee.wire.escape import escape, is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -22,10 +22,10 @@ from referee.players.log import Log
 from referee.players.placement import Cores
 from referee.players.process import SUPERVISOR_KILLED
 from referee.players.stack import places
+from referee.support.escape import escape
 from referee.version import __version__
 from referee.wire import encode
 from referee.wire.constants import NAME_LENGTH
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -12,8 +12,8 @@ from pydantic import BeforeValidator, ValidationError
 
 from referee.errors import UsageError
 from referee.isolation.limits import KIB, IsolationValue, Limits, size_text
+from referee.support.escape import escape
 from referee.support.sections import Section, option
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.match.options import CPU
 from referee.players import crash_advice, crash_report
 from referee.players.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, Failure, Fault, who
-from referee.wire.escape import quoted
+from referee.support.escape import quoted
 from referee.wire.strict_json import MOST_DEPTH, MOST_DIGITS
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from referee import games
 from referee.errors import PlayerError
 from referee.games.game import SettingsError
 from referee.isolation import submission
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

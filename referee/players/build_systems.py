@@ -7,8 +7,8 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from referee.support.escape import escape
 from referee.support.files import open_regular
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -35,7 +35,7 @@ from referee.players.log import Log
 from referee.players.own_files import own_files
 from referee.players.pipes import readable
 from referee.players.process import BotProcesses, ProcessPlayer
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

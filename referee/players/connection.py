@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import MatchVoid
 from referee.players.faults import Failure, who
 from referee.players.pipes import Pipes
-from referee.wire.escape import escape
+from referee.support.escape import escape
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:

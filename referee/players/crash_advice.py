@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.isolation import bubblewrap, runtime
 from referee.players.crash_report import crash_line
 from referee.players.own_files import short_path
+from referee.support.escape import escape
 from referee.support.packages import install_command
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from referee.isolation.program import Program

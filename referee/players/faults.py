@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, NamedTuple
 
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 LATE = "late"
 CRASHED = "crashed"

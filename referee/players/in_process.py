@@ -11,7 +11,7 @@ from referee.players.crash_report import SourceLine, working_place
 from referee.players.faults import Failure
 from referee.players.own_files import FOREIGN, OwnFiles, short_path
 from referee.players.player import Reply
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from referee.errors import UsageError
 from referee.isolation import runtime
+from referee.support.escape import escape
 from referee.support.files import open_regular
-from referee.wire.escape import escape
 
 
 class Tool(NamedTuple):

@@ -19,7 +19,7 @@ from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision,
 from referee.players.faults import Failure, who
 from referee.players.own_files import OwnFiles, own_files
 from referee.players.pipes import Pipes, readable
-from referee.wire.escape import escape
+from referee.support.escape import escape
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:

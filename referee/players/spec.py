@@ -25,8 +25,8 @@ from referee.isolation.submission import MOST_BYTES, Piece
 from referee.players import bot_file, build_systems, languages, windows_lines
 from referee.players.compilers import how_to_install
 from referee.players.faults import the_seat
+from referee.support.escape import escape
 from referee.support.files import similar
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

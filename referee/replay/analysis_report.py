@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from referee.players.faults import the_seat
 from referee.replay.position import move_text
+from referee.support.escape import escape
 from referee.support.words import counted, fitted, program
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

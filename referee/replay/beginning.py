@@ -18,8 +18,8 @@ from referee.players.spec import HUMAN, PORT, resolve
 from referee.replay.questions import check_sound
 from referee.replay.reader import open_game, read_head, read_lines, verify
 from referee.replay.recorded import clock_of, known_secret, limits_of, seconds_by_seat, seed_of, told
+from referee.support.escape import escape
 from referee.support.words import counted
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.wire.escape import is_blank
+from referee.support.escape import is_blank
 
 if TYPE_CHECKING:
     from referee.games.game import Seat

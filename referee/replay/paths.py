@@ -7,8 +7,8 @@ import zlib
 from pathlib import Path
 
 from referee.errors import UsageError
+from referee.support.escape import quoted
 from referee.support.files import open_regular, similar
-from referee.wire.escape import quoted
 
 #: The suffix of a replay's name.
 SUFFIX = ".replay.jsonl.gz"

@@ -11,8 +11,8 @@ from referee.players.faults import the_seat
 from referee.replay.names import player_name
 from referee.replay.reader import open_game, read_head, read_lines, verify
 from referee.replay.recorded import first_turn, remark_of, seconds_by_seat, time_control, told
+from referee.support.escape import escape
 from referee.support.words import counted, wrapped
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

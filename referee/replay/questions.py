@@ -18,7 +18,7 @@ from referee.players.faults import ILLEGAL, MALFORMED, Fault
 from referee.players.log import Log
 from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
 from referee.replay.recorded import NO_CLOCK, first_turn, limits_of, microseconds, remark_of, time_control, told, warnings_in
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -21,9 +21,9 @@ from referee.errors import ReplayCut, ReplayError
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
 from referee.replay.paths import why_unreadable
 from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT, dumps
+from referee.support.escape import escape
 from referee.support.files import open_whole
 from referee.wire import strict_json
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

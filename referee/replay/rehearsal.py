@@ -14,7 +14,7 @@ from referee.match.events import Listener, PlayersFaulted, StepTaken
 from referee.players.faults import ILLEGAL, MALFORMED
 from referee.replay.questions import PASS, Asker, Interview, answer_of, fault_given, read_questions
 from referee.replay.recorded import first_turn, known_secret, start_line
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from referee.replay.names import player_name
 from referee.replay.reader import open_game, verify
+from referee.support.escape import escape
 from referee.support.words import program, wrapped
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from referee import games
 from referee.errors import ReplayUnwritten
 from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.support.compiling import mypyc_attr
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ from referee.games.evasion.dialects.architect import ASK_NAME, DONE, ArchitectHo
 from referee.games.evasion.state import HUNTER, PREY
 from referee.players.faults import LATE
 from referee.servers.listener import Caller, Visitor, close_gracefully, let_in
-from referee.wire.escape import escape, is_blank, quoted
+from referee.support.escape import escape, is_blank, quoted
 
 if TYPE_CHECKING:
     import socket

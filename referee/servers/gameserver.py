@@ -31,7 +31,7 @@ from referee.match.events import Listener
 from referee.servers.listener import Caller, Visitor, close_gracefully, let_in
 from referee.servers.spectators import Spectators, hand_over
 from referee.support.descriptors import raise_limit
-from referee.wire.escape import escape, is_blank, quoted
+from referee.support.escape import escape, is_blank, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -22,8 +22,8 @@ from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.players.building import all_built
 from referee.players.faults import Fault
 from referee.players.log import Log
+from referee.support.escape import escape, quoted
 from referee.wire import decode, encode
-from referee.wire.escape import escape, quoted
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import UsageError
 from referee.players.languages import NAMES, named, of_suffix
 from referee.starters.compose import compose, compose_test, first_match
-from referee.wire.escape import quoted
+from referee.support.escape import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

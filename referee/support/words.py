@@ -1,4 +1,4 @@
-"""Numbers with their nouns, lines that fit a width, and the command that starts this program again."""
+"""Numbers with their nouns, texts that fit a width, and the command that starts this program again."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ def counted(count: int, noun: str) -> str:
     """A number with its noun in the singular or the plural: "1 match", "2,000 matches"."""
     ending = "" if count == 1 else "es" if noun.endswith(("ch", "sh", "s", "x")) else "s"
     return f"{count:,} {noun}{ending}"
+
+
+def cut(text: str, most: int) -> str:
+    """Return the first ``most`` characters of a text, and dots if there are more."""
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def program() -> str:

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import ReplayError
+from referee.support.escape import escape
 from referee.support.files import open_regular
 from referee.version import __version__
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from referee.wire.escape import escape
+from referee.support.escape import escape
 
 OK, WARNING, FAILED, SKIPPED = "ok", "warning", "failed", "skipped"
 STATUSES = (OK, WARNING, FAILED, SKIPPED)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.wire.escape import escape, is_blank, quoted
+from referee.support.escape import escape, is_blank, quoted
 
 CASES = [
     ("plain", "plain"),

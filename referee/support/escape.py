@@ -25,10 +25,23 @@ def escape(data: bytes | str, limit: int = 200) -> str:
     cut = len(data) > limit
     if isinstance(data, bytes):
         data = data[: 4 * limit].decode("utf-8", "backslashreplace")
-    text = data[:limit]
-    if not text.isprintable():
-        text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+    text = printable(data[:limit])
     return text + "..." if cut or len(text) > 2 * limit else text
+
+
+def printable(text: str) -> str:
+    """Return a text on one line, with everything unprintable as a visible backslash escape. What writes for people calls this last."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def message(text: str) -> str:
+    """Return a message with everything unprintable escaped, but for the line breaks before indented lines, such as those of a compiler.
+
+    No such line can be taken for a message of its own.
+    """
+    return "\n  ".join(map(printable, text.split("\n  ")))
 
 
 def without_piles(text: str, most: int = 3) -> str:
