@@ -1,7 +1,9 @@
-"""The people of one match: connections, questions, chosen moves, pace, and proposals on which all must agree.
+"""The people of one match: connections, questions, wishes, chosen moves, pace, and proposals on which all must agree.
 
 This module does no input or output and has no clock: the caller passes times in seconds, so that everything can be tested. ``due``
 returns the data to send: answers to the match, and farewells.
+
+A *wish* is a move that the rules may refuse. It waits here until they allow it, so a match never gets one that they refuse.
 
 Pace and pause hold for all people. Each person has a *proposal*; the session changes when the proposals of all are the same.
 """
@@ -9,12 +11,13 @@ Pace and pause hold for all people. Each person has a *proposal*; the session ch
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.wire import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from referee.games.game import Json, Seat
 
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
 PATIENCE = 60.0
 #: Seconds between the last person's "ready" and the first step of a match whose steps don't wait for people.
 COUNTDOWN = 3.0
+#: Seconds for which a wish may be too early: an older one is not played.
+WISH_SECONDS = 0.5
+#: Seconds until the rules are asked again about a position that they didn't know.
+_RETRY_SECONDS = 0.02
 PACES = (1, 2, 4, 8, 15, 30)
 #: Reasons for a person's departure, for messages.
 GAVE_UP = "gave up"
@@ -47,6 +54,44 @@ class Farewell(NamedTuple):
     reason: str
 
 
+class JudgedWish(NamedTuple):
+    """What the page of a seat is told about its wish with the number ``wish_id``.
+
+    It is "chosen" as the move of ``turn``; or "waits" for a later turn, because the rules refuse it in this one, as ``why`` says; or is
+    "late": made too long before ``turn``, so it is dropped. ``first_turn`` is the first turn whose question came after it or was open then.
+    """
+
+    seat: Seat
+    wish_id: int
+    move: Json
+    first_turn: int
+    turn: int
+    status: str
+    why: str
+
+    def to_json(self) -> dict[str, Json]:
+        """The message to the page."""
+        return {"type": "wish", "id": self.wish_id, **{key: getattr(self, key) for key in self._fields[2:]}}
+
+
+#: What a session sends.
+Action = HumanMove | Farewell | JudgedWish
+
+
+@dataclass
+class _Wish:
+    """``combined`` takes the place of ``move`` while the seat's move is the one with the number ``after``, to which it adds something."""
+
+    number: int
+    move: Json
+    made_at: float
+    after: Json
+    combined: Json
+    first_turn: int | None = None
+    judged_turn: int | None = None
+    why: str = ""
+
+
 class _Person:
     def __init__(self, pace: float | None) -> None:
         self.pace = pace
@@ -60,18 +105,25 @@ class _Person:
         self.name = ""
         self.away_since: float | None = None
         self.asked: dict[str, Json] | None = None
+        self.asked_at = 0.0
+        self.wish: _Wish | None = None
+        #: When the rules are asked again about the wish; None if they needn't be.
+        self.retry_at: float | None = None
         self.due: float | None = None
         self.pending_move: Json = None
         self.move_id: int | None = None
         self.last: tuple[int, float] | None = None
 
-    def choose(self, message: dict[str, Json]) -> None:
-        """Take a move. A move that names a turn is ignored outside that turn, because the rules may refuse it in another one."""
-        asked = None if self.asked is None else self.asked["turn"]
-        if message.get("turn", asked) != asked:
+    def choose(self, message: dict[str, Json], now: float) -> None:
+        """Take a move, or a wish for one."""
+        move, number = message.get("move"), message.get("id")
+        if not isinstance(move, dict):
             return
-        self.pending_move = message["move"]
-        self.move_id = number if isinstance(number := message.get("id"), int) else None
+        if message["type"] == "wish":
+            if isinstance(number, int):
+                self.wish = _Wish(number, move, now, message.get("after"), message.get("combined"))
+            return
+        self.pending_move, self.move_id = move, number if isinstance(number, int) else None
 
 
 class HumanSession:
@@ -80,6 +132,9 @@ class HumanSession:
     If ``is_paced`` is false, the match always waits for every move. It also does so in the first ``set_up`` turns. ``countdown`` is in
     seconds. It comes before the match, because a step may need no answer of a person, and clocks run from the first question on. After a
     set-up it comes with the first question that follows a pace.
+
+    ``refusal`` returns why the rules refuse a seat's move in the turn that is asked: "" if they don't, None while they don't know its
+    position. By default they refuse nothing.
     """
 
     def __init__(
@@ -91,6 +146,7 @@ class HumanSession:
         is_paced: bool = True,
         set_up: int = 0,
         countdown: float = 0.0,
+        refusal: Callable[[Seat, int, Json], str | None] = lambda _seat, _turn, _move: "",
     ) -> None:
         self.pace = None if is_timed else pace
         self._is_paced = is_paced
@@ -98,6 +154,7 @@ class HumanSession:
         self.is_paused = False
         self.is_timed = is_timed
         self._countdown = countdown
+        self._refusal = refusal
         #: Whether the countdown comes before the match.
         self._holds_start = is_timed or (pace is not None and is_paced and not set_up and countdown > 0)
         #: The end of the countdown; None before it begins.
@@ -111,7 +168,7 @@ class HumanSession:
     def ask(self, seat: Seat, question: dict[str, Json], now: float) -> None:
         """The match asks for a move."""
         person = self.people[seat]
-        person.asked = question
+        person.asked, person.asked_at = question, now
         turn = question["turn"]
         if self._starts_at is None and self.pace is not None and turn >= self._set_up:
             self._starts_at = now + self._countdown
@@ -137,7 +194,7 @@ class HumanSession:
         person = self.people[seat]
         person.is_here, person.away_since = False, now
 
-    def take(self, seat: Seat, message: dict[str, Json], now: float) -> list[HumanMove | Farewell]:
+    def take(self, seat: Seat, message: dict[str, Json], now: float) -> list[Action]:
         """Handle a page's message and return its immediate effects. Invalid messages are ignored."""
         person = self.people[seat]
         kind = message.get("type")
@@ -147,13 +204,13 @@ class HumanSession:
             person.is_ready = True
             self._settle(now)
             return self.due(now)
-        if kind == "move":
-            return self.choose(seat, message, now)
-        if kind == "resign":
+        if kind in ("move", "wish"):
+            person.choose(message, now)
+        elif kind == "resign":
             farewells = self._leave(seat, GAVE_UP)
             self._settle(now)
             return [*farewells, *self.due(now)]
-        if kind == "pause" and isinstance(message.get("paused"), bool):
+        elif kind == "pause" and isinstance(message.get("paused"), bool):
             person.is_paused = message["paused"]
         elif kind == "pace" and self._is_paced and (message.get("pace") is None or message.get("pace") in PACES):
             person.pace = message.get("pace")
@@ -164,13 +221,6 @@ class HumanSession:
         elif kind == "refuse":
             for other in self.people.values():
                 other.is_paused, other.pace = self.is_paused, self.pace
-        self._settle(now)
-        return self.due(now)
-
-    def choose(self, seat: Seat, message: dict[str, Json], now: float) -> list[HumanMove | Farewell]:
-        """Take the ``move`` of a page's message, which may name its ``turn`` and its ``id``, and return the immediate effects."""
-        if isinstance(message.get("move"), dict):
-            self.people[seat].choose(message)
         self._settle(now)
         return self.due(now)
 
@@ -208,23 +258,49 @@ class HumanSession:
             if person.asked is not None:
                 person.due = self._due(person, person.asked["turn"], now)
 
-    def due(self, now: float) -> list[HumanMove | Farewell]:
+    def due(self, now: float) -> list[Action]:
         """Return what must be sent now."""
-        found: list[HumanMove | Farewell] = []
+        found: list[Action] = []
         for seat, person in self.people.items():
             if person.has_left:
                 continue
+            found += self._judge(seat, now)
             if person.is_ready and not person.has_answered_start and (not self._holds_start or now >= self._start_time()):
                 person.has_answered_start = True
                 found.append(HumanMove(seat, encode.ready(person.name)))
             if person.away_since is not None and person.is_ready and now >= person.away_since + PATIENCE:
                 found += self._leave(seat, LEFT)
                 self._settle(now)
-            elif person.asked is not None and person.is_here and not self.is_paused:
+            elif person.asked is not None and person.is_here and not self.is_paused and person.retry_at is None:
                 is_late = person.due is not None and now >= person.due
                 if is_late or (person.due is None and person.pending_move is not None):
                     found.append(self._answer(seat, now))
         return found
+
+    def _judge(self, seat: Seat, now: float) -> list[JudgedWish]:
+        """Let the rules judge a seat's wish for the turn that is asked. No answer is given while they don't know the position."""
+        person = self.people[seat]
+        person.retry_at = None
+        wish = person.wish
+        if wish is None or person.asked is None or wish.judged_turn == person.asked["turn"]:
+            return []
+        turn = person.asked["turn"]
+        wish.first_turn = turn if wish.first_turn is None else wish.first_turn
+        is_addition = person.pending_move is not None and wish.after == person.move_id and isinstance(wish.combined, dict)
+        move = wish.combined if is_addition else wish.move
+        status, why = "late", wish.why
+        if person.asked_at - wish.made_at <= WISH_SECONDS:
+            judged = self._refusal(seat, turn, move)
+            if judged is None:
+                person.retry_at = now + _RETRY_SECONDS
+                return []
+            status, why = "waits" if judged else "chosen", judged
+            wish.judged_turn, wish.why = turn, judged
+        if status == "chosen":
+            person.pending_move, person.move_id = move, wish.number
+        if status != "waits":
+            person.wish = None
+        return [JudgedWish(seat, wish.number, move, wish.first_turn, turn, status, why)]
 
     def _start_time(self) -> float:
         return math.inf if self._starts_at is None else self._starts_at
@@ -239,7 +315,7 @@ class HumanSession:
         person.asked = person.pending_move = person.due = None
         return HumanMove(seat, encode.move(turn, move), turn, person.move_id)
 
-    def _leave(self, seat: Seat, reason: str) -> list[HumanMove | Farewell]:
+    def _leave(self, seat: Seat, reason: str) -> list[Action]:
         if self.people[seat].has_left:
             return []
         self.people[seat].has_left = True
@@ -256,7 +332,9 @@ class HumanSession:
                 times.append(person.away_since + PATIENCE)
             if self._starts_at is not None and person.is_ready and not person.has_answered_start:
                 times.append(self._starts_at)
-            if person.asked is not None and person.is_here and not self.is_paused and person.due is not None:
+            if person.retry_at is not None:
+                times.append(person.retry_at)
+            elif person.asked is not None and person.is_here and not self.is_paused and person.due is not None:
                 times.append(person.due)
         return min(times, default=None)
 

@@ -20,8 +20,9 @@ from referee.errors import ReplayCut
 from referee.games.capabilities import HumanPlay
 from referee.web import qr
 from referee.web.app import Site, read_json
+from referee.web.board_rules import BoardRules
 from referee.web.connections import IS_FULL
-from referee.web.human_session import COUNTDOWN, Farewell, HumanMove, HumanSession
+from referee.web.human_session import COUNTDOWN, HumanMove, HumanSession, JudgedWish
 from referee.web.replay_session import ReplayIndex
 from referee.web.running import Running, Tail
 from referee.web.stream import Stream
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from starlette.websockets import WebSocket
 
     from referee.games.game import Json, Seat
+    from referee.web.human_session import Action
     from referee.web.rematch import Rematch
 
 #: The shortest interval between two deliveries to readers, in seconds, and the most bytes of one delivery.
@@ -89,10 +91,16 @@ class MatchSite(Site):
         head = config.get("settings")
         game = games.get(head["game"]) if head else None
         play = (None if game is None else game.human_play) or HumanPlay(is_paced=game is None)
-        self.session = HumanSession(pipes, pace, is_timed=is_timed, is_paced=play.is_paced, set_up=play.set_up, countdown=COUNTDOWN)
-        samples = None if game is None else game.samples
-        #: Codes of notices with which the rules refuse a move.
-        self._refusals = {"refused", *(() if samples is None else samples.refusals)}
+        self._rules = BoardRules(recorded)
+        self.session = HumanSession(
+            pipes,
+            pace,
+            is_timed=is_timed,
+            is_paced=play.is_paced,
+            set_up=play.set_up,
+            countdown=COUNTDOWN,
+            refusal=self._rules.refusal,
+        )
         self._rematch = rematch
         self._on_rematch = on_rematch
         self._join = join
@@ -426,19 +434,10 @@ class MatchSite(Site):
         with contextlib.suppress(RecursionError, ValueError):
             if kind == "preview" and isinstance(move, dict):
                 found = self.recorded.preview(seat, move)
-                self._say(seat, {"type": kind, "id": number, "move": move, "refused": bool(self._refusal(found)), **found})
+                self._say(seat, {"type": kind, "id": number, "move": move, "refused": bool(self._rules.refusal_in(found)), **found})
             elif kind == "options" and isinstance(moves, list):
                 previews = [self.recorded.preview(seat, one if isinstance(one, dict) else {}) for one in moves[:_MOST_OPTIONS]]
-                reasons = [self._refusal(found) for found in previews]
-                self._say(seat, {"type": kind, "id": number, "reasons": reasons})
-                if reasons and not reasons[0] and isinstance(message.get("wish"), int):
-                    # The first one is what the person wishes for, if the rules allow it in this turn.
-                    wish = {"id": message["wish"], "turn": turn, "move": moves[0]}
-                    self._update(self.session.choose(seat, wish, self._loop.time()))
-
-    def _refusal(self, preview: dict[str, Json]) -> str:
-        """Return why the rules refuse the move of a preview; "" if they don't."""
-        return "; ".join(str(notice["text"]) for notice in preview["notices"] if notice.get("code") in self._refusals)
+                self._say(seat, {"type": kind, "id": number, "reasons": [self._rules.refusal_in(found) for found in previews]})
 
     def _hear(self, seat: Seat) -> None:
         questions = self._pipes[seat][0]
@@ -462,16 +461,18 @@ class MatchSite(Site):
                 self._say_question(seat)
         self._update(self.session.due(self._loop.time()))
 
-    def _update(self, actions: list[HumanMove | Farewell]) -> None:
+    def _update(self, actions: list[Action]) -> None:
         """Pass answers to the match, send the session to its pages, and schedule the next timed event."""
         self._do(actions)
         self._tell_session()
         self._schedule()
 
-    def _do(self, actions: list[HumanMove | Farewell]) -> None:
+    def _do(self, actions: list[Action]) -> None:
         for action in actions:
             _, answers, words = self._pipes[action.seat]
-            if isinstance(action, HumanMove):
+            if isinstance(action, JudgedWish):
+                self._say(action.seat, action.to_json())
+            elif isinstance(action, HumanMove):
                 # The match reads before it asks again, so a line always fits.
                 with contextlib.suppress(BrokenPipeError):
                     os.write(answers, action.line)

@@ -50,20 +50,6 @@ def test_an_answer_names_the_last_move_that_has_come() -> None:
     assert table.due(8.5) == [moved("prey", 7, NORTH)]
 
 
-def test_a_move_for_one_turn_alone_is_taken_in_that_turn_only() -> None:
-    """A move that was legal there may be refused later: the page learns from the answer that it came too late."""
-    table = seated("hunter", pace=2)
-    early = {"type": "move", "id": 1, "turn": 3, "move": NORTH}
-    assert table.take("hunter", early, 4.0) == []
-    table.ask("hunter", question(3), 5.0)
-    assert table.due(5.5) == [moved("hunter", 3, {})]
-    assert table.take("hunter", early, 5.6) == []
-    table.ask("hunter", question(4), 5.7)
-    assert table.take("hunter", {**early, "id": 2}, 5.8) == []
-    assert table.take("hunter", {**early, "id": 3, "turn": 4}, 5.8) == []
-    assert table.due(6.5) == [moved("hunter", 4, NORTH, 3)]
-
-
 def test_nobody_is_ready_before_the_match_has_greeted_them_or_twice() -> None:
     table = HumanSession(["prey"], None)
     table.arrive("prey")

@@ -365,6 +365,46 @@ def test_a_person_is_asked_answers_and_gives_up(replay: Path) -> None:
     run(main)
 
 
+def test_a_wish_waits_until_its_position_is_known(replay: Path) -> None:
+    """The question may come before the step that led to it."""
+
+    async def main() -> None:
+        seat = Seat()
+        site = site_of(replay, {"hunter": seat.theirs}, pace=30)
+        site.follow()
+        page = Reader("hunter-token")
+        task = page.visit(site)
+        hunter = site.session.people["hunter"]
+        await until(lambda: hunter.is_here)
+        page.say(type="wish", id=5, move={"build": {"kind": "vertical"}})
+        await until(lambda: hunter.wish is not None)
+        seat.ask(type="turn", turn=1)
+        await until(lambda: hunter.retry_at is not None)
+        # However late it gets.
+        assert site.session.due(asyncio.get_running_loop().time() + 9) == []
+        assert not seat.answered()
+        site.tail.more()
+        await until(seat.answered)
+        assert seat.answered() == [{"type": "move", "turn": 1, "move": {"build": {"kind": "vertical"}}}]
+        await until(lambda: page.of_type("answered"))
+        (said,) = page.of_type("wish")
+        assert said == {
+            "type": "wish",
+            "id": 5,
+            "move": {"build": {"kind": "vertical"}},
+            "first_turn": 1,
+            "turn": 1,
+            "status": "chosen",
+            "why": "",
+        }
+        assert page.words.index(said) < page.words.index(page.of_type("answered")[0])
+        await finish(site, page)
+        await task
+        seat.close()
+
+    run(main)
+
+
 def test_nobody_waits_for_the_wishes_of_a_seat_that_the_match_has_ended(replay: Path) -> None:
     async def main() -> None:
         seats = {name: Seat() for name in ("hunter", "prey")}

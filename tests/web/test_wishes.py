@@ -1,69 +1,221 @@
-"""Moves that a person wishes for before the rules allow them, without a page and with a clock of the test."""
+"""Moves that people wish for before the rules allow them: what becomes of them, what the rules say, what a page shows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from displays import laid_out, run
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from referee.games.evasion import GAME
+from referee.replay.reader import read_lines
+from referee.web.board_rules import BoardRules
+from referee.web.human_session import HumanMove, HumanSession, JudgedWish
+from referee.web.replay_session import ReplayIndex
 
-SCRIPT = """
-let now = 0;
-performance.now = () => now;
-const timers = new Map();
-globalThis.window = { setTimeout: (call, ms) => timers.set(timers.size + 1, { call, at: now + ms }).size };
-globalThis.clearTimeout = (timer) => timers.delete(timer);
-const { Wish } = await import("./web/viewer/app/wish.js");
-const sent = [];
-let [isAsked, legalFrom, asks] = [false, 0, 0];
-const wish = new Wish({
-  isAsked: () => isAsked,
-  refusal: () => (legalFrom === null ? null : now < legalFrom ? "too early" : ""),
-  ask: () => (asks += 1),
-  send: (move) => sent.push([move, now]),
-  changed: () => {},
-});
-/** A question comes every 125 ms up to a time; a key goes down at others. */
-const play = (until, keys) => {
-  for (; now <= until; now += 5) {
-    for (const [timer, { call, at }] of [...timers]) if (at <= now && timers.delete(timer)) call();
-    if (now % 125 === 120) isAsked = false;
-    if (keys[now]) wish.make(keys[now]);
-    if (now % 125 === 0) { isAsked = true; wish.asked(); }
-  }
-};
-"""
-CASES = {
-    "a wish within half a second is played at the first legal step": ("legalFrom = 1000; play(2000, { 505: 'v' });", [["v", 1000]]),
-    "an older one is never sent": ("legalFrom = 1000; play(4000, { 495: 'v' });", []),
-    "the last wish counts": ("legalFrom = 1000; play(2000, { 700: 'v', 800: 'h' });", [["h", 1000]]),
-    "a legal wish is sent at once, and once": ("play(2000, { 510: 'v' });", [["v", 510]]),
-    "a wish between two questions waits for the next one": ("play(2000, { 620: 'v' });", [["v", 625]]),
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+V: dict[str, Any] = {"build": {"kind": "vertical"}}
+H: dict[str, Any] = {"build": {"kind": "horizontal"}}
+REMOVE: dict[str, Any] = {"remove": [3]}
+
+
+def wish(number: int, move: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "wish", "id": number, "move": move, **more}
+
+
+class Table:
+    """A hunter at a table whose rules know a wall as legal from a turn on, and the positions up to ``known``."""
+
+    def __init__(self, legal_from: int, *, pace: float | None = 8, known: int = 99) -> None:
+        self.legal_from, self.known = legal_from, known
+        self.session = HumanSession(["hunter"], pace, refusal=self.refusal)
+        self.session.greeted("hunter")
+        self.session.arrive("hunter")
+        self.session.take("hunter", {"type": "ready"}, 0.0)
+        #: What was played, by turn; and what the page was told: number, status, first turn, turn.
+        self.played: dict[int, Any] = {}
+        self.told: list[tuple[int, str, int, int]] = []
+
+    def refusal(self, seat: str, turn: int, move: Any) -> str | None:
+        assert seat == "hunter"
+        if turn > self.known:
+            return None
+        return f"legal in {self.legal_from - turn}" if "build" in move and turn < self.legal_from else ""
+
+    def sent(self, actions: list[Any]) -> None:
+        for action in actions:
+            if isinstance(action, JudgedWish):
+                self.told.append((action.wish_id, action.status, action.first_turn, action.turn))
+            else:
+                assert isinstance(action, HumanMove)
+                assert action.turn is not None
+                self.played[action.turn] = json.loads(action.line)["move"]
+
+    def play(self, turns: int, wishes: dict[float, dict[str, Any]], *, step: float = 0.125) -> None:
+        """Ask in each turn; wishes come at their times, in seconds after the first question."""
+        waiting = sorted(wishes.items())
+        for turn in range(turns):
+            begins = 10 + turn * step
+            self.session.ask("hunter", {"turn": turn}, begins)
+            self.sent(self.session.due(begins))
+            while waiting and 10 + waiting[0][0] < begins + step:
+                time, message = waiting.pop(0)
+                self.sent(self.session.take("hunter", message, 10 + time))
+            self.sent(self.session.due(begins + step))
+
+    @property
+    def walls(self) -> dict[int, Any]:
+        return {turn: move for turn, move in self.played.items() if move}
+
+
+#: When keys go down, with a wall legal from turn 8 on, which is asked after one second; and the walls that stand then.
+CASES: dict[str, tuple[dict[float, dict[str, Any]], dict[int, Any]]] = {
+    "half a second before": ({0.5: wish(1, V)}, {8: V}),
+    "a moment before": ({0.99: wish(1, V)}, {8: V}),
+    "in the step": ({1.01: wish(1, V)}, {8: V}),
+    "too early": ({0.49: wish(1, V)}, {}),
+    "the last one counts": ({0.6: wish(1, V), 0.9: wish(2, H)}, {8: H}),
+    "a legal move is made while a wall waits": (
+        {0.6: wish(1, REMOVE), 0.61: wish(2, V, after=1, combined={**REMOVE, **V})},
+        {4: REMOVE, 8: V},
+    ),
+    "a wall is added to a legal move": ({1.01: wish(1, REMOVE), 1.02: wish(2, V, after=1, combined={**REMOVE, **V})}, {8: {**REMOVE, **V}}),
+    "what it was to be added to has been played": (
+        {0.88: wish(1, REMOVE), 1.02: wish(2, V, after=1, combined={**REMOVE, **V})},
+        {7: REMOVE, 8: V},
+    ),
+    "nothing": ({0.6: wish(1, V), 0.9: wish(2, {})}, {}),
+    "no wish": ({0.9: wish(1, V) | {"id": "1"}, 0.91: {"type": "wish", "id": 1}, 0.92: wish(1, V) | {"move": [V]}}, {}),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_wish_waits_for_its_first_legal_step(case: str, tmp_path: Path) -> None:
-    moves, wanted = CASES[case]
-    assert run(laid_out(tmp_path), f"{SCRIPT}{moves} console.log(JSON.stringify(sent));") == wanted
+def test_a_wish_is_played_in_the_first_step_that_allows_it(case: str) -> None:
+    wishes, wanted = CASES[case]
+    table = Table(8)
+    table.play(20, wishes)
+    assert table.walls == wanted
 
 
-def test_a_wish_that_stays_illegal_is_shown_for_a_while(tmp_path: Path) -> None:
-    moves = "legalFrom = 9000; play(500, { 250: 'v' }); const shown = [wish.move, wish.why]; play(2745, {}); shown.push(wish.move); play(3000, {}); shown.push(wish.move);"
-    assert run(laid_out(tmp_path), f"{SCRIPT}{moves} console.log(JSON.stringify([shown, sent]));") == [["v", "too early", "v", None], []]
+def test_a_page_hears_when_its_wish_came_and_what_became_of_it() -> None:
+    table = Table(8)
+    table.play(10, {0.8: wish(1, V)})
+    assert table.told == [(1, "waits", 6, 6), (1, "waits", 6, 7), (1, "chosen", 6, 8)]
+    table = Table(8)
+    table.play(10, {0.4: wish(1, V)})
+    assert table.told == [(1, "waits", 3, turn) for turn in range(3, 8)] + [(1, "late", 3, 8)]
 
 
-def test_the_engine_decides_where_the_page_does_not_know(tmp_path: Path) -> None:
-    moves = (
-        "legalFrom = null; play(130, { 125: 'v' }); const first = [asks, [...sent]]; wish.decide('h', ''); wish.decide('v', 'a wall is in the way');"
-        "const refused = [wish.why, [...sent]]; play(255, {}); wish.decide('v', '');"
-    )
-    found = run(laid_out(tmp_path), f"{SCRIPT}{moves} console.log(JSON.stringify([first, refused, asks, sent]));")
-    # Asked again with the next question; only what is said of this wish counts.
-    assert found == [[1, []], ["a wall is in the way", []], 2, [["v", 260]]]
+@pytest.mark.parametrize("pace", [8, None])
+def test_no_answer_is_given_before_the_rules_have_judged_the_wish(pace: float | None) -> None:
+    table = Table(0, pace=pace, known=-1)
+    session = table.session
+    session.ask("hunter", {"turn": 0}, 10.0)
+    assert session.take("hunter", wish(1, V), 10.1) == []
+    assert session.due(12.0) == []
+    # The rules are asked again soon.
+    assert session.next_due() == pytest.approx(12.0, abs=0.1)
+    table.known = 0
+    table.sent(session.due(12.02))
+    assert (table.walls, table.told) == ({0: V}, [(1, "chosen", 0, 0)])
+    assert session.next_due() is None
+
+
+def test_a_wish_that_comes_between_two_questions_is_for_the_next_one() -> None:
+    table = Table(0, pace=None)
+    assert table.session.take("hunter", wish(1, V), 10.0) == []
+    table.session.ask("hunter", {"turn": 4}, 10.4)
+    table.sent(table.session.due(10.4))
+    assert (table.walls, table.told) == ({4: V}, [(1, "chosen", 4, 4)])
+
+
+#: The recorded matches of every rule set of Evasion.
+RECORDED = sorted((Path(__file__).parents[1] / "data/replays").glob("evasion-*"))
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.split(".")[0])
+def test_the_rules_of_the_game_judge_each_move_in_its_own_position(path: Path) -> None:
+    recorded = ReplayIndex()
+    rules = BoardRules(recorded)
+    judged = []
+
+    def lines() -> Iterator[bytes]:
+        for line in read_lines(path):
+            record = json.loads(line)
+            if "moves" in record:
+                turn = record["turn"]
+                told = {notice["seat"] for notice in record.get("notices", ()) if notice["code"] in GAME.samples.refusals}
+                for seat, move in record["moves"].items():
+                    judged.append(bool(rules.refusal(seat, turn, move)) == (seat in told))
+                assert rules.refusal("hunter", turn + 1, {}) is None
+            yield line
+
+    assert recorded.play(path, lines())["status"] == "good"
+    assert judged
+    assert all(judged)
+    # What can't be asked any more is left to the match.
+    assert rules.refusal("hunter", 10**9, {}) == ""
+
+
+def test_what_is_no_move_is_refused() -> None:
+    recorded = ReplayIndex()
+    rules = BoardRules(recorded)
+
+    def lines() -> Iterator[bytes]:
+        head, *rest = read_lines(RECORDED[0])
+        yield head
+        assert "span" in str(rules.refusal("hunter", 0, {"build": {"kind": "vertical", "span": "all"}}))
+        yield from rest
+
+    recorded.play(RECORDED[0], lines())
+
+
+PAGE = """
+const timers = new Map();
+let now = 0;
+globalThis.window = { setTimeout: (call, ms) => timers.set(timers.size + 1, { call, at: now + ms }).size };
+globalThis.clearTimeout = (timer) => timers.delete(timer);
+const until = (time) => {
+  now = time;
+  for (const [timer, { call, at }] of [...timers]) if (at <= now && timers.delete(timer)) call();
+};
+const { Wish } = await import("./web/viewer/app/wish.js");
+let changes = 0;
+const wish = new Wish(() => (changes += 1));
+const shown = () => [wish.move, wish.why];
+"""
+SHOWN: dict[str, tuple[str, Any]] = {
+    "a wish is shown for two and a half seconds": (
+        "wish.make('v', 1); wish.take({ id: 1, status: 'waits' }, 'too early'); until(2499); const first = shown(); until(2500); print([first, shown()]);",
+        [["v", "too early"], [None, "too early"]],
+    ),
+    "one that is chosen is no wish any more": (
+        "wish.make('v', 1); wish.take({ id: 1, status: 'chosen' }, ''); print(shown());",
+        [None, ""],
+    ),
+    "what is said of an earlier one doesn't count": (
+        "wish.make('v', 1); wish.make('h', 2); wish.take({ id: 1, status: 'chosen' }, ''); print(shown());",
+        ["h", ""],
+    ),
+    "a key that is held keeps the reason": (
+        "wish.make('v', 1); wish.take({ id: 1, status: 'waits' }, 'too early'); wish.make('v', 2); print(shown());",
+        ["v", "too early"],
+    ),
+    "only one that came too early makes room for what is pointed at": (
+        "wish.make('v', 1); wish.makeRoom(); const first = shown(); wish.take({ id: 1, status: 'late' }, 'no'); wish.makeRoom(); print([first, shown()]);",
+        [["v", ""], [None, "no"]],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SHOWN)
+def test_a_page_shows_what_the_server_says_of_a_wish(case: str, tmp_path: Path) -> None:
+    moves, wanted = SHOWN[case]
+    assert run(laid_out(tmp_path), f"{PAGE}const print = (found) => console.log(JSON.stringify(found)); {moves}") == wanted
 
 
 def test_a_reason_names_its_buttons_where_others_can_be_pressed(tmp_path: Path) -> None:

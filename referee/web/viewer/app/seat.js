@@ -53,7 +53,7 @@ export class Seat {
     this.waits = this.isOver = this.hasBegun = false;
     /** The move that answers the question; `moveId` is its number, 0 if the server doesn't have it. @type {any} */
     this.pendingMove = null;
-    this.moveId = this.lastId = this.optionsId = this.sentAt = 0;
+    this.moveId = this.lastId = this.optionsId = 0;
     /** @type {any} */
     this.hovered = null;
     /** Where a tap waits for a second one. @type {import("../kit/types.js").Cell | null} */
@@ -69,17 +69,7 @@ export class Seat {
     this.left = undefined;
     /** The remarks on the last steps, and when they came. @type {any[]} */
     this.told = [];
-    /** For which turn the buttons know what would be refused; the turn of the last request, and the wish that it was about, too. */
-    this.checkedTurn = this.optionsTurn = -1;
-    /** @type {{ move: any, id: number } | null} */
-    this.askedWish = null;
-    this.wish = new Wish({
-      isAsked: () => this.asked >= 0 && view.turn() >= this.asked,
-      refusal: (move) => this.refusal(move),
-      ask: () => this.askedWish?.move === this.wish.move && this.optionsTurn === this.asked || this.checkOptions(true),
-      send: (move) => this.sendMove(move),
-      changed: () => this.changed(),
-    });
+    this.wish = new Wish(() => this.changed());
     this.previews = new Previews(() => (this.hovered ? this.combined(this.hovered) : this.pendingMove), (message) => view.send(message), (preview) => this.setPreview(preview));
     this.keys = new HeldKeys(view.board.end.signal);
     this.countdown = new Countdown(() => this.showStatus());
@@ -205,8 +195,7 @@ export class Seat {
       this.waits = message.waits;
       this.tellTime();
       if (message.notices?.length) [this.told, this.toldAt] = [message.notices, performance.now()];
-      this.wish.asked();
-      if (this.optionsTurn !== message.turn) this.checkOptions();
+      this.checkOptions();
       const planned = this.controls?.plan?.(message.turn);
       if (planned) this.choose(planned);
       else if (this.pointsAt) this.lookAgain();
@@ -214,15 +203,15 @@ export class Seat {
     } else if (message.type === "answered") {
       if (this.asked === message.turn) this.asked = -1;
       this.tellTime();
-      this.wish.answered(message.id);
-      // A move that the server had not heard of by then is for the next turn, if it is legal there.
-      const isLate = Boolean(this.pendingMove && this.moveId) && !(message.id >= this.moveId);
-      if (isLate && this.controls?.mayBeRefused) this.wish.make(this.pendingMove, this.sentAt);
-      if (!isLate || this.controls?.mayBeRefused) this.pendingMove = null;
+      // A move that the server had not heard of by then is for the next turn.
+      if (!this.moveId || message.id >= this.moveId) this.pendingMove = null;
       // What was asked for this turn says nothing of the next.
       this.previews.forget();
       if (this.pendingMove) this.previews.request();
       else if (!this.hovered) this.setPreview(null);
+    } else if (message.type === "wish") {
+      if (message.status === "chosen" && !this.isOver) this.chosen(message.move, message.id);
+      this.wish.take(message, this.inWords(message.move, message.why));
     } else if (message.type === "options") {
       if (message.id === this.optionsId) this.takeOptions(message.reasons);
       return;
@@ -299,12 +288,6 @@ export class Seat {
     this.showStatus();
     this.changed();
     if (this.session) this.agreements.show(this.session);
-  }
-
-  /** There is more of the match. */
-  grown() {
-    this.wish.consider();
-    this.changed();
   }
 
   /** What is chosen has changed, or the position. */
@@ -415,45 +398,43 @@ export class Seat {
     const move = this.combined(intent);
     if (!this.controls?.mayBeRefused) this.sendMove(move, intent.hold);
     // A key that is held says the same again and again.
-    else if (!this.moveId || JSON.stringify(move) !== JSON.stringify(this.pendingMove)) this.wish.make(move);
+    else if (JSON.stringify(move) !== JSON.stringify(this.pendingMove)) this.wishFor(intent.move, move);
     this.show();
+  }
+
+  /** The server plays the move as soon as the rules allow it. @param {any} move @param {any} combined with the pending move */
+  wishFor(move, combined) {
+    const id = this.nextId();
+    this.view.follow();
+    this.view.send({ type: "wish", id, move, ...(this.pendingMove ? { after: this.moveId, combined } : {}) });
+    this.wish.make(move, id);
+  }
+
+  /** The server has chosen what this person wished for. @param {any} move @param {number} id */
+  chosen(move, id) {
+    [this.pendingMove, this.moveId] = [move, id];
+    this.previews.request();
+    this.checkOptions();
   }
 
   /** @param {any} move @param {boolean | "set-up"} [hold] */
   sendMove(move, hold = false) {
     this.pendingMove = move;
-    this.sentAt = performance.now();
     this.view.follow();
-    // The engine has played a wish that it was asked about.
-    const isPlayed = move === this.askedWish?.move && this.optionsTurn === this.asked;
-    this.moveId = isPlayed ? this.askedWish?.id ?? 0 : !hold || (this.session?.pace && hold !== "set-up") ? this.nextId() : 0;
-    // What is legal in this step may not be in the next one.
-    const only = this.controls?.mayBeRefused ? { turn: this.asked } : {};
-    if (this.moveId && !isPlayed) this.view.send({ type: "move", id: this.moveId, move, ...only });
-    this.askedWish = null;
+    this.moveId = !hold || (this.session?.pace && hold !== "set-up") ? this.nextId() : 0;
+    if (this.moveId) this.view.send({ type: "move", id: this.moveId, move });
     // Before a set-up is complete, the engine would place the other robots at random, so there is no preview.
     if (hold !== "set-up") this.previews.request();
     this.checkOptions();
   }
 
-  /** Why the rules refuse a move in the step that is asked; "" if they don't, null if only the engine knows. @param {any} move */
-  refusal(move) {
-    const why = this.controls?.waits?.(move, this.asked) || this.controls?.refusal?.(move);
-    if (why) return why;
-    // The referee itself passes for a person who is late.
-    if (!Object.keys(move).length) return "";
-    return this.checkedTurn === this.asked ? this.pads?.reason(move) ?? null : null;
-  }
-
-  /** Ask the engine which of the buttons' moves it would refuse. With the wish it is to play that in this step if it would not. */
-  checkOptions(withWish = false) {
+  /** Ask the engine which of the buttons' moves it would refuse. */
+  checkOptions() {
     const merge = Boolean(this.controls?.combine);
     const moves = (this.pads?.checked ?? []).map((move) => this.combined({ move, merge }));
-    if (!moves.length && !withWish || this.asked < 0) return;
-    if (withWish) this.wish.id ||= this.nextId();
-    const { move, id } = this.wish;
-    [this.optionsId, this.optionsTurn, this.askedWish] = [this.optionsId + 1, this.asked, withWish ? { move, id } : null];
-    this.view.send({ type: "options", id: this.optionsId, turn: this.asked, ...(withWish ? { moves: [move, ...moves], wish: id } : { moves }) });
+    if (!moves.length || this.asked < 0) return;
+    this.optionsId += 1;
+    this.view.send({ type: "options", id: this.optionsId, turn: this.asked, moves });
   }
 
   /** The number of the next move, greater than those of any page of this seat before. */
@@ -463,13 +444,13 @@ export class Seat {
 
   /** @param {string[]} reasons why the engine would refuse the moves that it was asked about; "" if it would not */
   takeOptions(reasons) {
-    const { pads, controls, askedWish } = this;
-    this.checkedTurn = this.optionsTurn;
-    // The game's own words, where it has some: they are made for people.
-    const inWords = (/** @type {any} */ move, /** @type {string} */ reason) => (reason && controls?.refusal?.(move)) || shortened(reason, this.controls);
-    const rest = reasons.slice(askedWish ? 1 : 0);
-    pads?.refuse(pads.checked.map((move, at) => inWords(move, rest[at])), controls?.refused);
-    if (askedWish && this.checkedTurn === this.asked) this.wish.decide(askedWish.move, inWords(askedWish.move, reasons[0]));
+    const { pads } = this;
+    pads?.refuse(pads.checked.map((move, at) => this.inWords(move, reasons[at])), this.controls?.refused);
+  }
+
+  /** Why the engine refuses a move, in the game's own words where it has some: they are made for people. @param {any} move @param {string} reason */
+  inWords(move, reason) {
+    return (reason && this.controls?.refusal?.(move)) || shortened(reason, this.controls);
   }
 
   /** The pointer has moved. @param {import("../kit/types.js").Cell | null} cell @param {{ shiftKey: boolean }} event */

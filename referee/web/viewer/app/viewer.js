@@ -252,7 +252,7 @@ export class Viewer {
     if (this.live) offerSkipped(recording);
     this.strips?.refresh();
     if (recording.isOver || hadLast !== recording.steps) this.panels?.refresh();
-    this.seat?.grown();
+    this.seat?.changed();
     this.show();
   }
 

@@ -204,7 +204,7 @@ export interface Controls {
   key(event: KeyboardEvent, turn: number): Intent | null;
   /** The move that pointing at a cell stands for; `reach` is how near counts as a hit, in cells. */
   point(cell: Cell, turn: number, event: { shiftKey: boolean; type?: string; reach?: number }): Intent | null;
-  /** Whether the rules may refuse a move of this seat. Then each move waits on the page until they allow it, and is never sent before. */
+  /** Whether the rules may refuse a move of this seat. Then each move waits at the server until they allow it. */
   mayBeRefused?: boolean;
   /** Why a move can't be made, "" if it can: who means it is told, and it is not sent. */
   refusal?(move: Json): string;
