@@ -15,7 +15,7 @@ from referee.cli.app import put, put_json, say, told_anyway
 from referee.cli.run import linger, run_match
 from referee.cli.terminal import StatusLine
 from referee.errors import PlayerError
-from referee.league.summary import summarize
+from referee.league.summary import summarize, summary_lines
 from referee.match.seeds import new_seed
 from referee.players.spec import HUMAN
 from referee.support.escape import escape
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from referee.cli.request import Request
     from referee.league.many import ManyGame
     from referee.web.live import PageAddress, Pages
-
-#: The most single games that the text lists.
-MOST_LISTED = 20
 
 
 def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: int | None, *, is_quiet: bool, as_json: bool) -> None:
@@ -82,47 +79,11 @@ def report(
     count = f"{len(ended):,} games" if of is None else f"{len(ended):,} of {of:,} games"
     put(f"{count} of {' and '.join(players.values())}")
     if ended:
-        _put_summary(sorted(ended), summarize(ended))
+        put(*summary_lines(sorted(ended)))
     put(f"  seed     {seed}")
     put(f"  replays  {folder}/{'' if ended else ' has none yet'}")
     if ended:
         put(f"Next:  {program()} show {min(ended).replay}")
-
-
-def _put_summary(played: Sequence[ManyGame], summary: Mapping[str, Any]) -> None:
-    for seat, share in summary["won"].items():
-        low, high = share["interval"]
-        put(f"  won      {seat} {share['games']:,} ({share['share']:.1%}; {low:.1%} to {high:.1%})")
-    for seat, score in summary["scores"].items():
-        if score["games"]:
-            ends = (
-                ""
-                if score["interval"] is None
-                else f", 95 % interval of the mean {score['interval'][0]:,.1f} to {score['interval'][1]:,.1f}"
-            )
-            missing = f"; no score in {len(played) - score['games']:,} games" if score["games"] < len(played) else ""
-            put(
-                f"  score    {seat} mean {score['mean']:,.1f}, spread {score['spread']:,.1f}, {score['least']:,} to {score['most']:,}{ends}{missing}"
-            )
-    put(
-        f"  steps    mean {summary['steps']['mean']:,.1f}, spread {summary['steps']['spread']:,.1f}, {summary['steps']['least']:,} to {summary['steps']['most']:,}"
-    )
-    put("  endings  " + ", ".join(f"{reason} {count:,}" for reason, count in summary["endings"].items()))
-    for seat, kinds in summary["faults"].items():
-        put(f"  faults   {seat} {kinds:,}")
-    put(*_listed(played))
-
-
-def _listed(played: Sequence[ManyGame]) -> list[str]:
-    """A line for each game: who won, why, after how many steps, and the name of its replay; of many games the first ones."""
-    rows = [
-        (str(one.number + 1), f"{one.winner} won" if one.winner else "no winner", one.reason, f"{one.steps:,} steps", one.replay.name)
-        for one in played[:MOST_LISTED]
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  game     " + "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    left = len(played) - len(rows)
-    return lines + ([f"           and {left:,} more; --json lists all"] if left else [])
 
 
 class _BatchProgress:

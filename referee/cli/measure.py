@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -18,16 +17,13 @@ from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Out, Quiet, Slots, seat_option, with_match_options, words
 from referee.cli.terminal import StatusLine
 from referee.match.events import Listener
-from referee.match.options import CPU
 from referee.support.escape import escape
-from referee.support.packages import need_league, to_watch
-from referee.support.words import counted, fitted, program
+from referee.support.packages import need_league
+from referee.support.words import counted, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from referee.author.profile import TimedAnswer
-    from referee.author.sampling import Samples
     from referee.league.compare import BotComparison
     from referee.league.sequential import Compared
     from referee.match.loop import Match
@@ -233,10 +229,6 @@ def _single(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:
     return ["duel" if is_duel else "play", *bots, *which, *words({**own, **drawn})]
 
 
-#: How many functions are printed; --json has more.
-_FUNCTIONS = 15
-
-
 @app.command(rich_help_panel=AUTHORS)
 @command
 @with_match_options
@@ -279,95 +271,20 @@ def profile(
     """
     wanted = request.build({**flags, "isolation": flags["isolation"] or "none", "game": game, "out": out})
     from referee.author import profile as profiling
-    from referee.author.sampling import Sampler, Samples
-    from referee.cli.run import announce_build
-    from referee.cli.terminal import Brief
-    from referee.match.seeds import new_seed
+    from referee.cli.run import announce_build, progress
     from referee.players.building import tell_builds
 
     tell_builds(announce_build if not quiet else lambda _: None)
-    match = wanted.match if wanted.match.seed is not None else wanted.match._replace(seed=new_seed())
-    specs = profiling.players(match, bot, against, seat)
-    own = next(name for name, spec in specs.items() if spec.label == bot.strip() and (seat is None or name == seat))
-    samples = Samples()
-    spy = profiling.usable_spy(samples, flame)
-    answers: list[TimedAnswer] = []
-    startups: list[float] = []
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-    played = []
 
     def listen(running: Match) -> list[Listener]:
-        found: list[Listener] = [] if quiet else [Brief(running.game, running.clocks)]
-        found.append(profiling.StartUp(running, own, startups))
-        if spy is not None:
-            found += [Sampler(running, own, samples, spy, cores, place) for place in (None, *([] if flame is None else [flame]))]
-        return found
+        return progress(running, is_quiet=quiet, has_stderr=False, is_brief=True)
 
-    for number in range(games):
-        one = match._replace(seed=(match.seed or 0) + number)
-        if not quiet and games > 1:
-            say(f"game {number + 1:,} of {games:,}")
-        played.append(profiling.play(one, specs, None if spy is None else own, listen, say))
-        answers += profiling.answers_of(played[-1].replay, own)
-        if not played[-1].result.started:
-            break
-    report = profiling.report(bot, against, own, match, played, answers, startups, samples, _watch)
-    report["flame"] = str(flame) if flame is not None and samples.count and samples.problem is None else None
+    found = profiling.measure(wanted.match, bot, against, seat, games, flame, listen, (lambda _: None) if quiet else say)
     if as_json:
-        put_json(report)
+        put_json(found.report)
     else:
-        _print(report, samples)
-    if not played[-1].result.started:
+        put(*found.lines(columns(0)))
+        if found.note:
+            say(found.note)
+    if not found.has_started:
         raise typer.Exit(3)
-
-
-def _watch(answer: TimedAnswer) -> str:
-    """Return the command that shows the position of an answer."""
-    return f"{to_watch(answer.replay)} --step {answer.step}"
-
-
-def _print(report: dict[str, Any], samples: Samples) -> None:
-    games, count = report["games"], report["answers"]
-    kind = " of processor time" if report["clock"] == CPU else ""
-    begin = (
-        f"{report['seat']} {escape(report['bot'], 60)} against {escape(report['against'], 60)}: "
-        f"{len(games):,} game{'s' * (len(games) != 1)}, {count:,} answer{'s' * (count != 1)}, {report['seconds']:.3f} s{kind}"
-    )
-    put(*fitted(begin, 2, columns(0)))
-    for one in games:
-        if one["fault"] is not None:
-            put(f"  fault    {one['fault']}")
-    for name, seconds in report["percentiles"].items():
-        put(f"  {name:<8} {seconds * 1e3:.3f} ms")
-    if not report["longest"]:
-        return
-    if report["startup_cpu_seconds"] is not None:
-        put(*fitted(f"  start-up {report['startup_cpu_seconds'] * 1e3:.0f} ms of processor time before the first question", 11, columns(0)))
-    put("longest answers:")
-    for one in report["longest"]:
-        place = f"  {one['seconds'] * 1e3:>9.3f} ms  step {one['step']:<6,}"
-        is_wide = 0 < columns(0) <= len(place) + len(one["replay"])
-        # The replay stays whole, for copying.
-        put(*((place.rstrip(), f"    {one['replay']}") if is_wide else (f"{place} {one['replay']}",)))
-    _print_functions(samples)
-    if report["flame"] is not None:
-        put(f"flame graph: {escape(report['flame'], 200)}")
-    put(f"Next:  {report['longest'][0]['watch']}")
-
-
-def _print_functions(samples: Samples) -> None:
-    """Print the table of functions, or why there is none."""
-    from referee.author.sampling import RATE
-
-    if not samples.count:
-        why = samples.problem or "the bot was too quick for a sample; play more with --games"
-        put(*fitted(f"functions: not known; {why}.", 2, columns(0)))
-        return
-    put(*fitted(f"functions, by {samples.count:,} samples, {RATE} a second while the bot works:", 2, columns(0)))
-    put("    self   total  function")
-    room = max(20, columns(120) - 18)
-    for one in samples.functions()[:_FUNCTIONS]:
-        name = one.name if len(one.name) <= room else f"{one.name[: room - 2]}.."
-        put(f"  {one.own / samples.count:>6.1%}  {one.total / samples.count:>6.1%}  {name}")
-    if samples.problem is not None:
-        say(f"note: not every game has samples: {samples.problem}.")

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count, product
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -17,11 +17,12 @@ from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
 from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace
-from referee.cli.run import linger, run_match, tell_notes
+from referee.cli.run import announce_build, linger, progress, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
 from referee.players.spec import HUMAN
 from referee.replay.paths import SUFFIX
+from referee.support.escape import escape
 from referee.support.files import write_whole
 from referee.support.packages import need_web, to_watch
 from referee.support.words import fitted, program
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     from referee.api.matches import Player
     from referee.api.runner import MatchRequest, PlayedMatch
+    from referee.match.events import Listener
+    from referee.match.loop import Match
 
 
 WORK_HELP = "WHILE YOU WORK ON A BOT"
@@ -110,10 +113,7 @@ def play(
     if pace is not None and not is_live and HUMAN not in lineup.values():
         say("note: --pace does nothing here: it is for a match with a person, or with --live.")
     if is_watching:
-        from referee.cli.watch_mode import keep_playing
-
-        keep_playing(wanted, lineup, games, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
-        return
+        _keep_playing(wanted.match, lineup, games, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
     steps_a_second = read_pace(pace, wanted.match.game.human_play.pace if wanted.match.game.human_play is not None else None)
     if pace == "wait" and is_live and HUMAN not in lineup.values():
@@ -126,6 +126,26 @@ def play(
         play_series(wanted, lineup, games, show, is_quiet=is_quiet, as_json=wants_json)
         return
     _play_one(wanted, lineup, show, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
+
+
+def _keep_playing(
+    match: MatchRequest, lineup: Mapping[str, str], games: int | None, *, is_quiet: bool, as_json: bool, has_stderr: bool
+) -> NoReturn:
+    from referee.author.watch_mode import WatchOutput, keep_playing
+    from referee.players.building import tell_builds
+
+    def listeners(match: Match) -> list[Listener]:
+        return progress(match, is_quiet=is_quiet, has_stderr=has_stderr, is_brief=True)
+
+    tell_builds(announce_build if not is_quiet and not as_json else lambda _: None)
+
+    def draw(match: MatchRequest) -> list[MatchRequest]:
+        from referee.league.many import drawn_matches
+
+        return drawn_matches(match, list(lineup.values()), games or 1)
+
+    keep_playing(match, lineup, None if games is None else draw, WatchOutput(put, say, listeners, is_quiet, as_json))
+    raise typer.Exit(130)
 
 
 def _asked(given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
@@ -228,9 +248,9 @@ def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *,
     series_match = None
     if HUMAN in lineup.values() and show.stays:
         need_web("A person's page")
-        from referee.cli.rematch import SeriesMatch
+        from referee.api.rematches import SeriesMatch
 
-        series_match = SeriesMatch(wanted, lineup, lineup)
+        series_match = SeriesMatch(wanted.match, lineup, lineup)
     while True:
         played, pages = run_match(wanted, lineup, quiet=is_quiet, show=show, has_stderr=has_stderr, series_match=series_match)
         kind = None
@@ -245,7 +265,8 @@ def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *,
             if series_match is None or pages is None or kind is None:
                 break
             series_match = series_match.again(kind, pages.make_room())
-            wanted, lineup = series_match.wanted, dict(series_match.lineup)
+            wanted, lineup = wanted._replace(match=series_match.match), dict(series_match.lineup)
+            say(f"Match {series_match.number}: " + ", ".join(f"{seat} {escape(name, 80)}" for seat, name in lineup.items()))
         finally:
             if pages is not None and kind is None:
                 pages.close()

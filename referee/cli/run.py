@@ -18,8 +18,8 @@ from referee.support.packages import need_web
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from referee.api.rematches import SeriesMatch
     from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
-    from referee.cli.rematch import SeriesMatch
     from referee.isolation.program import Program
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
@@ -126,11 +126,11 @@ def announce_build(program: Program) -> None:
     say(f"Building {escape(program.label, 80)}:  {escape(shlex.join([Path(program.build[0]).name, *program.build[1:]]), 200)}")
 
 
-def progress(match: Match, *, is_quiet: bool, has_stderr: bool, title: str = "") -> list[Listener]:
+def progress(match: Match, *, is_quiet: bool, has_stderr: bool, title: str = "", is_brief: bool = False) -> list[Listener]:
     """Return the listeners that print a match on stderr: its progress unless ``is_quiet``, and the bots' own stderr if wanted."""
-    from referee.cli.terminal import BotStderr, Live
+    from referee.cli.terminal import BotStderr, Brief, Live
 
-    live = None if is_quiet else Live(match.game, match.clocks, title)
+    live = None if is_quiet else (Brief if is_brief else Live)(match.game, match.clocks, title)
     shown: list[Listener] = [BotStderr(match, say if live is None else live.put_line)] if has_stderr else []
     return [*shown, *([] if live is None else [live])]
 

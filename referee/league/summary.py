@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: The two-sided 95 % quantile of the normal distribution.
 _Z = 1.959964
+#: The most single games that are listed.
+_MOST_LISTED = 20
 
 
 def summarize(played: Sequence[ManyGame]) -> dict[str, Any]:
@@ -32,6 +34,44 @@ def summarize(played: Sequence[ManyGame]) -> dict[str, Any]:
         "endings": dict(Counter(game.reason for game in played).most_common()),
         "faults": {seat: count for seat in seats if (count := sum(seat in game.faults for game in played))},
     }
+
+
+def summary_lines(played: Sequence[ManyGame]) -> list[str]:
+    """Return the summary of many games for people, with a line for each of the first games."""
+    summary, lines = summarize(played), []
+    for seat, share in summary["won"].items():
+        low, high = share["interval"]
+        lines.append(f"  won      {seat} {share['games']:,} ({share['share']:.1%}; {low:.1%} to {high:.1%})")
+    for seat, score in summary["scores"].items():
+        if score["games"]:
+            ends = (
+                ""
+                if score["interval"] is None
+                else f", 95 % interval of the mean {score['interval'][0]:,.1f} to {score['interval'][1]:,.1f}"
+            )
+            missing = f"; no score in {len(played) - score['games']:,} games" if score["games"] < len(played) else ""
+            lines.append(
+                f"  score    {seat} mean {score['mean']:,.1f}, spread {score['spread']:,.1f}, {score['least']:,} to {score['most']:,}{ends}{missing}"
+            )
+    lines.append(
+        f"  steps    mean {summary['steps']['mean']:,.1f}, spread {summary['steps']['spread']:,.1f}, {summary['steps']['least']:,} to {summary['steps']['most']:,}"
+    )
+    lines.append("  endings  " + ", ".join(f"{reason} {count:,}" for reason, count in summary["endings"].items()))
+    for seat, kinds in summary["faults"].items():
+        lines.append(f"  faults   {seat} {kinds:,}")
+    return lines + _listed(played)
+
+
+def _listed(played: Sequence[ManyGame]) -> list[str]:
+    """A line for each game: who won, why, after how many steps, and the name of its replay; of many games the first ones."""
+    rows = [
+        (str(one.number + 1), f"{one.winner} won" if one.winner else "no winner", one.reason, f"{one.steps:,} steps", one.replay.name)
+        for one in played[:_MOST_LISTED]
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  game     " + "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    left = len(played) - len(rows)
+    return lines + ([f"           and {left:,} more; --json lists all"] if left else [])
 
 
 def _spread(values: Sequence[Any]) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from referee import games
+from referee.api.rematches import SeriesMatch
 from referee.api.runner import MatchRequest
-from referee.cli.rematch import SeriesMatch
-from referee.cli.request import Request
 from referee.web.live import PageAddress
 from referee.web.rematch import SAME, SWAPPED
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 def table(name: str, lineup: Mapping[str, str], out: str | None = None, seed: int | None = None, **settings: Any) -> SeriesMatch:
     game = games.get(name)
     match = MatchRequest(game, game.codec.settings(None, settings), out=out, seed=seed)
-    return SeriesMatch(Request(match, None, quiet=False, as_json=False), lineup, lineup)
+    return SeriesMatch(match, lineup, lineup)
 
 
 @pytest.fixture
@@ -56,7 +55,7 @@ def test_swapping_twice_leads_back_and_tokens_go_with_the_people(listener: socke
     assert second.lineup["prey"] == "human"
     assert second.place is not None
     assert second.place.tokens == {None: "all", "prey": "mine"}
-    assert second.wanted.match.seed == 8
+    assert second.match.seed == 8
     third = second.again(SAME, second.place)
     assert (third.lineup, third.place) == (second.lineup, second.place)
     fourth = third.again(SWAPPED, second.place)
@@ -84,11 +83,11 @@ def test_each_replay_has_a_file_of_its_own(tmp_path: Path, listener: socket.sock
     place = PageAddress(listener, {None: "all", "hunter": "mine"})
     lineup = {"hunter": "human", "prey": "runner"}
     folder = table("evasion", lineup, out=f"{tmp_path}/").again(SAME, place)
-    assert folder.wanted.match.out == f"{tmp_path}/"
-    assert table("evasion", lineup).again(SAME, place).wanted.match.out is None
+    assert folder.match.out == f"{tmp_path}/"
+    assert table("evasion", lineup).again(SAME, place).match.out is None
     (tmp_path / "game-2.gz").write_text("older", encoding="utf-8")
     second = table("evasion", lineup, out=str(tmp_path / "game.gz")).again(SAME, place)
-    assert second.wanted.match.out == str(tmp_path / "game-3.gz")
+    assert second.match.out == str(tmp_path / "game-3.gz")
     plain = table("evasion", lineup, out=str(tmp_path / "evening")).again(SAME, place)
-    assert plain.wanted.match.out == str(tmp_path / "evening-2.replay.jsonl.gz")
-    assert plain.again(SAME, place).wanted.match.out == str(tmp_path / "evening-3.replay.jsonl.gz")
+    assert plain.match.out == str(tmp_path / "evening-2.replay.jsonl.gz")
+    assert plain.again(SAME, place).match.out == str(tmp_path / "evening-3.replay.jsonl.gz")

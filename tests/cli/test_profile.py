@@ -206,12 +206,12 @@ def test_what_the_system_forbids_is_said(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_without_py_spy_there_are_percentiles_and_no_flame_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    from referee.author.profile import usable_spy
+    from referee.author.profile import _usable_spy
     from referee.errors import UsageError
 
     monkeypatch.setattr(sampling, "py_spy", lambda: None)
     samples = Samples()
-    assert usable_spy(samples, None) is None
+    assert _usable_spy(samples, None) is None
     assert "-m pip install py-spy" in (samples.problem or "")
     with pytest.raises(UsageError, match=r"--flame needs py-spy; install what is missing: .* -m pip install py-spy"):
-        usable_spy(samples, Path("flame.svg"))
+        _usable_spy(samples, Path("flame.svg"))

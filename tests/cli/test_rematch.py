@@ -16,7 +16,7 @@ import pytest
 from serving import PATIENCE
 
 from referee.author import bot_files
-from referee.cli.watch_mode import KEPT
+from referee.author.watch_mode import KEPT
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:

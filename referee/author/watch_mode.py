@@ -6,26 +6,24 @@ import contextlib
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
-
+from referee.api import runner
 from referee.author.tally import Change, ChangeListener, FilesChanged, Tally
-from referee.cli.app import put, say
 from referee.errors import RefereeError, StartError, UsageError
-from referee.match.events import Listener
+from referee.match.seeds import new_seed
+from referee.players.spec import resolve
 from referee.support.escape import escape
 from referee.support.packages import need_author, to_watch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
+    from referee.api.runner import MatchRequest, PlayedMatch
     from referee.author.bot_watcher import BotWatcher
-    from referee.cli.request import Request
     from referee.games.game import Seat
+    from referee.match.events import Listener
     from referee.match.loop import Match
-    from referee.players.spec import Spec
 
 #: How many replays of the latest matches are kept.
 KEPT = 5
@@ -33,63 +31,55 @@ KEPT = 5
 _MOST_NAMED = 3
 
 
-def keep_playing(
-    wanted: Request, players: Mapping[Seat, str], games: int | None = None, *, is_quiet: bool, as_json: bool, has_stderr: bool
-) -> None:
-    """Play a match, and again after each change of the bots' files, until Ctrl-C. Then print a summary and exit with status 130.
+class WatchOutput(NamedTuple):
+    """Where watch mode tells of its matches: ``put`` takes lines, ``say`` remarks, ``listeners`` follow one match."""
 
-    ``games`` plays this number of games instead of one, each from its own drawn start, one after another.
+    put: Callable[..., None]
+    say: Callable[[str], None]
+    listeners: Callable[[Match], Sequence[Listener]]
+    is_quiet: bool
+    as_json: bool
+
+
+def keep_playing(
+    match: MatchRequest, players: Mapping[Seat, str], draw: Callable[[MatchRequest], list[MatchRequest]] | None, output: WatchOutput
+) -> None:
+    """Play a match, and again after each change of the bots' files, until Ctrl-C. Then tell the summary.
+
+    ``draw`` returns several games that are played one after another instead.
     """
     need_author("referee play --watch")
     from referee.author.bot_watcher import BotWatcher
-    from referee.cli.run import announce_build
-    from referee.match.seeds import new_seed
-    from referee.players.building import tell_builds
-    from referee.players.spec import resolve
 
-    tell_builds(announce_build if not is_quiet and not as_json else lambda _: None)
-    match = wanted.match if wanted.match.seed is not None else wanted.match._replace(seed=new_seed())
+    match = match if match.seed is not None else match._replace(seed=new_seed())
     specs = {seat: resolve(name, seat, match.game.info.name, match.settings) for seat, name in players.items()}
     if any(spec.is_human for spec in specs.values()):
         raise UsageError("--watch plays by itself at every change, which people can't; name a program for each seat.")
-    matches = [match] if games is None else _drawn(match, players, games)
-    session = _WatchSession(matches, players, is_quiet=is_quiet, as_json=as_json, has_stderr=has_stderr)
+    matches = [match] if draw is None else draw(match)
+    session = _WatchSession(matches, players, output)
     with BotWatcher([spec.program for spec in specs.values()]) as watcher:
-        if not as_json and not is_quiet:
+        if not output.as_json and not output.is_quiet:
             seeds = (
-                f"Every match has the seed {match.seed}." if games is None else f"The {games:,} games are drawn from the seed {match.seed}."
+                f"Every match has the seed {match.seed}."
+                if draw is None
+                else f"The {len(matches):,} games are drawn from the seed {match.seed}."
             )
-            say(f"{seeds} A change of the bots' files begins {'the next one' if games is None else 'them again'}; Ctrl-C ends.")
+            output.say(f"{seeds} A change of the bots' files begins {'the next one' if draw is None else 'them again'}; Ctrl-C ends.")
         try:
             session.run(watcher)
         except KeyboardInterrupt:
             session.sum_up()
-            raise typer.Exit(130) from None
-
-
-def _drawn(match: MatchRequest, players: Mapping[Seat, str], games: int) -> list[MatchRequest]:
-    """Return the requests of several games on drawn starts. Their replays go into one folder, with new names at each change."""
-    from referee.league.many import checked_games, drawn_games, new_folder, one_of_many
-
-    checked_games(games)
-    folder = new_folder(match, list(players.values()))
-    drawn = enumerate(drawn_games(match, games))
-    return [one_of_many(match, folder, number, games, start, seed)._replace(out=f"{folder}/") for number, (start, seed) in drawn]
 
 
 class _WatchSession:
     """The matches of one command: one for each change, or several games."""
 
-    def __init__(
-        self, matches: Sequence[MatchRequest], players: Mapping[Seat, str], *, is_quiet: bool, as_json: bool, has_stderr: bool
-    ) -> None:
+    def __init__(self, matches: Sequence[MatchRequest], players: Mapping[Seat, str], output: WatchOutput) -> None:
         self._matches = matches
         #: The game that is played, from 0.
         self._game = 0
         self._players = players
-        self._is_quiet = is_quiet
-        self._as_json = as_json
-        self._has_stderr = has_stderr
+        self._output = output
         self._tally = Tally()
         self._kept: list[tuple[Path, ...]] = []
         self._number = 0
@@ -126,15 +116,13 @@ class _WatchSession:
             watcher.wait()
 
     def _play(self, watcher: BotWatcher, changed: list[Path]) -> None:
-        from referee.api import runner
-        from referee.players.spec import resolve
-
         match = self._matches[self._game]
         specs = {seat: resolve(name, seat, match.game.info.name, match.settings) for seat, name in self._players.items()}
         prepared = runner.prepare(match, self._players, specs, list(specs))
         files = (prepared.replay, *prepared.logs.values())
         try:
-            played = self._played(prepared, specs, watcher)
+            entrants = {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}
+            played = runner.play(prepared, entrants, lambda one: [*self._output.listeners(one), ChangeListener(watcher)])
         except BaseException:
             # A part of a match is of no use here, and the next one begins anew.
             _remove(files)
@@ -151,17 +139,6 @@ class _WatchSession:
         told = {**played.to_json(), "changed": _names(changed), "change": None if change is None else change._asdict()}
         self._put(told, _line(played, change))
 
-    def _played(self, prepared: PreparedMatch, specs: Mapping[Seat, Spec], watcher: BotWatcher) -> PlayedMatch:
-        from referee.api import runner
-        from referee.cli.terminal import BotStderr, Brief
-
-        def listen(match: Match) -> list[Listener]:
-            brief = Brief(match.game, match.clocks)
-            shown: list[Listener] = [] if self._is_quiet else [brief]
-            return [*([BotStderr(match, brief.put_line)] if self._has_stderr else []), *shown, ChangeListener(watcher)]
-
-        return runner.play(prepared, {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}, listen)
-
     def _keep(self, files: tuple[Path, ...]) -> None:
         """Keep the files of a match, and remove those of the oldest one. A replay named by --out has the same name in every match."""
         self._kept = [kept for kept in self._kept if kept != files] + [files]
@@ -172,10 +149,12 @@ class _WatchSession:
 
     def _put(self, told: Mapping[str, Any], line: str) -> None:
         count = len(self._matches)
-        if self._as_json:
-            put(json.dumps({"number": self._number, **({"game_number": self._game + 1, "games": count} if count > 1 else {}), **told}))
+        if self._output.as_json:
+            self._output.put(
+                json.dumps({"number": self._number, **({"game_number": self._game + 1, "games": count} if count > 1 else {}), **told})
+            )
         else:
-            put(f"{self._number:>3}  {f'game {self._game + 1} of {count}: ' if count > 1 else ''}{line}")
+            self._output.put(f"{self._number:>3}  {f'game {self._game + 1} of {count}: ' if count > 1 else ''}{line}")
 
     def _note(self, watcher: BotWatcher) -> None:
         """Say once of each file that it counts as the bots' own output."""
@@ -183,23 +162,23 @@ class _WatchSession:
         self._noted.update(new)
         if new:
             names = ", ".join(_names(new[:_MOST_NAMED])) + (f" and {len(new) - _MOST_NAMED} more" if len(new) > _MOST_NAMED else "")
-            say(f"note: {names} changed during the match and counts as the bots' own output; save it again to play with it.")
+            self._output.say(f"note: {names} changed during the match and counts as the bots' own output; save it again to play with it.")
 
     def sum_up(self) -> None:
         """Print what the matches came to."""
         tally = self._tally
-        if self._as_json:
-            put(json.dumps({"summary": tally.to_json()}))
+        if self._output.as_json:
+            self._output.put(json.dumps({"summary": tally.to_json()}))
             return
         won = ", ".join(f"{seat} won {count:,}" for seat, count in tally.won.items())
         steps = f"; {min(tally.steps):,} to {max(tally.steps):,} steps" if tally.steps else ""
         others = [f"{count:,} {what}" for count, what in ((tally.stopped, "stopped"), (tally.failed, "not played")) if count]
-        put("", "; ".join([f"{tally.played:,} match{'es' * (tally.played != 1)}{': ' if won else ''}{won}{steps}", *others]))
+        self._output.put("", "; ".join([f"{tally.played:,} match{'es' * (tally.played != 1)}{': ' if won else ''}{won}{steps}", *others]))
         if tally.last is not None:
             most = max(KEPT, len(self._matches))
             kept = f"the last {most} replays are kept" if tally.played > most else "the replays are kept"
-            say(f"In {escape(str(tally.last.replay.parent))}/ {kept}.")
-            put(f"Next:  {to_watch(tally.last.replay)}")
+            self._output.say(f"In {escape(str(tally.last.replay.parent))}/ {kept}.")
+            self._output.put(f"Next:  {to_watch(tally.last.replay)}")
 
 
 def _names(files: list[Path]) -> list[str]:

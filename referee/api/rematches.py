@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.cli.app import say
 from referee.errors import PlayerError
 from referee.players.spec import HUMAN, resolve
 from referee.replay.paths import SUFFIX
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.api.runner import MatchRequest
-    from referee.cli.request import Request
     from referee.games.game import Seat
 
 
@@ -28,7 +26,7 @@ class SeriesMatch(NamedTuple):
     ``turns`` counts how often everybody has taken the next seat. ``place`` is where the pages of the match before were served.
     """
 
-    wanted: Request
+    match: MatchRequest
     first: Mapping[Seat, str]
     lineup: Mapping[Seat, str]
     turns: int = 0
@@ -47,7 +45,7 @@ class SeriesMatch(NamedTuple):
 
     def _turned(self, turns: int) -> dict[Seat, str]:
         """Return the players when everybody has taken the next seat so often. PlayerError if a program can't."""
-        match = self.wanted.match
+        match = self.match
         if match.beginning is not None:
             raise PlayerError("The match begins in the middle of another one, so everybody keeps the seat.")
         seats = list(self.first)
@@ -65,11 +63,9 @@ class SeriesMatch(NamedTuple):
         if kind == SWAPPED:
             seats = list(self.first)
             tokens = {seat and seats[(seats.index(seat) + 1) % len(seats)]: token for seat, token in tokens.items()}
-        match = self.wanted.match
-        seed = None if match.seed is None else match.seed + 1
-        wanted = self.wanted._replace(match=match._replace(seed=seed, out=_numbered(match.out, number)))
-        say(f"Match {number}: " + ", ".join(f"{seat} {escape(name, 80)}" for seat, name in lineup.items()))
-        return self._replace(wanted=wanted, lineup=lineup, turns=turns, number=number, place=PageAddress(place.listener, tokens))
+        seed = None if self.match.seed is None else self.match.seed + 1
+        match = self.match._replace(seed=seed, out=_numbered(self.match.out, number))
+        return self._replace(match=match, lineup=lineup, turns=turns, number=number, place=PageAddress(place.listener, tokens))
 
 
 def _in_seat(name: str, old: Seat, seat: Seat, match: MatchRequest) -> str:
