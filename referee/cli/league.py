@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -223,6 +224,9 @@ def report(
         typer.Option("--out", metavar="FOLDER", help="Write into this folder.  (default: the league's)", show_default=False),
     ] = None,
     alone: Annotated[bool, typer.Option("--alone", help="Write the page alone, without the replays that its viewer shows.")] = False,
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="Where you will publish the folder: messengers need it for the page's preview.")
+    ] = "",
     as_json: JsonFlag = False,
 ) -> None:
     """Write the report: one page with standings, crosstable, ratings, endings and every match, with a viewer of their replays."""
@@ -230,6 +234,8 @@ def report(
     from referee.league import report_folder
     from referee.league.report_data import report_data
 
+    if url and not re.fullmatch(r"https?://[^\s\"<>]+", url):
+        raise UsageError(f"--url is '{escape(url, 200)}', but must be the address of the folder, such as https://example.org/autumn/.")
     opened = _open(folder)
     try:
         if is_live:
@@ -237,7 +243,7 @@ def report(
             return
         data = report_data(opened)
         most_bytes = 0 if alone else report_folder.MOST_BYTES
-        written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"))
+        written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"), url)
         missing = report_folder.unreadable(data, folder)
         if as_json:
             put_json({"file": str(written.path), "shown": written.shown, "left_out": written.left_out, "missing": missing})

@@ -7,7 +7,6 @@ import errno
 import os
 import shlex
 import tempfile
-from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -29,15 +28,12 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-    from referee.export.remarks import Remarks
+    from referee.export.stills import Positions
     from referee.gallery.listing import Found
     from referee.gallery.shelf import Shelf
-    from referee.games.picture import Picture
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.", autocompletion=completion.replay)]
 
-#: The number of past steps that a picture shows as trails.
-_TRAIL = 200
 #: The most frames of a GIF without --every.
 _FRAMES = 240
 _KINDS = ("html", "svg", "png", "gif")
@@ -163,11 +159,10 @@ def export(
         elif kind == "gif":
             data = _gif(path, file, game, head, first, last, every, width)
         else:
-            from referee.export.remarks import Remarks
+            from referee.export.stills import TRAIL, drawn, still
 
-            remarks = Remarks()
-            states = _positions(path, file, remarks, step, _TRAIL + 1)
-            data = _drawn(_captioned(game, head, states, remarks, remarks.count), kind, width, is_card=as_card)
+            states, remarks, _ = _positions(path, file, step, TRAIL + 1)
+            data = drawn(still(game, head, states, remarks, remarks.count), kind, width, is_card=as_card)
         write_file(place, data)
     if as_json:
         put_json({"file": str(place), "kind": kind})
@@ -232,35 +227,16 @@ def _html(path: Path, file: Path) -> bytes:
     return html.single_page(path, file).encode()
 
 
-class _StepReached(Exception):
-    """Stops the verification when the requested step is reached."""
+def _positions(path: Path, file: Path, step: int | None, most: int | None) -> Positions:
+    """Return positions up to a step; say so if an error comes before it. UsageError if the replay ends before it."""
+    from referee.export.stills import positions
 
-
-def _positions(path: Path, file: Path, remarks: Remarks, step: int | None, most: int | None = None) -> list[Any]:
-    """Return the last ``most`` positions up to a step (None: up to the end, or to the first error, which is printed).
-
-    ``remarks`` takes in the steps up to there.
-    """
-    from referee.replay.reader import verify
-
-    states: deque[Any] = deque(maxlen=most)
-
-    def take(found: Any) -> None:
-        if not states:
-            states.append(found.before)
-        if step is not None and found.record["turn"] >= step:
-            raise _StepReached
-        states.append(found.after)
-        remarks.take(found.record)
-
-    try:
-        replay = verify(path, take)
-    except _StepReached:
-        return list(states)
-    if replay.problem is not None:
-        say(f"note: {escape(str(file))}: {replay.problem.text.rstrip('.')}; the good steps are shown.")
-    _within("--step", step, replay.turns, replay.turns)
-    return list(states) or [replay.final]
+    found = positions(path, step, most)
+    if found.replay is not None:
+        if found.replay.problem is not None:
+            say(f"note: {escape(str(file))}: {found.replay.problem.text.rstrip('.')}; the good steps are shown.")
+        _within("--step", step, found.replay.turns, found.replay.turns)
+    return found
 
 
 def _within(name: str, wanted: int | None, default: int, most: int) -> int:
@@ -269,39 +245,13 @@ def _within(name: str, wanted: int | None, default: int, most: int) -> int:
     return default if wanted is None else wanted
 
 
-def _captioned(game: Any, head: dict[str, Any], states: list[Any], remarks: Remarks, position: int) -> Picture:
-    """Return a picture of the last of these positions, with remarks on the board, and the players' names and the result below."""
-    if game.picture is None:
-        raise UsageError(f"There are no pictures of {game.info.name}.")
-    from referee.export.caption import captioned
-
-    picture = captioned(game.picture.draw(states), game, states[-1], head["players"])
-    return remarks.onto(picture, game.picture, states[-1], position, is_end=game.outcome(states[-1]) is not None)
-
-
-def _drawn(picture: Picture, kind: str, size: int, *, is_card: bool) -> bytes:
-    title = f"{' against '.join(name for _, name, _ in picture.names)}: {picture.caption}"
-    if is_card:
-        from referee.export import card
-
-        return card.as_svg(picture, size, title).encode() if kind == "svg" else card.as_png(picture, size, title)
-    if kind == "svg":
-        from referee.export import svg
-
-        return svg.render(picture, size, title).encode()
-    from referee.export import raster
-
-    return raster.png(picture, size, title)
-
-
 def _gif(
     path: Path, file: Path, game: Any, head: dict[str, Any], first: int | None, last: int | None, every: int | None, size: int
 ) -> bytes:
     from referee.export import raster
-    from referee.export.remarks import Remarks
+    from referee.export.stills import TRAIL, still
 
-    remarks = Remarks()
-    states = _positions(path, file, remarks, None)
+    states, remarks, _ = _positions(path, file, None, None)
     most = len(states) - 1
     begin, end = _within("--from", first, 0, most), _within("--to", last, most, most)
     if begin > end:
@@ -313,7 +263,7 @@ def _gif(
             f"{len(chosen):,} pictures of {size} pixels are too much for one file; name a larger --every, a smaller --size, or --from and --to."
         )
     say(f"drawing {len(chosen)} pictures")
-    return raster.gif([_captioned(game, head, states[max(0, at - _TRAIL) : at + 1], remarks, at) for at in chosen], size, 50)
+    return raster.gif([still(game, head, states[max(0, at - TRAIL) : at + 1], remarks, at) for at in chosen], size, 50)
 
 
 def write_file(place: Path, data: bytes, option: str = "--out") -> None:

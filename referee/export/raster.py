@@ -102,8 +102,10 @@ class _Canvas:
             pen.line((self._at(start), self._at(end)), fill=GRID, width=_FINER)
         for part in picture.parts:
             self._draw(part)
-        # A drawing of a bot may reach beyond the board.
-        pen.rectangle((0, self._at((0, sheet.below))[1], *self.image.size), fill=PAPER)
+        # A drawing of a bot may reach beyond the board. The board of a card has nothing below it.
+        wide, high = self.image.size
+        if (below := self._at((0, sheet.below))[1]) < high:
+            pen.rectangle((0, below, wide, high), fill=PAPER)
         for x, y, size, text, is_faint, dot in sheet.words:
             if dot:
                 self._disc(self._at((x - 0.55 * size, y - 0.35 * size)), 0.35 * size * self.scale, dot)

@@ -12,9 +12,11 @@ import multiprocessing
 import os
 import re
 from concurrent.futures import ProcessPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.errors import RefereeError
 from referee.export.html import findings
 from referee.league import report_page
 from referee.replay.paths import SUFFIX
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-REPORT, VIEWER, PAGES = "report.html", "viewer.html", "pages"
+REPORT, VIEWER, PAGES, CARD = "report.html", "viewer.html", "pages", "card.png"
 #: The most bytes of all scripts in ``pages`` together, and of one replay in them.
 MOST_BYTES = 2 << 30
 _MOST_REPLAY = 64 << 20
@@ -52,23 +54,45 @@ class Written(NamedTuple):
 
 
 def write(
-    data: ReportData, folder: Path, most_bytes: int = MOST_BYTES, out: Path | None = None, progress: Progress | None = None
+    data: ReportData,
+    folder: Path,
+    most_bytes: int = MOST_BYTES,
+    out: Path | None = None,
+    progress: Progress | None = None,
+    address: str = "",
 ) -> Written:
     """Write the report into the league's folder, or into ``out``. OSError if that fails; a report that was there before is then still whole.
 
     Replays that have their script already are not read again, unless they are newer. When the scripts together reach ``most_bytes``,
     the other matches get the command that shows them. Pass 0 to write the report alone. ``progress`` is called with the number of scripts
-    that were made and of those to make: each replay is simulated for its verdicts.
+    that were made and of those to make: each replay is simulated for its verdicts. ``address`` is where the folder will be published: some
+    readers of links take whole addresses alone for the picture of the last match.
     """
     wanted = [match.replay for duel in data.duels for match in duel.matches if match.replay]
     place = folder if out is None else out
     place.mkdir(parents=True, exist_ok=True)
     shown = write_pages(wanted, folder, most_bytes, place, has_findings=True, progress=progress)
     path = place / REPORT
-    write_whole(path, report_page.html(data, shown).encode())
+    card = _card([replay for replay in wanted if replay in shown], folder)
+    if card:
+        write_whole(place / CARD, card)
+    preview = f"{address.rstrip('/')}/{CARD}" if address else CARD
+    write_whole(path, report_page.html(data, shown, preview if card else "").encode())
     if most_bytes:
         remove_others(place / PAGES, shown)
     return Written(path, len(shown), len(set(wanted)) - len(shown))
+
+
+def _card(replays: list[str], folder: Path) -> bytes:
+    """Return the card of the last match; empty if it can't be made: without Pillow, for a game without pictures, or for a damaged replay."""
+    if not replays or find_spec("PIL") is None:
+        return b""
+    from referee.export.stills import card_of
+
+    try:
+        return card_of(folder / replays[-1])
+    except (RefereeError, OSError):
+        return b""
 
 
 def write_pages(

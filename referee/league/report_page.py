@@ -36,15 +36,15 @@ _SECTIONS = (
 _ROUNDS = {1: "Final", 2: "Semifinals", 4: "Quarterfinals"}
 
 
-def html(data: ReportData, pages: Container[str] = ()) -> str:
+def html(data: ReportData, pages: Container[str] = (), preview: str = "") -> str:
     """Return the report as one page that makes no requests.
 
     ``pages`` are the replays that ``viewer.html`` beside the report can show (``report_folder.write``). For all others the page tells the
-    command that shows them.
+    command that shows them. ``preview`` is the address of a picture for those to whom the page is sent.
     """
     from referee.pages import render
 
-    return render.single("league", _config(data), pack(data, data.duels, pages), **_shown(data))
+    return render.single("league", _config(data), pack(data, data.duels, pages), **_shown(data), preview=preview)
 
 
 def served(data: ReportData, duels: Iterable[DuelLine], start: int, problem: str) -> str:
@@ -75,6 +75,7 @@ def _shown(data: ReportData) -> dict[str, Any]:
         "league": data,
         "progress": data.progress,
         "about": " · ".join(text for text in about if text),
+        "summary": f"{about[0]}, {about[2]}" + (f": {rows[0].team} leads" if rows and rows[0].played else ""),
         "problem": "",
         "sections": _SECTIONS,
         "rows": rows,

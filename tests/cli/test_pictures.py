@@ -14,6 +14,7 @@ from referee.export import raster, svg
 from referee.export.caption import captioned
 from referee.export.remarks import Remarks
 from referee.export.sheet import Sheet, shared
+from referee.export.stills import card_of
 from referee.games.picture import Label
 
 if TYPE_CHECKING:
@@ -85,6 +86,14 @@ def test_a_card_has_the_names_the_result_and_the_board(name: str, words: list[st
     assert pixels.crop((1180, 0, 1200, 630)).getcolors(1 << 20) == [(20 * 630, (255, 255, 255))], "no word beyond the edge"
     assert referee("export", str(replay(name)), "--card", "--svg", "--size", "600").returncode == 0
     assert 'width="600" height="315" viewBox="0 0 1200 630"' in (tmp_path / f"{name}-card.svg").read_text()
+
+
+@pytest.mark.parametrize("path", sorted(REPLAYS.glob("*.replay.jsonl.gz")), ids=lambda path: path.name.removesuffix(".replay.jsonl.gz"))
+def test_every_recorded_match_has_a_card(path: Path) -> None:
+    """On a board of any shape, also one that ends at the last row of pixels."""
+    image = pytest.importorskip("PIL.Image")
+    with image.open(io.BytesIO(card_of(path))) as picture:
+        assert picture.size == (1200, 630)
 
 
 def test_a_card_is_a_still(referee: Cli) -> None:
