@@ -150,7 +150,7 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
         env = {**bubblewrap.environment(own_bin), "HOME": scratch, "TMPDIR": scratch}
         # The kernel counts the processes of the whole user; a wrapper doesn't count towards the bot's limit.
         processes = limits.processes + (1 if program.through else 0)
-        caps = bubblewrap.caps(bubblewrap.tool("prlimit") or "prlimit", limits, cpu_seconds, limits.memory_bytes, processes)
+        caps = bubblewrap.prlimit(bubblewrap.hard_limits(limits, cpu_seconds, limits.memory_bytes, processes))
         inside = tuple(_HOME.sub(home.replace("\\", r"\\"), word) for word in program.inside)
         inside, env = bubblewrap.with_java_memory(inside, env, limits.memory_bytes)
         confined = confinement.before(bubblewrap.tool("perl") or "perl", confined_to, _FILTER_FD)

@@ -32,6 +32,7 @@ memory and use little); programs that must be installed as root.
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,7 +51,7 @@ HOME = "/bot"
 SOURCE = "/source"
 SCRATCH = "/tmp"
 SHARED_MEMORY_BYTES = 1 << 20
-#: The descriptors that bwrap inherits: the system call filter, its status, the start, and from ``DATA_FD`` on the files of ``data``.
+#: The descriptors that bwrap inherits: the system call filter, its status, the start, and from ``DATA_FD`` on those of ``files``.
 FILTER_FD, STATUS_FD, BLOCK_FD, DATA_FD = 3, 4, 5, 6
 
 #: Besides /usr: where the loader, names of alternatives and the settings of runtimes are. Nothing else of /etc is to be seen.
@@ -88,7 +89,7 @@ def tool(name: str) -> str | None:
 
 def command(config: SandboxConfig) -> tuple[str, ...]:
     """The whole command line, from the outside in. The programs that it needs must be there."""
-    bwrap, prlimit, setpriv = (tool(name) or name for name in ("bwrap", "prlimit", "setpriv"))
+    bwrap, setpriv = (tool(name) or name for name in ("bwrap", "setpriv"))
     become = ["--reuid", str(config.user), "--regid", str(config.user), "--clear-groups"]
     line: list[str] = []
     if config.user is not None and config.own_namespace:
@@ -102,9 +103,25 @@ def command(config: SandboxConfig) -> tuple[str, ...]:
         # The final switch from root to another user; there is no way back.
         line += [setpriv, *become, "--inh-caps=-all", "--no-new-privs", "--"]
     # This is inside the sandbox, so that the cap on processes counts only this bot.
-    line += caps(prlimit, config.limits, config.cpu_seconds, config.data_bytes, processes=config.limits.processes + 1)
-    # The builder starts the program that Landlock restricts as a child process, and that one may read some files of its own process.
-    return (*line, *config.builder, *landlock.before(tool("perl")), *config.argv)
+    given = hard_limits(config.limits, config.cpu_seconds, config.data_bytes, processes=config.limits.processes + 1)
+    perl = _perl()
+    if perl is None:
+        return (*line, *prlimit(given), *config.builder, *config.argv)
+    if config.builder:
+        # The limits hold for the builder, too. It starts the program that Landlock restricts as a child process, so that this program may
+        # read some files of its own process.
+        return (*line, *prlimit(given), *config.builder, *landlock.before(perl, _readable(), {}), *config.argv)
+    # One program less: it takes a millisecond.
+    return (
+        *line,
+        *landlock.before(perl, _readable(), {getattr(resource, f"RLIMIT_{name.upper()}"): given[name] for name in given}),
+        *config.argv,
+    )
+
+
+def _perl() -> str | None:
+    """Return the program that restricts a bot by Landlock; None without it, or without Landlock in the kernel."""
+    return tool("perl") if landlock.is_known() else None
 
 
 def _namespaces(*, own_namespace: bool) -> list[str]:
@@ -151,8 +168,8 @@ def _files(config: SandboxConfig) -> list[str]:
         # bwrap's inner half runs on as pid 1, with the bot's own user ID: a bot wrote into its memory through here, became pid 1,
         # and outlived a killed referee.
         *("--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"),
-        *_covered(),
-        *(word for fd, path in enumerate(data(config.limits), DATA_FD) for word in ("--perms", "0444", "--ro-bind-data", str(fd), path)),
+        *_covered(has_rules=_perl() is not None and not config.builder),
+        *(word for fd, path in enumerate(files(config.limits), DATA_FD) for word in ("--perms", "0444", _by(path), str(fd), path)),
         # null, zero, full, random, urandom and tty; shared memory of a size that counts.
         *("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),
         # No terminals: the machine has only so many, and one bot could take them all.
@@ -181,29 +198,45 @@ _SHOWN = frozenset(
 
 
 @cache
-def _covered() -> tuple[str, ...]:
-    """Return the mounts over everything else in /proc that anybody may read: an empty device for files, an empty folder for folders."""
+def _covered(*, has_rules: bool) -> tuple[str, ...]:
+    """Return the mounts over everything else in /proc that anybody may read: an empty device for files, an empty folder for folders.
+
+    ``has_rules``: Landlock denies reading the files, so only folders are covered. The rules can't hide the names in them.
+    """
     parts: list[str] = []
     for name in sorted(os.listdir("/proc")):
         path = f"/proc/{name}"
         if name in _SHOWN or name.isdigit() or path in _FIXED or os.path.islink(path) or not os.stat(path).st_mode & 0o004:
             continue
-        parts += ["--size", "4096", "--tmpfs", path, "--remount-ro", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]
+        if os.path.isdir(path):
+            parts += ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
+        elif not has_rules:
+            parts += ["--ro-bind", "/dev/null", path]
     return tuple(parts)
+
+
+def _readable() -> list[str]:
+    """Return the names in /proc that a bot may read."""
+    return sorted({*_SHOWN, *map(os.path.basename, _FIXED)})
 
 
 #: Files of /proc that runtimes read, and that have fixed contents in a sandbox.
 _FIXED = ("/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime")
 
 
-def data(limits: Limits) -> dict[str, bytes]:
-    """Return the contents of files that are made for a sandbox, by path, in the order of their descriptors."""
+def files(limits: Limits) -> dict[str, bytes | None]:
+    """Return the contents of files that are made for a sandbox, by path, in the order of their descriptors. None: as on the host."""
     cpuinfo, stat = _processors()
     memory = limits.memory_bytes >> 10
     meminfo = "".join(f"{name + ':':<16}{memory:>8} kB\n" for name in ("MemTotal", "MemFree", "MemAvailable"))
+    fixed = zip(_FIXED, (cpuinfo, b"0.00 0.00 0.00 1/1 1\n", meminfo.encode(), stat, b"0.00 0.00\n"), strict=True)
     # The one host that there is: programs that talk to themselves over its loopback interface know it by this name.
-    contents = {"/etc/hosts": b"127.0.0.1 localhost\n"}
-    return contents | dict(zip(_FIXED, (cpuinfo, b"0.00 0.00 0.00 1/1 1\n", meminfo.encode(), stat, b"0.00 0.00\n"), strict=True))
+    return {"/etc/hosts": b"127.0.0.1 localhost\n", **dict.fromkeys(_copied()), **dict(fixed)}
+
+
+def _by(path: str) -> str:
+    """Return the option that makes a file: in /proc only a mount can."""
+    return "--ro-bind-data" if path in _FIXED else "--file"
 
 
 @cache
@@ -239,9 +272,16 @@ def _system() -> tuple[str, ...]:
     # Made here, because what bwrap makes by itself others may not be allowed to enter.
     parts += ["--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl"]
     for path in settings:
-        if os.path.exists(path):
+        if os.path.exists(path) and path not in _copied():
             parts += ["--ro-bind", path, path]
     return tuple(parts)
+
+
+@cache
+def _copied() -> tuple[str, ...]:
+    """Return the settings that the sandbox copies into its own memory: files that everybody may read. That takes less time than mounts."""
+    paths = [f"/etc/{name}" for name in _SETTINGS]
+    return tuple(path for path in paths if os.path.isfile(path) and os.stat(path).st_mode & 0o004)
 
 
 def _is_shown(path: str) -> bool:
@@ -266,19 +306,27 @@ def parents_of(path: str) -> list[str]:
     return ["/" + "/".join(names[: count + 1]) for count in range(len(names))]
 
 
-def caps(prlimit: str, limits: Limits, cpu_seconds: int | None, data_bytes: int | None, processes: int | None) -> tuple[str, ...]:
-    """Return the command that sets hard resource limits for a program; it can't raise them again."""
+def hard_limits(limits: Limits, cpu_seconds: int | None, data_bytes: int | None, processes: int | None) -> dict[str, int]:
+    """Return the hard resource limits of a program by name; it can't raise them again."""
     # Processor time for a bot that no clock measures, such as one whose referee and supervisor were killed together. Data, not the
     # address space: runtimes reserve much more of that than they use.
     optional = {"cpu": cpu_seconds, "data": data_bytes, "nproc": processes}
-    return (
-        prlimit,
+    return {
         # No core dumps: they would fill the host's disk, through the kernel's own helper. Descriptors, and the size of any one file.
-        *("--core=0", f"--nofile={limits.open_files}", f"--fsize={limits.scratch_bytes}"),
-        *(f"--{name}={value}" for name, value in optional.items() if value is not None),
+        "core": 0,
+        "nofile": limits.open_files,
+        "fsize": limits.scratch_bytes,
+        **{name: value for name, value in optional.items() if value is not None},
         # Memory that can't be swapped, message queues and real-time priority reach beyond the bot's own share.
-        *("--memlock=65536", "--msgqueue=0", "--rtprio=0", "--"),
-    )
+        "memlock": 65_536,
+        "msgqueue": 0,
+        "rtprio": 0,
+    }
+
+
+def prlimit(limits: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the command that sets hard resource limits, by name, for the program behind it."""
+    return (tool("prlimit") or "prlimit", *(f"--{name}={value}" for name, value in limits.items()), "--")
 
 
 def environment(path: Iterable[str]) -> dict[str, str]:

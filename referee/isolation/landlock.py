@@ -1,19 +1,28 @@
-"""Hides per-process files of /proc, which no mount can cover, by Landlock rules set inside the sandbox.
+"""Hides files of /proc by Landlock rules set inside the sandbox, and sets the bot's resource limits in the same process.
 
 Theory of operation. ``/proc/PID/mountinfo`` shows paths of the host, and ``smaps`` tells which pages of the system's files another bot
 has in memory. The files differ from process to process, so an empty file can't be mounted over them. Landlock instead allows
-reading by path: everything except /proc, the files at the top of /proc, and the files of the program's own process that runtimes read. The
-rules hold for the program and all its child processes. Pipes, sockets and memory have no path, so they are never denied.
+reading by path: everything except /proc, a few files and folders at the top of /proc, and the files of the program's own process that
+runtimes read. The rules hold for the program and all its child processes. Pipes, sockets and memory have no path, so they are never
+denied. The counters of the machine at the top of /proc need no mounts then; bubblewrap takes longer for each mount than all rules take.
 
 The rules name the mounts of bubblewrap. So they can be made only inside, by the last program before the bot. setpriv can do that from
 util-linux 2.39 on. Until that version is everywhere, Perl does it: it is part of every Debian, and it starts in a few milliseconds, where
-Python with ctypes needs twenty. Without Perl, or without Landlock in the kernel, those files are readable, and ``referee doctor`` says
-so.
+Python with ctypes needs twenty. Perl doesn't start the bot if the kernel refuses the rules or a limit. Without Perl, or without Landlock
+in the kernel, empty files are mounted over the counters, the files of processes are readable, and ``referee doctor`` says so.
 
 Source: the kernel's documentation, "Landlock: unprivileged access control"; <linux/landlock.h>.
 """
 
 from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from referee.isolation import seccomp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 #: Files of its own process that the program may read, besides links such as ``exe`` and ``fd``, which lead elsewhere.
 OWN_FILES = ("auxv", "cmdline", "comm", "environ", "io", "limits", "maps", "oom_score_adj", "sched", "stat", "statm", "status")
@@ -21,9 +30,18 @@ OWN_FILES = ("auxv", "cmdline", "comm", "environ", "io", "limits", "maps", "oom_
 #: The prefix of the log line if the program can't be started.
 PREFIX = "landlock"
 
-# Numbers of the system calls are those of every architecture. The set handles LANDLOCK_ACCESS_FS_READ_FILE (4) alone; a rule is a
+_CREATE_RULESET = 444
+_VERSION = 1  # LANDLOCK_CREATE_RULESET_VERSION
+
+# Numbers of Landlock's system calls are those of every architecture. The set handles LANDLOCK_ACCESS_FS_READ_FILE (4) alone; a rule is a
 # packed struct landlock_path_beneath_attr, whose descriptor is opened with O_PATH | O_CLOEXEC.
 _SCRIPT = r"""
+sub refuse { print STDERR "PREFIX: $_[0] can't be set ($!); try: referee doctor\n"; exit(125) }
+my @limits = (LIMITS);
+for my $limit (@limits) {
+    my $value = pack("QQ", $$limit[1], $$limit[1]);
+    syscall(PRLIMIT, 0, $$limit[0], $value, 0) == 0 or refuse("a limit of the sandbox");
+}
 my $access = pack("Q", 4);
 my $rules = syscall(444, $access, length $access, 0);
 sub allow {
@@ -31,14 +49,11 @@ sub allow {
     my $rule = pack("Ql", 4, fileno $place);
     syscall(445, $rules, 1, $rule, 0);
 }
-if ($rules >= 0) {
-    opendir(my $root, "/");
-    for my $name (readdir $root) { allow("/$name") unless $name =~ /^(\.\.?|proc)$/ }
-    opendir(my $proc, "/proc");
-    for my $name (readdir $proc) { allow("/proc/$name") unless $name =~ /^(\d+|\.\.?)$/ or -l "/proc/$name" }
-    for my $name (qw(OWN_FILES)) { allow("/proc/$$/$name") }
-    syscall(446, $rules, 0);
-}
+opendir(my $root, "/");
+for my $name (readdir $root) { allow("/$name") unless $name =~ /^(\.\.?|proc)$/ }
+for my $name (qw(SHOWN)) { allow("/proc/$name") }
+for my $name (qw(OWN_FILES)) { allow("/proc/$$/$name") }
+syscall(446, $rules, 0) == 0 or refuse("the rules of the sandbox");
 exec { $ARGV[0] } @ARGV;
 my $status = $! == 2 ? 127 : 126;
 print STDERR "PREFIX: failed to execute $ARGV[0]: $!\n";
@@ -46,8 +61,28 @@ exit($status);
 """
 
 
-def before(perl: str | None) -> tuple[str, ...]:
-    """Return the command in front of the bot's command line; empty without Perl."""
-    if perl is None:
-        return ()
-    return (perl, "-e", _SCRIPT.replace("OWN_FILES", " ".join(OWN_FILES)).replace("PREFIX", PREFIX), "--")
+@cache
+def is_known() -> bool:
+    """True if the kernel has Landlock and lets this process use it."""
+    import ctypes
+
+    return bool(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION) > 0)
+
+
+def before(perl: str, shown: Iterable[str], caps: Mapping[int, int]) -> tuple[str, ...]:
+    """Return the command in front of the bot's command line.
+
+    ``shown`` are the names in /proc that the bot may read, besides its own processes. ``caps`` are hard resource limits, by the numbers of
+    the module ``resource``.
+    """
+    words = {
+        "SHOWN": " ".join(shown),
+        "OWN_FILES": " ".join(OWN_FILES),
+        "LIMITS": ", ".join(f"[{kind}, {value}]" for kind, value in caps.items()),
+        "PRLIMIT": str(seccomp.number("prlimit64")),
+        "PREFIX": PREFIX,
+    }
+    script = _SCRIPT
+    for word, text in words.items():
+        script = script.replace(word, text)
+    return (perl, "-e", script, "--")

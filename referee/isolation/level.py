@@ -206,9 +206,8 @@ def _refuse_unshown(program: Program) -> None:
 
 def _caps(limits: Limits, cpu_seconds: int | None) -> tuple[str, ...]:
     """Return the command that sets resource limits: the system's tool, or the shell if there is none (macOS)."""
-    prlimit = bubblewrap.tool("prlimit")
-    if prlimit is not None:
-        return bubblewrap.caps(prlimit, limits, cpu_seconds, limits.memory_bytes, None)
+    if bubblewrap.tool("prlimit") is not None:
+        return bubblewrap.prlimit(bubblewrap.hard_limits(limits, cpu_seconds, limits.memory_bytes, None))
     script = f"ulimit -c 0; ulimit -n {limits.open_files}; ulimit -f {limits.scratch_bytes // 512}; "
     script += f"ulimit -t {cpu_seconds}; " if cpu_seconds is not None else ""
     return ("/bin/sh", "-c", script + 'exec "$@"', "sh")

@@ -223,7 +223,12 @@ class BubblewrapSandbox(Sandbox):
         os.set_blocking(self.news_fd, False)
         # The supervisor keeps the writing end open, too, so that the end of a killed referee doesn't start the bot.
         block_read, self._block = os.pipe()
-        fds = (filter_read, status_write, block_read, *map(_readable, bubblewrap.data(config.limits).values()))
+        fds = (
+            filter_read,
+            status_write,
+            block_read,
+            *(_opened(path, content) for path, content in bubblewrap.files(config.limits).items()),
+        )
         self.held_fd = os.dup(self._block)
         super().__init__(ProgramStart(bubblewrap.command(config), {"PATH": "/usr/bin:/bin"}, "/", fds), config.limits, level)
         self.is_admitted = False
@@ -389,11 +394,14 @@ class BubblewrapSandbox(Sandbox):
             self._user = None
 
 
-def _readable(data: bytes) -> int:
-    """Return a descriptor from which these bytes can be read; a machine with many processors has more of them than fit into a pipe."""
+def _opened(path: str, content: bytes | None) -> int:
+    """Return a descriptor from which a file's content can be read. None: that of the host's file."""
+    if content is None:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    # A machine with many processors has more to tell than fits into a pipe.
     fd = os.memfd_create("data")
     with open(fd, "wb", closefd=False) as file:
-        file.write(data)
+        file.write(content)
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
 

@@ -178,6 +178,13 @@ def program(*, has_network: bool = True, is_build: bool = False) -> bytes:
     return _exported(rules)
 
 
+def number(name: str) -> int:
+    """Return the number of a system call on this machine. OSError or ImportError as for ``program``; ValueError for an unknown call."""
+    import pyseccomp as seccomp
+
+    return int(seccomp.resolve_syscall(seccomp.system_arch(), name))
+
+
 def _is_known(seccomp: Any, name: str) -> bool:
     try:
         return bool(seccomp.resolve_syscall(seccomp.system_arch(), name) >= 0)

@@ -82,14 +82,15 @@ def network() -> tuple[bool, str]:
 
 
 def hidden() -> tuple[bool, str]:
-    """The kernel's command line, which describes the host, can't be read. The table of mounts is hidden only with Landlock."""
-    read = {"/proc/cmdline": b"", "/proc/self/mountinfo": b""}
+    """The kernel's command line, which describes the host, and its counters can't be read. The table of mounts is hidden only with Landlock."""
+    read = {"/proc/cmdline": b"", "/proc/vmstat": b"", "/proc/self/mountinfo": b""}
     for path in read:
         with contextlib.suppress(OSError), open(path, "rb") as file:
             read[path] = file.read()
-    line, mounts = read.values()
-    seen = ("READ" if line else "hidden", "readable (it takes Perl and a kernel with Landlock to hide it)" if mounts else "hidden")
-    return not line, "the kernel's command line: {}, the table of mounts: {}".format(*seen)
+    line, counters, mounts = read.values()
+    seen = ["READ" if content else "hidden" for content in (line, counters)]
+    seen.append("readable (it takes Perl and a kernel with Landlock to hide it)" if mounts else "hidden")
+    return not line and not counters, "the kernel's command line: {}, its counters: {}, the table of mounts: {}".format(*seen)
 
 
 def alone() -> tuple[bool, str]:

@@ -166,8 +166,8 @@ class ProcessPlayer:
     def start_refusal(self) -> str | None:
         """Return why its program could not be started in its sandbox; None if it was started."""
         words, status = self.log.last_lines(), self.process.status
-        if status == 125 and words and words[-1].startswith(b"relay: "):
-            return f"The {who(self.seat, self.label)} can't be started: {escape(words[-1][7:], 200)}"
+        if status == 125 and words and words[-1].startswith((b"relay: ", b"landlock: ")):
+            return f"The {who(self.seat, self.label)} can't be started: {escape(words[-1].partition(b': ')[2], 200)}"
         if status in (126, 127) and words and words[-1].startswith(_NOT_STARTED):
             number = errno.ENOENT if status == 127 else errno.EACCES
             if b"format" in words[-1]:
