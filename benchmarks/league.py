@@ -32,8 +32,8 @@ from referee.league.values import MatchRecord, MatchTask, Team
 from referee.league.worker import Played, Terms
 from referee.match.options import MatchOptions, RunOptions, TimeControl
 
-#: The budgets: the time of many matches beside their share of one, busy cores in percent, memory in MiB.
-LONGER, BUSY, GROWTH = 1.1, 92.0, 20.0
+#: The budgets: the time of many matches beside their share of one, busy cores in percent, those busy with the matches, memory in MiB.
+LONGER, BUSY, PLAYING, GROWTH = 1.1, 92.0, 88.0, 20.0
 #: How often one match is played alone.
 ALONE = 15
 #: Pretended matches before the first reading of the memory, and between two readings.
@@ -65,7 +65,7 @@ def full_machine(rounds: int, steps: int, matches: int, folder: Path) -> list[Fi
     return [
         Figure(f"{matches} matches, {slots} at once", "s", seconds, shares, "ratio", LONGER),
         Figure("cores busy, whole machine", "%", busy, None, "value", BUSY, at_least=True),
-        Figure("cores busy with the matches", "%", own, None, "value"),
+        Figure("cores busy with the matches", "%", own, None, "value", PLAYING, at_least=True),
     ]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
 from sandboxes import command_of
@@ -70,8 +71,16 @@ def helpers(worker: psutil.Process) -> dict[str, list[psutil.Process]]:
     return found
 
 
-def struck(pool: LocalPool, level: str, lots: random.Random) -> bool:
-    """Kill a worker, or a process between it and its bots; False if it was gone.
+class RandomKills(NamedTuple):
+    """Kills of workers and their helpers: the results of all matches, the number of kills by what was killed, all workers' numbers."""
+
+    records: list[MatchRecord]
+    killed: Counter[str]
+    workers: set[int]
+
+
+def struck(pool: LocalPool, level: str, lots: random.Random) -> str:
+    """Kill a worker, or a process between it and its bots, and return which; "" if it was gone.
 
     A supervisor only in a sandbox: elsewhere a bot may have killed it, and the bot that was asked loses.
     """
@@ -80,17 +89,19 @@ def struck(pool: LocalPool, level: str, lots: random.Random) -> bool:
         kind = lots.choice(("worker", "keeper", "supervisor") if level == "strict" else ("worker", "keeper"))
         for process in [worker] if kind == "worker" else helpers(worker)[kind][:1]:
             process.send_signal(signal.SIGKILL)
-            return True
-    return False
+            return kind
+    return ""
 
 
-def kill_at_random(level: str, kills: int, folder: Path, lots: random.Random) -> list[MatchRecord]:
-    """Kill so many processes of workers while they play; the results of all matches, of which void ones were played again."""
+def kill_at_random(level: str, kills: int, folder: Path, lots: random.Random) -> RandomKills:
+    """Kill so many processes of workers while they play. Void matches are played again."""
     found: list[MatchRecord] = []
+    killed: Counter[str] = Counter()
     with contextlib.closing(opened(level, folder, 2)) as pool:
-        number = running = done = 0
-        while running or done < kills:
-            while pool.room and done < kills:
+        numbers = {worker.pid for worker in workers(pool)}
+        number = running = 0
+        while running or killed.total() < kills:
+            while pool.room and killed.total() < kills:
                 pool.submit(task(number, 40))
                 number += 1
                 running += 1
@@ -101,7 +112,9 @@ def kill_at_random(level: str, kills: int, folder: Path, lots: random.Random) ->
                     found.append(ended.report.record)
                 else:
                     pool.submit(ended.task)
-            if done < kills and lots.random() < 0.3 and struck(pool, level, lots):
-                done += 1
+            with contextlib.suppress(psutil.NoSuchProcess):
+                numbers.update(worker.pid for worker in workers(pool))
+            if killed.total() < kills and lots.random() < 0.3 and (kind := struck(pool, level, lots)):
+                killed[kind] += 1
     assert len(found) == number
-    return found
+    return RandomKills(found, killed, numbers)

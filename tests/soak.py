@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 
 from quick_workers import kill_at_random
-from sandboxes import PATIENT, ROOT, USER, busy, opened
+from sandboxes import PATIENT, ROOT, USER, busy, census, opened
 from victims import KILLS, Victim
 
 from referee import games
@@ -131,15 +131,28 @@ def at_once(count: int) -> Counter[str]:
 
 
 def worker_kills(count: int, level: str, random_moments: random.Random) -> Counter[str]:
-    """Kill workers that play match after match, and what is between them and their bots; how many matches lost by it."""
+    """Kill workers that play match after match, and what is between them and their bots; how many matches lost by it, and what was left."""
     with tempfile.TemporaryDirectory() as folder:
-        records = kill_at_random(level, count, Path(folder), random_moments)
-    found = Counter({f"{level}: matches of killed workers": len(records)})
-    for record in records:
+        kills = kill_at_random(level, count, Path(folder), random_moments)
+    ended = time.monotonic()
+    while (left := _left_by(kills.workers)) and time.monotonic() - ended < ALLOWED:
+        time.sleep(0.05)
+    found = Counter({f"{level}: matches of killed workers": len(kills.records)})
+    found.update({f"{level}: a {kind} of workers killed": number for kind, number in kills.killed.items()})
+    if left:
+        found[f"LEFT by workers at {level}"] += 1
+        print(f"left after {ALLOWED:g} s by workers at {level}: {left}", flush=True)
+    for record in kills.records:
         if record.faults:
             found[f"LOST at {level}"] += 1
             print(f"lost at {level}: {record.faults}", flush=True)
     return found
+
+
+def _left_by(workers: set[int]) -> list[object]:
+    """Return the processes, control groups and files that workers with these numbers have left."""
+    counted = census(*workers)
+    return [left for kind in ("processes", "groups", "files") if (left := counted[kind])]
 
 
 def as_user(arguments: list[str], *, has_groups: bool) -> int:
@@ -168,7 +181,7 @@ def as_user(arguments: list[str], *, has_groups: bool) -> int:
 
 
 def main() -> int:
-    """Run what is asked for; 1 if anything was left, late or refused."""
+    """Run what is asked for; 1 if anything was left, lost, late or refused."""
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("--kills", type=int, default=1000, help="kills in all")
     reader.add_argument("--worker-kills", type=int, default=200, help="kills of workers and their supervisors at each level")
@@ -211,7 +224,7 @@ def main() -> int:
                 str(given.seed + 1 + has_groups),
             ]
             bad = as_user(arguments, has_groups=has_groups) != 0 or bad
-    print("something was left, late or refused" if bad else "nothing was left, late or refused")
+    print("something was left, lost, late or refused" if bad else "nothing was left, lost, late or refused")
     return int(bad)
 
 

@@ -29,7 +29,9 @@ def test_kills_at_random_moments_lose_and_leave_nothing(
     need(level != "strict" or not missing(), missing())
     mark = uuid.uuid4().hex
     monkeypatch.setenv(MARK, mark)
-    for record in kill_at_random(level, 8, tmp_path, random.Random(level)):
+    kills = kill_at_random(level, 8, tmp_path, random.Random(level))
+    assert kills.killed.total() == 8
+    for record in kills.records:
         assert record.faults == {}
         assert record.steps == 40
     left = []
