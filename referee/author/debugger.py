@@ -42,11 +42,11 @@ def under_debugger(spec: Spec, port: int) -> Spec:
     from referee.players import attach
     from referee.support.packages import need_debugger
 
-    shown = escape(spec.label, 120)
+    shown = spec.label[:120]
     changed = attach.under_debugger(spec.program, port)
     if changed is None:
         raise UsageError(
-            f"--attach is for Python bots, and '{shown}' is started by {escape(Path(spec.program.argv[0]).name, 80)!r}; a bot in a command line is "
+            f"--attach is for Python bots, and '{shown}' is started by {Path(spec.program.argv[0]).name!r}; a bot in a command line is "
             'written as "python3 bot.py".'
         )
     python = changed.argv[0]
@@ -198,11 +198,11 @@ def debug_lines(
     """Return the result for people, in lines of ``wide`` columns. ``test`` is the written test and the replay beside it."""
     asked, state = to_turn.asked, to_turn.last.state
     seat, game = asked.seat, asked.game
-    place = f"turn {to_turn.last.turn:,} of {escape(str(file), 200)}: the {escape(seat, 20)} is asked"
+    place = f"turn {to_turn.last.turn:,} of {file}: the {seat:.20} is asked"
     facts = [("debug", place), *status_facts(game, state)]
     lines = [line for name, text in facts for line in wrapped(name, 10, text, wide)]
     lines += ["", *board(game, state, wide), ""]
-    told = [("told", escape(str(notice["text"]), 400)) for notice in to_turn.last.notices]
+    told = [("told", str(notice["text"])) for notice in to_turn.last.notices]
     facts = [*told, *_answers(game, to_turn, found), *_earlier(found), *_after(played)]
     if test is not None:
         facts.append(("test", f"{test[0]}, with {test[1].name} beside it"))
@@ -215,14 +215,14 @@ def _answers(game: Game[Any, Any], to_turn: QuestionsToTurn, found: Debugged) ->
     recorded, given = to_turn.recorded, found.given
     lines = [("recorded", _judged(game, recorded, judge(to_turn, recorded)) if recorded is not None else "not in the replay")]
     if not found.is_ready:
-        lines.append(("now", f"the bot failed before its first question: {escape(str(given), 600)}"))
+        lines.append(("now", f"the bot failed before its first question: {given}"))
     elif found.failed is not None:
-        lines.append(("now", f"the bot failed in turn {found.failed}, so it was not asked here: {escape(str(given), 600)}"))
+        lines.append(("now", f"the bot failed in turn {found.failed}, so it was not asked here: {given}"))
     elif given is not None:
         same = "the same: " if recorded is not None and given.is_as(recorded) else ""
         lines.append(("now", f"{same}{_judged(game, given, judge(to_turn, given))}"))
         if "say" in found.remark:
-            lines.append(("", f"it said: {escape(str(found.remark['say']), 400)}"))
+            lines.append(("", f"it said: {found.remark['say']}"))
     else:
         lines.append(("now", "it was not asked: another player failed before"))
     return lines
@@ -230,13 +230,13 @@ def _answers(game: Game[Any, Any], to_turn: QuestionsToTurn, found: Debugged) ->
 
 def _judged(game: Game[Any, Any], given: Given, judgment: Judgment | None) -> str:
     if not given.is_answer:
-        return f"failed, {given.kind}: {escape(given.text, 600)}"
-    refused = "" if judgment is None else "; ".join(escape(text, 400) for text in judgment.refused)
+        return f"failed, {given.kind}: {given.text}"
+    refused = "" if judgment is None else "; ".join(judgment.refused)
     status = ""
     if judgment is not None and judgment.after is not None:
         outcome = game.outcome(judgment.after)
         if outcome is not None:
-            status = f"; then the match is over: {escape(outcome.text, 200).rstrip('.')}"
+            status = f"; then the match is over: {outcome.text.rstrip('.')}"
         elif game.text is not None:
             status = f"; then {', '.join(f'{name} {value:,}' for name, value in game.text.status_fields(judgment.after).items())}"
     shown = str(given) if given.kind == MOVE else "a pass"
@@ -245,7 +245,7 @@ def _judged(game: Game[Any, Any], given: Given, judgment: Judgment | None) -> st
 
 def _earlier(found: Debugged) -> list[tuple[str, str]]:
     total = found.same + found.different
-    notes = [("note", escape(note, 600)) for note in found.notes]
+    notes = [("note", note) for note in found.notes]
     if not total:
         return notes
     text = f"all {total:,} answers are the recorded ones" if total > 1 else "the one answer is the recorded one"
@@ -258,9 +258,9 @@ def _after(played: PlayedMatch | None) -> list[tuple[str, str]]:
     if played is None:
         return []
     result = played.result
-    lines = [("played on", escape(result.outcome.text, 400))]
-    lines += [("fault", escape(fault.text, 600)) for fault in result.faults.values()]
-    lines += [("note", escape(note, 600)) for note in result.notes]
+    lines = [("played on", result.outcome.text)]
+    lines += [("fault", fault.text) for fault in result.faults.values()]
+    lines += [("note", note) for note in result.notes]
     return [*lines, ("replay", str(played.replay))]
 
 

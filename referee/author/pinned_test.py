@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.replay.paths import SUFFIX
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from referee.games.game import Json
@@ -40,12 +39,12 @@ def check_free(path: Path) -> Path:
     """Return the path of the replay beside a new test. UsageError if either exists already, or can't be made there."""
     beside = path.with_name(path.name.removesuffix(".py") + SUFFIX)
     if not re.fullmatch(r"\w[\w.-]*\.py", path.name):
-        raise UsageError(f"--as-test is {escape(str(path), 200)!r}, but must be the name of a new Python file, such as test_step.py.")
+        raise UsageError(f"--as-test is {str(path)!r}, but must be the name of a new Python file, such as test_step.py.")
     if not path.parent.is_dir():
-        raise UsageError(f"--as-test: the folder {escape(str(path.parent), 200)!r} does not exist.")
+        raise UsageError(f"--as-test: the folder {str(path.parent)!r} does not exist.")
     for each in (path, beside):
         if os.path.lexists(each):
-            raise UsageError(f"--as-test: {escape(str(each), 200)} exists already; name another file.")
+            raise UsageError(f"--as-test: {each} exists already; name another file.")
     return beside
 
 

@@ -16,7 +16,6 @@ from referee.match.options import CPU
 from referee.match.seeds import new_seed
 from referee.players.spec import resolve
 from referee.replay.reader import read_lines
-from referee.support.escape import escape
 from referee.support.packages import install_command, to_watch
 from referee.support.words import fitted
 
@@ -83,7 +82,7 @@ def _usable_spy(samples: Samples, flame: Path | None) -> str | None:
     """Return the path of py-spy, or None where it can't be used; ``samples.problem`` says why. Raises UsageError if a flame graph needs it."""
     if flame is not None and (flame.is_dir() or not flame.absolute().parent.is_dir()):
         what = "is a folder" if flame.is_dir() else "is in a folder that does not exist"
-        raise UsageError(f"--flame {escape(str(flame), 200)} {what}; name a file, such as flame.svg.")
+        raise UsageError(f"--flame {flame} {what}; name a file, such as flame.svg.")
     found = sampling.py_spy()
     if found is None:
         install = install_command("py-spy")
@@ -250,7 +249,7 @@ def _lines(report: dict[str, Any], samples: Samples, wide: int) -> list[str]:
     games, count = report["games"], report["answers"]
     kind = " of processor time" if report["clock"] == CPU else ""
     begin = (
-        f"{report['seat']} {escape(report['bot'], 60)} against {escape(report['against'], 60)}: "
+        f"{report['seat']} {report['bot']:.60} against {report['against']:.60}: "
         f"{len(games):,} game{'s' * (len(games) != 1)}, {count:,} answer{'s' * (count != 1)}, {report['seconds']:.3f} s{kind}"
     )
     lines = fitted(begin, 2, wide)
@@ -269,7 +268,7 @@ def _lines(report: dict[str, Any], samples: Samples, wide: int) -> list[str]:
         lines += [place.rstrip(), f"    {one['replay']}"] if is_wide else [f"{place} {one['replay']}"]
     lines += _function_lines(samples, wide)
     if report["flame"] is not None:
-        lines.append(f"flame graph: {escape(report['flame'], 200)}")
+        lines.append(f"flame graph: {report['flame']}")
     return [*lines, f"Next:  {report['longest'][0]['watch']}"]
 
 

@@ -186,7 +186,7 @@ class Sampler(Listener):
     def _give_up(self) -> None:
         lines = [line for line in self._said.decode("utf-8", "replace").splitlines() if line.strip()]
         said = next((line for line in lines if line.startswith("Error")), lines[0] if lines else "it said nothing")
-        why = escape(said.removeprefix("Error:").strip(), 200)
+        why = said.removeprefix("Error:").strip()
         if "python version" in said or "python process" in said.lower():
             why = "the bot's process is no Python program, or starts one as another process"
         elif "ermission" in said:

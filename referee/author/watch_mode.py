@@ -13,7 +13,6 @@ from referee.author.tally import Change, ChangeListener, FilesChanged, Tally
 from referee.errors import RefereeError, StartError, UsageError
 from referee.match.seeds import new_seed
 from referee.players.spec import resolve
-from referee.support.escape import escape
 from referee.support.packages import need_author, to_watch
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ class _WatchSession:
         self._keep(files)
         if not played.result.started:
             self._tally.failed += 1
-            faults = " ".join(escape(fault.text, 400) for fault in played.result.faults.values())
+            faults = " ".join(fault.text for fault in played.result.faults.values())
             self._put({"changed": _names(changed), "error": faults, "exit_code": StartError.exit_code}, f"no match: {faults}")
             return
         change = self._tally.add(played, self._game)
@@ -177,14 +176,14 @@ class _WatchSession:
         if tally.last is not None:
             most = max(KEPT, len(self._matches))
             kept = f"the last {most} replays are kept" if tally.played > most else "the replays are kept"
-            self._output.say(f"In {escape(str(tally.last.replay.parent))}/ {kept}.")
+            self._output.say(f"In {tally.last.replay.parent}/ {kept}.")
             self._output.put(f"Next:  {to_watch(tally.last.replay)}")
 
 
 def _names(files: list[Path]) -> list[str]:
     """Return paths as they are told: relative to the current folder if they are in it."""
     here = Path.cwd()
-    return [escape(str(file.relative_to(here) if file.is_relative_to(here) else file)) for file in files]
+    return [str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files]
 
 
 def _remove(files: tuple[Path, ...]) -> None:
@@ -204,7 +203,7 @@ def _line(played: PlayedMatch, change: Change | None) -> str:
     if change is not None:
         parts.append(_told(change, played))
     parts += [f"{seat} {clock.used:.2f} s" for seat, clock in result.clocks.items()]
-    faults = [escape(fault.text, 400) for fault in result.faults.values()]
+    faults = [fault.text for fault in result.faults.values()]
     return "  ".join([*parts, os.path.relpath(played.replay), *faults])
 
 

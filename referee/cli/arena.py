@@ -18,7 +18,6 @@ from referee.cli.plain import Program
 from referee.cli.season import Folder, invite, opened_arena
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
-from referee.support.escape import escape
 from referee.support.packages import need_league
 from referee.support.words import counted, program
 
@@ -55,7 +54,7 @@ def new(
     from referee.arena.config import FILE
 
     with contextlib.closing(begin(folder, game, rules, database)) as opened:
-        put(f"{escape(str(folder / FILE), 200)}: {opened.league.game}, rules {opened.league.rules}")
+        put(f"{folder / FILE}: {opened.league.game}, rules {opened.league.rules}")
         put(f"Next:  {program()} arena add {shlex.quote(str(folder))} BOT --team NAME")
 
 
@@ -95,7 +94,7 @@ def add(
         finally:
             line.end()
         if is_known and not as_json:
-            say(f"{escape(team, 60)} has handed in these files before.")
+            say(f"{team} has handed in these files before.")
         _put_version(opened, version, as_json=as_json)
     if version.report.get("reason"):
         raise typer.Exit(1)
@@ -151,7 +150,7 @@ def history(
         shown = next((one for one in found if one.version.is_active and one.records), None)
         if shown is not None:
             put("", f"Version {shown.version.number} against:")
-            rows = [(escape(record.opponent, 60), record.duels, record.won, record.tied, record.lost) for record in shown.records]
+            rows = [(record.opponent, record.duels, record.won, record.tied, record.lost) for record in shown.records]
             put(*_columns([("opponent", "duels", "won", "tied", "lost"), *rows], left=(0,)))
 
 
@@ -228,9 +227,9 @@ def final(
         if as_json:
             put_json({**begun._asdict(), "reveal": str(begun.reveal)})
             return
-        put(f"A final of {counted(len(begun.teams), 'team')}, {kind}, in {escape(str(out), 200)}")
+        put(f"A final of {counted(len(begun.teams), 'team')}, {kind}, in {out}")
         put(f"Publish this now:           {begun.commitment}")
-        put(f"Publish this after the end: {escape(str(begun.reveal), 200)}")
+        put(f"Publish this after the end: {begun.reveal}")
         put(f"Next:  {program()} league resume {shlex.quote(str(out))}")
 
 
@@ -274,11 +273,11 @@ def _put_version(opened: OpenArena, version: Version, *, as_json: bool) -> None:
         return
     number = f"version {version.number}" if version.number else "the version"
     if reason:
-        put(f"{escape(version.team, 60)}: {number} is refused. {reason}")
+        put(f"{version.team}: {number} is refused. {reason}")
         for one in version.report.get("failed", ()):
             put(f"  {one['seat']}: {one['name']}: {one['text']}" + (f"  {one['remedy']}" if one["remedy"] else ""))
         return
-    put(f"{escape(version.team, 60)}: {number} is accepted, and active.")
+    put(f"{version.team}: {number} is accepted, and active.")
     put(f"Next:  {_again(opened)}")
 
 
@@ -314,7 +313,7 @@ def _table(places: Sequence[Standing]) -> list[str]:
     rows: list[tuple[Any, ...]] = [("rank", "version", "rating", "95 %", "possible ranks", "duels")]
     for place in places:
         version, rating = place.version, place.rating
-        name = escape(version.name, 60)
+        name = version.name
         name += " (reference)" if version.is_reference else " (active)" if version.is_active else ""
         name += "" if place.forfeit is None else " (can't start)"
         ranks = f"{rating.best_rank}" if rating.best_rank == rating.worst_rank else f"{rating.best_rank}-{rating.worst_rank}"
@@ -326,7 +325,7 @@ def _version_row(one: VersionHistory) -> tuple[Any, ...]:
     version, rating = one.version, one.rating
     status = "active" if version.is_active else version.status
     shown = ("", "") if rating is None else (f"{rating.elo:+.0f}", f"{rating.low:+.0f} to {rating.high:+.0f}")
-    return (version.number, status, *shown, one.duels, escape(version.note, 60))
+    return (version.number, status, *shown, one.duels, version.note)
 
 
 def _columns(rows: Sequence[Sequence[Any]], left: Container[int]) -> list[str]:

@@ -18,7 +18,6 @@ from referee.errors import PlayerError
 from referee.league.summary import summarize, summary_lines
 from referee.match.seeds import new_seed
 from referee.players.spec import HUMAN
-from referee.support.escape import escape
 from referee.support.packages import need_web
 from referee.support.words import program
 
@@ -145,7 +144,7 @@ def play_series(wanted: Request, lineup: Mapping[str, str], games: int, show: Sh
                 place = None
                 found.append(game_of(number, start, seed, Result(played)))
                 if not is_quiet:
-                    say(escape(found[-1].text, 300))
+                    say(found[-1].text)
                 if not played.result.started:
                     raise typer.Exit(3)
                 if not is_last:

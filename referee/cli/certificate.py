@@ -12,7 +12,6 @@ from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import GRADERS
 from referee.cli.plain import Program
 from referee.errors import UsageError
-from referee.support.escape import escape
 from referee.support.packages import need_league, need_sign
 from referee.support.words import counted, program
 
@@ -58,8 +57,8 @@ def new_key(
     if as_json:
         put_json({"private": str(out), "public": str(public), "fingerprint": fingerprint})
         return
-    put(f"private key   {escape(str(out), 200)}   (keep it secret: everybody who has it can sign)")
-    put(f"public key    {escape(str(public), 200)}   (publish it)")
+    put(f"private key   {out}   (keep it secret: everybody who has it can sign)")
+    put(f"public key    {public}   (publish it)")
     put(f"fingerprint   {fingerprint}")
 
 
@@ -78,11 +77,11 @@ def sign(
     path, fingerprint, left = certify(folder, key)
     # Only now it is known that the file holds a private key.
     if key.stat().st_mode & 0o077:
-        say(f"warning: other users can read the private key {escape(str(key), 200)}; try: chmod 600 {shlex.quote(str(key))}")
+        say(f"warning: other users can read the private key {key}; try: chmod 600 {shlex.quote(str(key))}")
     if as_json:
         put_json({"certificate": str(path), "fingerprint": fingerprint, "left_out": left})
         return
-    put(f"{escape(str(path), 200)}, signed by the key with the fingerprint {fingerprint}")
+    put(f"{path}, signed by the key with the fingerprint {fingerprint}")
     _print_left_out(left)
     put(f"Next:  {program()} certificate check {shlex.quote(str(path))} {shlex.quote(str(folder))}")
 
@@ -125,7 +124,7 @@ def check(
 def _print_left_out(names: Sequence[str]) -> None:
     more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
     if names:
-        put(f"{'left out':<12}{', '.join(escape(name, 200) for name in names[:_MOST])}{more} (not covered by the certificate)")
+        put(f"{'left out':<12}{', '.join(names[:_MOST])}{more} (not covered by the certificate)")
 
 
 def _print(found: CertificateReport) -> None:
@@ -133,12 +132,10 @@ def _print(found: CertificateReport) -> None:
     put(*found.problems[:_MOST])
     if len(found.problems) > _MOST:
         put(f"... and {len(found.problems) - _MOST:,} more problems")
-    put(f"{found.kind:<12}{escape(found.name, 200)}, {counted(count, 'replay')}")
-    put(
-        f"{'isolation':<12}{', '.join(f'{escape(level, 40)} ({number:,})' for level, number in list(found.isolation.items())[:10]) or 'none'}"
-    )
-    put(f"{'referee':<12}{escape(found.referee.version, 40)}, Python {escape(found.python, 40)}, code {found.referee.code[:16]}")
-    put(f"{'signed':<12}{escape(found.time, 40)}, by the clock of the signer's machine")
+    put(f"{found.kind:<12}{found.name}, {counted(count, 'replay')}")
+    put(f"{'isolation':<12}{', '.join(f'{level:.40} ({number:,})' for level, number in list(found.isolation.items())[:10]) or 'none'}")
+    put(f"{'referee':<12}{found.referee.version:.40}, Python {found.python:.40}, code {found.referee.code[:16]}")
+    put(f"{'signed':<12}{found.time:.40}, by the clock of the signer's machine")
     put(f"{'fingerprint':<12}{found.fingerprint}")
     _print_left_out(found.left_out)
     put(*found.notes)
@@ -165,7 +162,7 @@ def reveal_grading(folder: Path, *, as_json: bool) -> None:
     if as_json:
         put_json({"file": str(path), "hash": digest})
         return
-    put(f"{escape(str(path), 200)} has the seed and all starts, also the hidden ones: publish it after the deadline only.")
+    put(f"{path} has the seed and all starts, also the hidden ones: publish it after the deadline only.")
     put(f"Everybody can check it:  {program()} grade --check-reveal {path.name} --hash {digest}")
 
 
@@ -182,9 +179,7 @@ def check_revealed(file: Path, digest: str | None, *, as_json: bool) -> None:
         put_json({**found.to_json(), "is_by_hash": digest is not None and found.ok})
     else:
         put(*found.problems)
-        put(
-            f"{escape(found.name, 100)}: {counted(found.starts, 'start')} in {counted(found.tests, 'test')}, {found.hidden:,} of them hidden"
-        )
+        put(f"{found.name:.100}: {counted(found.starts, 'start')} in {counted(found.tests, 'test')}, {found.hidden:,} of them hidden")
         put(f"hash: {found.hash}")
         if found.ok:
             put(*_PROVED[found.hash_covers])

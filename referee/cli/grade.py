@@ -20,7 +20,6 @@ from referee.cli.grade_table import matches, print_marks, students, told
 from referee.cli.options import Workers, open_pool, with_workers
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import LIMITS, NONE
-from referee.support.escape import escape
 from referee.support.packages import need_league
 from referee.support.words import program
 
@@ -194,7 +193,7 @@ def grade(
     if check:
         _check_none("--check-rubric takes no", {**marks, "--out": out})
         if None not in (rubric, submissions):
-            raise UsageError(f"Name one rubric: {escape(str(submissions), 100)} or {escape(str(rubric), 100)}.")
+            raise UsageError(f"Name one rubric: {submissions} or {rubric}.")
         _check_rubric(_load(submissions or rubric, isolation), play, as_json=as_json)
         return
     from referee.grading.grading import is_begun
@@ -236,7 +235,7 @@ def _check_given(
     if gradebook is None:
         _check_none("Without --gradebook there is no", {"--column": column})
     elif not gradebook.is_file():
-        raise UsageError(f"The gradebook {escape(str(gradebook), 200)} does not exist, or is not a file.")
+        raise UsageError(f"The gradebook {gradebook} does not exist, or is not a file.")
 
 
 def _check_one(modes: Mapping[str, bool], submissions: Path | None) -> None:
@@ -245,7 +244,7 @@ def _check_one(modes: Mapping[str, bool], submissions: Path | None) -> None:
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} are different tasks; run them one after the other.")
     if given and given[0] not in ("--rerun", "--only", "--check-rubric", "--check-reveal", "--format") and submissions is not None:
-        raise UsageError(f"{given[0]} takes no SUBMISSIONS, but {escape(str(submissions), 100)} was given.")
+        raise UsageError(f"{given[0]} takes no SUBMISSIONS, but {submissions} was given.")
 
 
 def _check_needed(
@@ -272,7 +271,7 @@ def _load(path: Path | None, isolation: str | None) -> Rubric:
     from referee.grading.rubric import load
 
     if isolation not in (None, "strict", "limits", "none"):
-        raise UsageError(f"--isolation is {escape(repr(isolation), 60)}, but must be strict, limits or none.")
+        raise UsageError(f"--isolation is {isolation!r:.60}, but must be strict, limits or none.")
     found = load(path or Path(RUBRIC))
     if warning := family.weakness(found.seed):
         say(f"warning: {warning}")
@@ -367,9 +366,7 @@ def grade_class(folder: Path, rubric: Rubric | None, wanted: Wanted, play: _Play
         opened.check_files()
         if wanted.rerun is not None:
             opened.rerun(wanted.rerun)
-        say(
-            f"{escape(opened.rubric.name, 100)}: {students(len(opened.submissions))}, {matches(opened.store.counts().planned)} to play, in {folder}"
-        )
+        say(f"{opened.rubric.name}: {students(len(opened.submissions))}, {matches(opened.store.counts().planned)} to play, in {folder}")
         say(f"hash of the starts, to be published with the assignment: {family.committed(opened.rubric)}")
         try:
             play.all(opened)
@@ -402,8 +399,8 @@ def _only(found: Sequence[Submission], student: str, source: Path) -> Submission
     mine = [submission for submission in found if submission.student == student and submission.name]
     if mine:
         return mine[0]
-    known = ", ".join(escape(submission.student, 60) for submission in found if submission.name) or "nobody"
-    raise UsageError(f"{escape(str(source), 200)} has no submission of {escape(repr(student), 80)}; it has those of {escape(known, 600)}.")
+    known = ", ".join(submission.student for submission in found if submission.name) or "nobody"
+    raise UsageError(f"{source} has no submission of {student!r:.80}; it has those of {known}.")
 
 
 def _again(folder: Path) -> str:
@@ -422,7 +419,7 @@ def _finish(grades: Grades, *, after_due: bool, gradebook: Path | None, column: 
         print_marks(grades)
         put(
             "",
-            f"Next:  {escape(str(grades.folder / 'report.html'), 200)} is the report; {escape(str(grades.folder / 'students'), 200)} has a folder for each student.",
+            f"Next:  {grades.folder / 'report.html'} is the report; {grades.folder / 'students'} has a folder for each student.",
         )
     sys.stdout.flush()
     if gradebook is not None:
@@ -455,10 +452,8 @@ def _fill(gradebook: Path, grades: Grades, column: str | None, *, after_due: boo
     filled = gradebooks.fill(gradebook, grades, written, column, after_due=after_due)
     say(*(*filled.notes, *filled.refused))
     if filled.unmatched:
-        say(f"Not in the gradebook: {', '.join(escape(name, 60) for name in filled.unmatched)}.")
-    say(
-        f"{students(len(filled.written))} in {escape(filled.kind)}'s column '{escape(filled.column, 80)}'. Written: {escape(str(written), 200)}"
-    )
+        say(f"Not in the gradebook: {', '.join(filled.unmatched)}.")
+    say(f"{students(len(filled.written))} in {filled.kind}'s column '{filled.column}'. Written: {written}")
 
 
 def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
@@ -481,7 +476,7 @@ def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
             _put_json(grades)
             return
         for test in rubric.tests:
-            line = f"{escape(test.name, 100)}: {', '.join(_example_marks(grades, test.number))}"
+            line = f"{test.name}: {', '.join(_example_marks(grades, test.number))}"
             put(*textwrap.wrap(line, max(columns(120), 30), subsequent_indent="  ", break_on_hyphens=False))
         print_marks(grades)
         if not rubric.is_seed_drawn:
@@ -493,4 +488,4 @@ def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
 def _example_marks(grades: Grades, number: int) -> list[str]:
     from referee.grading.marks import shown_points
 
-    return [f"{escape(student.submission.student, 60)} {shown_points(student.tests[number].points)}" for student in grades.students]
+    return [f"{student.submission.student} {shown_points(student.tests[number].points)}" for student in grades.students]

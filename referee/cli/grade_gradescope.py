@@ -9,7 +9,6 @@ import typer
 
 from referee.cli.app import put, put_json, say
 from referee.errors import UsageError
-from referee.support.escape import escape
 from referee.support.words import program
 
 _PANEL = "Gradescope"
@@ -72,7 +71,7 @@ def make_zip(rubric: Path, out: Path | None, seconds: float | None, runs_per_day
     if as_json:
         put_json({"file": str(made.path), "notes": list(made.notes)})
         return
-    put(escape(str(made.path), 500))
+    put(str(made.path))
     say(*made.notes)
     say("Next: upload it to Gradescope, at Configure Autograder of a programming assignment (docs/gradescope.md).")
 
@@ -85,11 +84,11 @@ def grade_one(
     from referee.grading.gradescope import Deadline, check_runs_per_day
 
     if form != FORMAT:
-        raise UsageError(f"--format is {escape(repr(form), 60)}, but must be {FORMAT}; without --format, {program()} grade grades a class.")
+        raise UsageError(f"--format is {form!r:.60}, but must be {FORMAT}; without --format, {program()} grade grades a class.")
     check_runs_per_day(runs_per_day)
     deadline = Deadline(_DEADLINE if seconds is None else seconds)
     graded = container.run(home or HOME, rubric, deadline, source=source, runs_per_day=runs_per_day, say=say)
     if as_json:
         put_json({"results": str(graded.results)})
     else:
-        put(escape(str(graded.results), 500))
+        put(str(graded.results))

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from referee.cli.app import columns, put
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,14 +24,14 @@ def print_marks(grades: Grades) -> None:
     room = columns(120)
     maximum = shown_points(grades.rubric.maximum)
     head = f"points of {maximum}"
-    wide = max([7, *(len(escape(student.submission.student, 200)) for student in grades.students)])
+    wide = max([7, *(len(student.submission.student) for student in grades.students)])
     wide = min(wide, 30, max(7, room - len(head) - 11))
     put(f"{'student':<{wide}}  {head}  status")
     for student in grades.students:
-        name = _cut(escape(student.submission.student, 200), wide)
+        name = _cut(student.submission.student, wide)
         points = shown_points(student.points) if student.is_complete else "?"
         line = f"{name:<{wide}}  {points:>{len(head)}}  {student.status:<7}"
-        reason = escape(student.reason, 300)
+        reason = student.reason
         left = room - len(line) - 2
         if left >= _LEAST_REASON:
             put(f"{line}  {_cut(reason, left)}".rstrip())

@@ -168,7 +168,7 @@ def replace(
         with contextlib.closing(_pool(opened, {called: new}, workers, absent)) as pool:
             _play(replace_team(opened, new), pool, absent, quiet=quiet, as_json=as_json)
         for other, one in absent.items():
-            say(f"The matches of {escape(other, 60)} were not played: {_why_not(opened, other, one)}")
+            say(f"The matches of {other} were not played: {_why_not(opened, other, one)}")
 
 
 @league.command("withdraw")
@@ -259,9 +259,7 @@ def report(
     except OSError as error:
         if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM) or out is not None:
             raise
-        raise UsageError(
-            f"The report can't be written into {escape(str(folder), 200)} ({error.strerror}). Name another folder with --out."
-        ) from None
+        raise UsageError(f"The report can't be written into {folder} ({error.strerror}). Name another folder with --out.") from None
     finally:
         opened.close()
 
@@ -405,7 +403,7 @@ def _changed(opened: OpenLeague, *, force: bool) -> dict[str, Team]:
         if one.team is None:
             raise UsageError(_why_not(opened, name, one))
     if found and not force:
-        told = "; ".join(f"{escape(name, 60)}: {first(one.what)}" for name, one in list(found.items())[:5])
+        told = "; ".join(f"{name}: {first(one.what)}" for name, one in list(found.items())[:5])
         raise UsageError(
             f"The files of {counted(len(found), 'team')} have changed since the league began ({told}). "
             f"Restore them, or play {'its' if len(found) == 1 else 'their'} matches anew: {_again(opened)} --force"
@@ -448,7 +446,7 @@ def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet:
 
     try:
         say(
-            f"{escape(opened.league.name, 100)}: {len(opened.schedule.active):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
+            f"{opened.league.name}: {len(opened.schedule.active):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
         )
         with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=quiet) as watch:
             Engine(opened.store, pool, opened.schedule, watch, absent).run()

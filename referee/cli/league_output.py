@@ -290,17 +290,17 @@ def warn_of_hosts(opened: OpenLeague) -> None:
     from referee.league.hosts import strange_hosts
 
     for host, why in strange_hosts(opened.store):
-        say(f"warning: the results of the machine {escape(host, 60)} differ from the others' ({why}).")
+        say(f"warning: the results of the machine {host} differ from the others' ({why}).")
     found = opened.store.disagreements()
     if not found:
         return
     seats = {stored.task.key: stored.task.seats for stored in opened.store.matches(done=True)}
     for key, record in found:
-        teams = " and ".join(escape(team, 60) for team in seats.get(key, {}).values())
-        replay = escape(str(opened.folder / record.replay), 200)
+        teams = " and ".join(seats.get(key, {}).values())
+        replay = str(opened.folder / record.replay)
         say(
             f"warning: a match of {teams} was played twice with different results. The first one counts; the second one is from "
-            f"{escape(record.host, 60)}, replay {replay}."
+            f"{record.host}, replay {replay}."
         )
 
 
@@ -315,7 +315,7 @@ def put_export(opened: OpenLeague, about: Mapping[str, Any], out: Path | None, *
         put(*text.splitlines())
     else:
         write_whole(out, text.encode())
-        say(f"Written: {escape(str(out), 200)}")
+        say(f"Written: {out}")
 
 
 def put_check(opened: OpenLeague, *, as_json: bool) -> None:

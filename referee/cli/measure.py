@@ -17,7 +17,6 @@ from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Out, Quiet, Slots, seat_option, with_match_options, words
 from referee.cli.terminal import StatusLine
 from referee.match.events import Listener
-from referee.support.escape import escape
 from referee.support.packages import need_league
 from referee.support.words import counted, program
 
@@ -133,7 +132,7 @@ def _play(comparison: BotComparison, out: Path | None, lines: _ComparisonProgres
 
     def tell_kept(count: int) -> None:
         if count and not is_quiet:
-            say(f"{counted(count, 'match')} of earlier runs in {escape(str(out), 200)}/ are not played again.")
+            say(f"{counted(count, 'match')} of earlier runs in {out}/ are not played again.")
 
     with contextlib.closing(duels_of(comparison, out, lines.tick, lines.note, tell_kept)) as states:
         for known in states:
@@ -188,7 +187,7 @@ def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) 
     if out is not None:
         put(f"  matches  {out / MATCHES_FILE} names the replay of each")
         if not is_whole:
-            put(f"The duels are kept in {escape(str(out), 200)}/: the same command continues them.")
+            put(f"The duels are kept in {out}/: the same command continues them.")
 
 
 def _report(comparison: BotComparison, known: Compared, *, is_whole: bool) -> list[str]:
@@ -211,7 +210,7 @@ def _faults(comparison: BotComparison) -> list[str]:
         starts = [failure for failure in found if failure.is_start]
         begun = f"it did not start in {counted(len(starts), 'match')}" if starts else "it always started"
         text = (starts or found)[0].text
-        lines.append(f"  faults   {escape(team, 60)} in {counted(len(found), 'match')}; {begun}: {text}")
+        lines.append(f"  faults   {team} in {counted(len(found), 'match')}; {begun}: {text}")
     return lines
 
 

@@ -18,7 +18,6 @@ from referee.cli.plain import HIDDEN, named_game, of_games
 from referee.cli.request import LIMITS, OLD_LIMITS
 from referee.errors import UsageError
 from referee.match.options import declared
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -268,7 +267,7 @@ def _workers(values: dict[str, Any]) -> Workers:
         raise UsageError("TLS needs all three of --tls-ca, --tls-cert and --tls-key.")
     for value in tls.values():
         if not Path(value).is_file():
-            raise UsageError(f"The file {escape(value, 200)} for TLS does not exist.")
+            raise UsageError(f"The file {value} for TLS does not exist.")
     _check_place(values["slots"], values["cluster"])
     return Workers(values["slots"], values["cluster"], tls)
 
@@ -283,7 +282,7 @@ def _check_place(slots: int | None, cluster: str | None) -> None:
         if cluster is not None:
             raise UsageError("--slots is for this machine; a cluster has as many slots as its workers have threads.")
     if cluster is not None and _ADDRESS.fullmatch(cluster) is None:
-        raise UsageError(f"--cluster is {escape(repr(cluster), 80)}, but must be an address such as tcp://HOST:8786, or local:N.")
+        raise UsageError(f"--cluster is {cluster!r:.80}, but must be an address such as tcp://HOST:8786, or local:N.")
 
 
 #: Gives a command these options, as the argument ``workers``.

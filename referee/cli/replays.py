@@ -15,7 +15,6 @@ from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import REPLAYS
 from referee.errors import UsageError
 from referee.replay.analysis_report import analysis_json, analysis_lines
-from referee.support.escape import escape
 from referee.support.words import program
 
 if TYPE_CHECKING:
@@ -36,9 +35,9 @@ def asked_seat(seat: str | None, file: Path, bot: str | None, command: str) -> s
     if seat is not None:
         return seat
     words = [str(file), *([bot] if bot is not None else [])]
-    found = seat_of(file, bot, f"{program()} {command} {shlex.join(escape(word, 200) for word in words)}")
+    found = seat_of(file, bot, f"{program()} {command} {shlex.join(words)}")
     if bot is not None:
-        say(f"'{escape(bot, 200)}' is asked as the {found}, which it played in the replay.")
+        say(f"'{bot}' is asked as the {found}, which it played in the replay.")
     return found
 
 
@@ -46,9 +45,9 @@ def recorded_bot(asked: Questions, file: Path, command: str) -> str:
     """Return the program that the replay names for the asked seat, and say so. PlayerError if it isn't found here, or not unchanged."""
     from referee.replay.beginning import unchanged_program
 
-    again = f"{program()} {command} {shlex.quote(escape(str(file), 200))} BOT --seat {asked.seat}"
+    again = f"{program()} {command} {shlex.quote(str(file))} BOT --seat {asked.seat}"
     found = unchanged_program(asked, f"name the bot: {again}")
-    say(f"The {asked.seat} is '{escape(found, 200)}', as the replay says; it has the recorded hash.")
+    say(f"The {asked.seat} is '{found}', as the replay says; it has the recorded hash.")
     return found
 
 
@@ -89,10 +88,10 @@ def verify(
             if as_json:
                 continue
             if problem is None:
-                put(f"{escape(str(file))}: good, {steps:,} steps")
+                put(f"{file}: good, {steps:,} steps")
             else:
                 # A file that can't be read is named in the sentence already.
-                named = "" if problem["kind"] == "unreadable" else f"{escape(str(file))}: "
+                named = "" if problem["kind"] == "unreadable" else f"{file}: "
                 say(f"referee: {named}{problem['text'].rstrip('.')}.")
     problems = [report["problem"]["kind"] for report in reports if not report["ok"]]
     unreadable = problems.count("unreadable")
@@ -163,7 +162,7 @@ def show(
 
 def _end(file: Path, problem: str) -> NoReturn:
     """Say why a replay doesn't verify, and exit with status 1."""
-    say(f"referee: {escape(str(file))}: {problem.rstrip('.')}.")
+    say(f"referee: {file}: {problem.rstrip('.')}.")
     raise typer.Exit(1)
 
 

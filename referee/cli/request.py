@@ -15,7 +15,6 @@ from referee.games.game import SettingsError
 from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, checked, declared
 from referee.players.spec import HUMAN
-from referee.support.escape import escape
 from referee.support.files import open_regular
 from referee.support.sections import Section
 
@@ -63,7 +62,7 @@ def build(flags: Mapping[str, Any], *, draws_starts: bool = False) -> Request:
     except SettingsError as error:
         if match_file is None:
             raise
-        raise UsageError(f"With the match file {escape(str(match_file))}: {error}") from None
+        raise UsageError(f"With the match file {match_file}: {error}") from None
     seed = given.get("seed", file.get("seed"))
     if seed is not None and not -(2**63) <= seed < 2**63:
         raise UsageError(f"--seed is {seed}, but must be from -2^63 to 2^63 - 1.")

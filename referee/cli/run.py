@@ -12,7 +12,6 @@ from referee.cli.app import say
 from referee.cli.pages import Show, tell
 from referee.errors import UsageError
 from referee.match.options import CPU, TimeControl
-from referee.support.escape import escape
 from referee.support.packages import need_web
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ def tell_notes(notes: Sequence[str], *, is_quiet: bool) -> None:
 
 def announce_build(program: Program) -> None:
     """Tell the person at the terminal that a bot is being built, which takes a while."""
-    say(f"Building {escape(program.label, 80)}:  {escape(shlex.join([Path(program.build[0]).name, *program.build[1:]]), 200)}")
+    say(f"Building {program.label}:  {shlex.join([Path(program.build[0]).name, *program.build[1:]])}")
 
 
 def progress(match: Match, *, is_quiet: bool, has_stderr: bool, title: str = "", is_brief: bool = False) -> list[Listener]:

@@ -11,7 +11,6 @@ import typer
 
 from referee.cli.app import command, put, say
 from referee.errors import UsageError
-from referee.support.escape import escape
 from referee.support.packages import need_league
 from referee.support.words import counted
 
@@ -77,7 +76,7 @@ def invite(
         assert isinstance(store, SeasonStore)
         if revoke is not None:
             count = invitations.revoke(store, revoke)
-            put(f"{escape(revoke, 60)}: {counted(count, 'token')} can't be used any more.")
+            put(f"{revoke}: {counted(count, 'token')} can't be used any more.")
         elif roster is not None:
             # First the file: tokens that nobody was told would be of no use.
             with contextlib.nullcontext() if out is None else _private(out) as file:
@@ -86,7 +85,7 @@ def invite(
                     put(*text.splitlines())
                     return
                 file.write(text)
-            say(f"Written: {escape(str(out), 200)}")
+            say(f"Written: {out}")
         else:
             made = invitations.invite_staff(store, url)
             put(f"Link:  {made.link}", f"Token: {made.token}")
@@ -98,9 +97,9 @@ def _private(path: Path) -> Iterator[TextIO]:
     try:
         file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w", encoding="utf-8")
     except FileExistsError:
-        raise UsageError(f"{escape(str(path), 200)} exists already; name another file with --out.") from None
+        raise UsageError(f"{path} exists already; name another file with --out.") from None
     except OSError as error:
-        raise UsageError(f"{escape(str(path), 200)} can't be written: {error.strerror or error}; name another place with --out.") from None
+        raise UsageError(f"{path} can't be written: {error.strerror or error}; name another place with --out.") from None
     try:
         with file:
             yield file

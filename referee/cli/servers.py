@@ -281,7 +281,6 @@ _MOST_TOLD = 5
 
 def _screen(number: int) -> Listener:
     from referee.match.events import Listener
-    from referee.support.escape import escape
 
     class Screen(Listener):
         told = 0
@@ -296,7 +295,7 @@ def _screen(number: int) -> Listener:
 
         def faulted(self, event: Any) -> None:
             for fault in event.faults.values():
-                say(f"game {number}, tick {event.turn}: {escape(fault.text, 300)}")
+                say(f"game {number}, tick {event.turn}: {fault.text}")
 
     return Screen()
 

@@ -149,9 +149,9 @@ def _ratings_table(found: list[Rating]) -> Table:
 def _comparisons(file: Path) -> Iterator[Comparison]:
     """Yield the results of a CSV file. Raises UsageError, naming the line, for a file that isn't one."""
     from referee.league.values import Comparison
-    from referee.support.escape import escape, quoted
+    from referee.support.escape import quoted
 
-    name = escape(str(file))
+    name = str(file)
     lines = _lines(file, name)
     header = lines.readline()
     lines.seek(0)

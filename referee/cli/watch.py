@@ -18,7 +18,6 @@ from referee.cli.front import REPLAYS
 from referee.cli.pages import Browser, Host, Name, Port, open_pages, page_option, tell_code, tell_port
 from referee.errors import RefereeError, ReplayCut, ReplayError, UsageError
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
-from referee.support.escape import escape
 from referee.support.files import write_whole
 from referee.support.packages import need_export, need_league, need_web
 from referee.support.words import program
@@ -180,7 +179,7 @@ def _kind(flags: tuple[bool, ...], out: Path | None) -> str:
         return kinds[0]
     if not kinds and ending in _KINDS:
         return ending
-    shown = escape(str(out), 200)
+    shown = str(out)
     if len(kinds) == 1:
         raise UsageError(f"--out is '{shown}', but --{kinds[0]} writes a .{kinds[0]} file.")
     if out is not None and not kinds:
@@ -196,7 +195,7 @@ def _replay_in(file: Path) -> Iterator[Path]:
     try:
         held = held_replay(file) if file.is_file() else None
     except OSError as error:
-        raise ReplayError(f"{escape(str(file))} can't be read: {why_unreadable(error, file)}") from None
+        raise ReplayError(f"{file} can't be read: {why_unreadable(error, file)}") from None
     if held is None:
         yield file
         return
@@ -222,7 +221,7 @@ def _html(path: Path, file: Path) -> bytes:
 
     if path.stat().st_size > html.MOST_BYTES:
         raise UsageError(
-            f"{escape(str(file))} has {path.stat().st_size >> 20} MiB, more than the {html.MOST_BYTES >> 20} MiB that a page in one file should hold; watch it from its file: referee watch."
+            f"{file} has {path.stat().st_size >> 20} MiB, more than the {html.MOST_BYTES >> 20} MiB that a page in one file should hold; watch it from its file: referee watch."
         )
     return html.single_page(path, file).encode()
 
@@ -234,7 +233,7 @@ def _positions(path: Path, file: Path, step: int | None, most: int | None) -> Po
     found = positions(path, step, most)
     if found.replay is not None:
         if found.replay.problem is not None:
-            say(f"note: {escape(str(file))}: {found.replay.problem.text.rstrip('.')}; the good steps are shown.")
+            say(f"note: {file}: {found.replay.problem.text.rstrip('.')}; the good steps are shown.")
         _within("--step", step, found.replay.turns, found.replay.turns)
     return found
 
@@ -268,7 +267,7 @@ def _gif(
 
 def write_file(place: Path, data: bytes, option: str = "--out") -> None:
     """Write a file as a whole, so that no reader sees a partial one. Follow a link; write directly to a device or a pipe."""
-    shown = escape(str(place))
+    shown = str(place)
     if place.is_dir():
         raise UsageError(f"{option} is {shown}, a folder; name the file.")
     try:
@@ -296,13 +295,13 @@ def check_files(files: Sequence[Path], *, is_projector: bool) -> None:
     if is_projector and (len(files) > 1 or not files[0].is_dir()):
         if len(files) == 1 and not files[0].exists():
             missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-            raise UsageError(f"{escape(str(files[0]))} can't be read: {why_unreadable(missing, files[0])}")
+            raise UsageError(f"{files[0]} can't be read: {why_unreadable(missing, files[0])}")
         raise UsageError("--projector shows the matches of a folder; name one folder.")
     if len(files) > 2:
         raise UsageError(f"{len(files)} files were named; watch shows one replay, two side by side, or a folder.")
     for file in files if len(files) > 1 else ():
         if file.is_dir():
-            raise UsageError(f"{escape(str(file))} is a folder; name two replays to see them side by side.")
+            raise UsageError(f"{file} is a folder; name two replays to see them side by side.")
 
 
 def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
@@ -332,7 +331,7 @@ def _found(path: Path, file: Path) -> tuple[Found, str]:
     try:
         facts = path.stat()
     except OSError as error:
-        raise ReplayError(f"{escape(str(file))} can't be read: {why_unreadable(error, path)}") from None
+        raise ReplayError(f"{file} can't be read: {why_unreadable(error, path)}") from None
     return Found(path, facts.st_size, facts.st_mtime_ns), str(file)
 
 
@@ -349,7 +348,7 @@ def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callabl
     own_names, takes_addresses = serve.names_of(where.host, where.names)
 
     async def start() -> tuple[ASGIApp, Callable[[], None]]:
-        site = Gallery(shelf, token, escape(title), standings, top if serve.is_for_others(where.host) else None)
+        site = Gallery(shelf, token, title, standings, top if serve.is_for_others(where.host) else None)
         # The list is read while the browser starts.
         shelf.begin()
         return site.app(own_names, takes_addresses=takes_addresses), site.close
@@ -370,7 +369,7 @@ def _check_folder(folder: Path) -> None:
     """Raise UsageError for a folder that can't be read or has no file that can be a replay."""
     from referee.gallery.listing import scan
 
-    shown = escape(str(folder))
+    shown = str(folder)
     try:
         found, notes = scan(folder)
     except OSError as error:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import UsageError
 from referee.games import registry
 from referee.games.outcome import SettingsError
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -137,5 +136,5 @@ def find(code: str, on_broken: Callable[[SettingsError], object] = lambda _: Non
         by_lower = {meaning.code.lower(): meaning.code for meaning in known}
         close = get_close_matches(code.strip().lower()[:100].replace("_", "-").replace(" ", "-"), by_lower, n=1)
         hint = f"did you mean {by_lower[close[0]]!r}?" if close else "`referee explain` lists all codes."
-        raise UsageError(f"There is no code {escape(code, 60)!r}; {hint}")
+        raise UsageError(f"There is no code {code!r}; {hint}")
     return found

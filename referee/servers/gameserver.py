@@ -31,7 +31,7 @@ from referee.match.events import Listener
 from referee.servers.listener import Caller, Visitor, close_gracefully, let_in
 from referee.servers.spectators import Spectators, hand_over
 from referee.support.descriptors import raise_limit
-from referee.support.escape import escape, is_blank, quoted
+from referee.support.escape import is_blank, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -101,12 +101,12 @@ class Screen(Listener):
         """Print refused walls and invalid commands."""
         for notice in event.notices:
             if notice.code in _TOLD:
-                self._say(f"round {event.turn // 2}: {escape(notice.text, 200)}")
+                self._say(f"round {event.turn // 2}: {notice.text}")
 
     def faulted(self, event: PlayersFaulted) -> None:
         """Print which player failed, and how."""
         for fault in event.faults.values():
-            self._say(f"round {event.turn // 2}: {escape(fault.text, 300)}")
+            self._say(f"round {event.turn // 2}: {fault.text}")
 
 
 class NoFirstAnswer(MatchVoid):
@@ -268,13 +268,13 @@ class Gameserver:
         self._strangers.remove(caller)
         partners = next((group for group in self._groups if len(group) < len(seats) and self._may_play(caller, group)), [])
         seat = next(seat for seat in seats if seat not in [joined.seat for joined in partners])
-        self._say(f"{caller.address} joins as {escape(name, 160)}, {seat}")
+        self._say(f"{caller.address} joins as {name}, {seat}")
         group = self._place(_Joined(caller, name, seat))
         caller.tell(accepted(seat))
         if len(group) == len(seats):
             self._begin_games()
             if group in self._groups:
-                names = " and ".join(escape(one.name, 160) for one in group)
+                names = " and ".join(one.name for one in group)
                 self._say(f"{names} wait: {len(self._running)} games are being played (--at-once)")
 
     def _may_play(self, caller: Caller, group: list[_Joined]) -> bool:
@@ -318,7 +318,7 @@ class Gameserver:
         """Disconnect a caller that is in no game. Without a reason this isn't reported."""
         if why is not None:
             found = [joined.name for group in self._groups for joined in group if joined.caller is caller]
-            name = f" ({escape(found[0], 160)})" if found else ""
+            name = f" ({found[0]})" if found else ""
             self._say(f"{caller.address}{name} {why}")
         self._selector.unregister(caller)
         if caller in self._strangers:
@@ -352,7 +352,7 @@ class Gameserver:
         for caller in callers:
             self._selector.unregister(caller)
         number = self._begun + 1
-        names = {seat: escape(one.name, 160) for seat, one in zip(self._plan.seats, joined, strict=True)}
+        names = {seat: one.name for seat, one in zip(self._plan.seats, joined, strict=True)}
         players = [f"{name} ({seat})" for seat, name in names.items()] + [self._plan.opponent] * bool(self._plan.opponent)
         self._say(f"game {number}: {' against '.join(players)}")
         sys.stdout.flush()
@@ -428,7 +428,7 @@ class Gameserver:
             about = {"program": f"client of the gameserver protocol, {caller.address}", "dialect": "gameserver"}
             visitors[seat] = Visitor(name, about, caller.connection(), GameserverHost(seat, has_joined=True))
         if self._plan.first_answer is not None:
-            names = {one.seat: escape(one.name, 160) for one in joined}
+            names = {one.seat: one.name for one in joined}
             listeners = [*listeners, FirstAnswers(names, self._plan.first_answer)]
         try:
             return self._plan.play(visitors, listeners)

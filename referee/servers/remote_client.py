@@ -85,11 +85,11 @@ class RemoteClient:
         try:
             sock = socket.create_connection((host, port), _REACH)
         except (OSError, UnicodeError) as error:
-            raise UsageError(f"There is no server at {escape(host, 80)}:{port} ({error}).") from None
+            raise UsageError(f"There is no server at {host}:{port} ({error}).") from None
         with sock:
             sock.settimeout(None)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._say(f"Connected to {escape(host, 80)}:{port}.")
+            self._say(f"Connected to {host}:{port}.")
             try:
                 sock.sendall(self._guest.on_connect)
                 while not self._is_over:
