@@ -13,11 +13,12 @@ import typer
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import INSTRUCTORS, PANELS
 from referee.cli.league_output import progress, put_check, put_export
-from referee.cli.options import Game, Workers, open_pool, with_workers
+from referee.cli.options import Game, with_workers
 from referee.cli.plain import Program
 from referee.cli.season import Folder, invite, opened_arena
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
+from referee.league.workers import Workers, open_pool
 from referee.support.packages import need_league
 from referee.support.words import counted, program
 
@@ -252,7 +253,7 @@ def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decid
     left = duels
     while True:
         schedule = opened.plan(left, until_decided=until_decided)
-        pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers)
+        pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers, say)
         try:
             with contextlib.closing(pool), progress(opened.store, lambda _, high: _lines(opened, high), is_quiet=quiet) as watch:
                 ArenaEngine(opened.store, pool, schedule, watch).run()

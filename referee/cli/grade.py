@@ -17,9 +17,10 @@ from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import GRADERS
 from referee.cli.grade_gradescope import Autograder, DeadlineSeconds, Format, InitGradescope, RunsPerDay, grade_one, make_zip
 from referee.cli.grade_table import matches, print_marks, students, told
-from referee.cli.options import Workers, open_pool, with_workers
+from referee.cli.options import with_workers
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import LIMITS, NONE
+from referee.league.workers import Workers, open_pool
 from referee.support.packages import need_league
 from referee.support.words import program
 
@@ -327,7 +328,7 @@ class _Play:
                     "change marks. Grade programs that nobody has read with strict."
                 )
 
-        pool = open_pool(opened.plan.terms, opened.teams, opened.replays, opened.store, self._workers, note)
+        pool = open_pool(opened.plan.terms, opened.teams, opened.replays, opened.store, self._workers, say, note)
         try:
             with progress(opened.store, lambda *_: [], is_quiet=self._is_quiet) as watch:
                 opened.run(pool, watch)

@@ -14,11 +14,13 @@ import typer
 
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import INSTRUCTORS
-from referee.cli.league_output import counts, plain_progress, put_check, put_export, put_standings, top, warn_of_hosts
-from referee.cli.options import HostNotes, Workers, open_pool, with_workers
-from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, open_pages, tell_code, tell_port
+from referee.cli.league_output import plain_progress, put_check, put_export, put_standings, top
+from referee.cli.options import with_workers
+from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Where, bind_page
 from referee.cli.plain import Program
 from referee.errors import UsageError
+from referee.league.standings_text import counts
+from referee.league.workers import HostNotes, Workers, open_pool
 from referee.support.escape import escape
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program
@@ -81,7 +83,7 @@ def run(
     schedule, hosts = Schedule(found, found.teams), HostNotes()
     _check_roles(schedule, schedule.teams.values(), workers)
     # The workers come first: without them there is no league.
-    pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, hosts, workers.or_slots(found.slots))
+    pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, hosts, workers.or_slots(found.slots), say)
     with contextlib.closing(pool), contextlib.closing(begin(found, folder, database)) as opened, opened.store.claim():
         hosts.move_to(opened.store)
         _play(opened, pool, quiet=quiet, as_json=as_json)
@@ -239,7 +241,7 @@ def report(
     opened = _open(folder)
     try:
         if is_live:
-            _serve_report(opened, host, port, tuple(name or ()), opens=browser)
+            _serve_report(opened, Where(host, port, tuple(name or ()), browser))
             return
         data = report_data(opened)
         most_bytes = 0 if alone else report_folder.MOST_BYTES
@@ -264,31 +266,17 @@ def report(
         opened.close()
 
 
-def _serve_report(opened: OpenLeague, host: str, port: int | None, names: tuple[str, ...], *, opens: bool) -> None:
+def _serve_report(opened: OpenLeague, where: Where) -> None:
     """Serve the report until Ctrl-C."""
     from referee.league.report_data import report_data
     from referee.league.report_live import serve
-    from referee.web import serve as web
-    from referee.web.guard import new_token
 
-    listener = web.bind(host, port)
-    number = listener.getsockname()[1]
-    token = new_token()
-    address = f"http://{web.shown_host(host)}:{number}/{token}/"
-
-    def begin() -> None:
-        tell_port(port, web.PORT, number)
-        put(address)
-        tell_code(address, host)
-        sys.stdout.flush()
-        if opens:
-            open_pages([address])
-        say("Ctrl-C ends the page.")
+    page = bind_page(where)
 
     def read() -> ReportData:
         return report_data(opened, is_running=opened.store.is_claimed())
 
-    serve(read, opened.folder, token, listener, web.names_of(host, names), begin)
+    serve(read, opened.folder, page.token, page.listener, page.names, page.announcer(""))
 
 
 @league.command("export")
@@ -431,7 +419,7 @@ def _pool(opened: OpenLeague, new: Mapping[str, Team], workers: Workers, absent:
     """
     schedule = opened.schedule
     teams = {name: team for name, team in {**schedule.active, **new}.items() if name not in absent}
-    return open_pool(schedule.terms, teams, opened.replays, opened.store, workers.or_slots(opened.league.slots))
+    return open_pool(schedule.terms, teams, opened.replays, opened.store, workers.or_slots(opened.league.slots), say)
 
 
 def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet: bool, as_json: bool) -> None:
@@ -441,6 +429,7 @@ def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet:
     """
     from referee.cli.league_output import progress
     from referee.league.engine import Engine, LeagueStopped
+    from referee.league.hosts import warnings_of_hosts
     from referee.league.league import first
     from referee.league.rows import StoreError
 
@@ -451,7 +440,7 @@ def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet:
         with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=quiet) as watch:
             Engine(opened.store, pool, opened.schedule, watch, absent).run()
         pool.close()
-        warn_of_hosts(opened)
+        say(*warnings_of_hosts(opened))
         forfeits = [team for team in opened.store.forfeits() if team not in opened.withdrawn]
         if forfeits:
             say(f"{counted(len(forfeits), 'team')} could not start: {first(forfeits)}")

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
-import os
-import shutil
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from referee.cli.app import put, put_json, say
+from referee.cli.app import columns, put, put_json, say
 from referee.league.export import csv_text
 from referee.league.pace import Pace
-from referee.support.escape import escape, printable
+from referee.league.standings_text import place_json, report, table
+from referee.support.escape import printable
 from referee.support.words import counted, cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from referee.league.engine import LeagueState
-    from referee.league.league import OpenLeague, Standing
+    from referee.league.league import OpenLeague
     from referee.league.store import Store
     from referee.league.values import MatchRecord, MatchTask
+
+
+#: The width of a table where there is no terminal.
+_WIDE = 110
 
 
 def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) -> None:
@@ -37,9 +38,9 @@ def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) ->
         put_json(report(opened, state, places))
         return
     if as_csv:
-        put(*csv_text([_place_json(place) for place in places]).splitlines())
+        put(*csv_text([place_json(place) for place in places]).splitlines())
         return
-    put(*table(places, is_live=opened.is_live(), kind=opened.league.format.kind))
+    put(*table(places, columns(_WIDE), is_live=opened.is_live(), kind=opened.league.format.kind))
     decided = opened.store.fact("decided")
     if decided:
         put(decided["why"])
@@ -52,113 +53,6 @@ def top(opened: OpenLeague, wide: int, high: int) -> list[str]:
     results = opened.state().results
     shown = opened.standings(results, resamples=100)[:high]
     return table(shown, wide, is_live=opened.is_live(), kind=opened.league.format.kind) if results else []
-
-
-def report(opened: OpenLeague, state: LeagueState, places: Sequence[Standing]) -> dict[str, Any]:
-    """The league as ``--json`` prints it."""
-    decided = opened.store.fact("decided")
-    return {
-        "league": opened.league.name,
-        "folder": str(opened.folder),
-        "game": opened.league.game,
-        "rules": opened.league.rules,
-        "format": opened.league.format.kind,
-        "seed": opened.league.seed,
-        "complete": opened.store.counts().planned == 0,
-        "decided": decided["why"] if decided else None,
-        "duels": len(state.results),
-        **counts(opened),
-        "standings": [_place_json(place) for place in places],
-    }
-
-
-def counts(opened: OpenLeague) -> dict[str, Any]:
-    """How many matches there are, as ``--json`` prints it."""
-    found = opened.store.counts()
-    return {"matches": {**found._asdict(), "total": found.total}}
-
-
-def _place_json(place: Standing) -> dict[str, Any]:
-    row, rating = place.row, place.rating
-    return {
-        **row._asdict(),
-        "elo": round(rating.elo, 2),
-        "low": round(rating.low, 2),
-        "high": round(rating.high, 2),
-        "best_rank": rating.best_rank,
-        "worst_rank": rating.worst_rank,
-        "decided": place.is_decided,
-        "forfeit": place.forfeit,
-        "withdrawn": place.is_withdrawn,
-    }
-
-
-#: The width of a table where there is no terminal.
-_WIDE = 110
-#: The columns behind the team in the order of their weight: in a narrow terminal the last ones are left out.
-_KEPT = ("points", "Elo", "duels", "rounds", "a duel", "possible places", "Buchholz", "total", "95 %", "won", "lost", "tied")
-#: The least width of the column of teams.
-_TEAM = 12
-
-
-def table(places: Sequence[Standing], width: int | None = None, *, is_live: bool = False, kind: str = "") -> list[str]:
-    """The standings of a league of the format ``kind`` as lines of text; columns that don't fit into ``width`` are left out.
-
-    ``is_live``: matches are missing, and the points a duel decide the order.
-    """
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    width = width or (shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDE)
-    optional = {"rounds": kind == "elimination", "Buchholz": kind == "swiss", "a duel": is_live and kind != "elimination"}
-    rows = [{heading: cell for heading, cell in _cells(place).items() if optional.get(heading, True)} for place in places]
-    team = max(len("team"), min(_TEAM, max((len(place.row.team) for place in places), default=0)))
-    headings = _fitting(rows, width - len("place") - 2 - team)
-    made = Table(box=None, pad_edge=False, header_style="")
-    made.add_column("place", justify="right", no_wrap=True)
-    made.add_column("team", overflow="fold")
-    for heading in headings:
-        made.add_column(heading, justify="right", no_wrap=True)
-    for place, cells in zip(places, rows, strict=True):
-        row = place.row
-        name = escape(row.team, 40) + ("" if place.forfeit is None else " (withdrawn)" if place.is_withdrawn else " (can't start)")
-        made.add_row(f"{row.place}{'=' if row.shared else ''}", Text(name), *(cells[heading] for heading in headings))
-    stream = io.StringIO()
-    Console(file=stream, width=width).print(made)
-    return [line.rstrip() for line in stream.getvalue().rstrip("\n").split("\n")]
-
-
-def _fitting(rows: Sequence[Mapping[str, str]], room: int) -> list[str]:
-    """Return the headings of the columns that fit into so many characters, in order."""
-    if not rows:
-        return []
-    kept = set()
-    for heading in (one for one in _KEPT if one in rows[0]):
-        room -= max(len(heading), *(len(row[heading]) for row in rows)) + 2
-        if room < 0:
-            break
-        kept.add(heading)
-    return [heading for heading in rows[0] if heading in kept]
-
-
-def _cells(place: Standing) -> dict[str, str]:
-    """Return the cells of a team, by their headings in order."""
-    row, rating = place.row, place.rating
-    return {
-        "rounds": f"{row.stage}",
-        "points": f"{row.points:g}",
-        "a duel": f"{row.points / row.played:.2f}" if row.played else "",
-        "duels": f"{row.played}",
-        "Buchholz": f"{row.buchholz or 0:g}",
-        "won": f"{row.won}",
-        "tied": f"{row.tied}",
-        "lost": f"{row.lost}",
-        "total": f"{row.total:,.0f}",
-        "Elo": f"{rating.elo:+.0f}",
-        "95 %": f"{rating.low:+.0f} to {rating.high:+.0f}",
-        "possible places": f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}",
-    }
 
 
 _LINE_SECONDS = 10.0
@@ -283,25 +177,6 @@ def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
-
-
-def warn_of_hosts(opened: OpenLeague) -> None:
-    """Say which machines gave other results than the others, and which matches were played twice with different results."""
-    from referee.league.hosts import strange_hosts
-
-    for host, why in strange_hosts(opened.store):
-        say(f"warning: the results of the machine {host} differ from the others' ({why}).")
-    found = opened.store.disagreements()
-    if not found:
-        return
-    seats = {stored.task.key: stored.task.seats for stored in opened.store.matches(done=True)}
-    for key, record in found:
-        teams = " and ".join(seats.get(key, {}).values())
-        replay = str(opened.folder / record.replay)
-        say(
-            f"warning: a match of {teams} was played twice with different results. The first one counts; the second one is from "
-            f"{record.host}, replay {replay}."
-        )
 
 
 def put_export(opened: OpenLeague, about: Mapping[str, Any], out: Path | None, *, as_json: bool) -> None:

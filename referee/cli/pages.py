@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from referee.cli.app import say
+from referee.cli.app import put, say
 from referee.errors import UsageError
 from referee.players.faults import the_seat
 from referee.support.packages import install_command
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from socket import socket
+
     from referee.games.game import Seat
     from referee.web.live import Pages, Series
 
@@ -68,6 +71,62 @@ def read_pace(text: str | None, default: float | None) -> float | None:
     if text not in PACES:
         raise UsageError(f"--pace is {text!r:.40}, but must be {', '.join(PACES[:-1])} steps a second, or {PACES[-1]}.")
     return None if text == "wait" else float(text)
+
+
+class Where(NamedTuple):
+    """Where the pages are served, and whether a browser is opened."""
+
+    host: str
+    port: int | None
+    names: tuple[str, ...]
+    opens: bool
+
+
+class BoundPage(NamedTuple):
+    """A listener for pages, and the secret address below which it serves them."""
+
+    where: Where
+    listener: socket
+    token: str
+
+    @property
+    def top(self) -> str:
+        """The address of the first page."""
+        from referee.web.serve import shown_host
+
+        return f"http://{shown_host(self.where.host)}:{self.listener.getsockname()[1]}/{self.token}/"
+
+    @property
+    def names(self) -> tuple[list[str], bool]:
+        """The host names that requests may have, as ``serve.names_of`` returns them."""
+        from referee.web.serve import names_of
+
+        return names_of(self.where.host, self.where.names)
+
+    def announcer(self, page: str, what: str = "page") -> Callable[[], None]:
+        """Return a function that prints the address of a page, and opens it. ``what`` Ctrl-C ends."""
+
+        def announce() -> None:
+            from referee.web.serve import PORT
+
+            tell_port(self.where.port, PORT, self.listener.getsockname()[1])
+            put(self.top + page)
+            # A phone shows the list better than the projector's page.
+            tell_code(self.top if page == "projector" else self.top + page, self.where.host)
+            sys.stdout.flush()
+            if self.where.opens:
+                open_pages([self.top + page])
+            say(f"Ctrl-C ends the {what}.")
+
+        return announce
+
+
+def bind_page(where: Where) -> BoundPage:
+    """Return a listener for pages. UsageError if there is none at that address and port."""
+    from referee.web.guard import new_token
+    from referee.web.serve import bind
+
+    return BoundPage(where, bind(where.host, where.port), new_token())
 
 
 def tell_port(wanted: int | None, first: int, port: int) -> None:

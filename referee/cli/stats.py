@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import math
-import os
-import shutil
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import JsonFlag, app, command, put, put_json
+from referee.cli.app import JsonFlag, app, columns, command, put, put_json
 from referee.cli.front import INSTRUCTORS
 from referee.cli.plain import Program
 from referee.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from rich.table import Table
 
     from referee.league.ratings import Rating
-    from referee.league.values import Comparison
 
-#: The largest file of results, in bytes.
-MOST_BYTES = 100 * 2**20
 #: The largest count: above it, floating point numbers skip whole numbers.
 MOST_COUNT = 2**53
 
@@ -124,8 +116,9 @@ def rating(
 
     need_statistics("referee stats")
     from referee.league.ratings import intervals
+    from referee.league.results_file import read_results
 
-    comparisons = list(_comparisons(file))
+    comparisons = list(read_results(file))
     found = intervals(comparisons, resamples=resamples, seed=seed)
     if as_json:
         put_json([{"team": each.team, "elo": each.elo, "low": each.low, "high": each.high} for each in found])
@@ -144,76 +137,6 @@ def _ratings_table(found: list[Rating]) -> Table:
         ranks = f"{each.best_rank}-{each.worst_rank}" if each.best_rank < each.worst_rank else f"{each.best_rank}"
         rows.append((str(place), escape(each.team, 60), f"{round(each.elo) + 0}", f"{each.low:.0f} to {each.high:.0f}", ranks))
     return _table(("right", "", "right", "right", "right"), rows, ("", "team", "Elo", "interval", "rank"))
-
-
-def _comparisons(file: Path) -> Iterator[Comparison]:
-    """Yield the results of a CSV file. Raises UsageError, naming the line, for a file that isn't one."""
-    from referee.league.values import Comparison
-    from referee.support.escape import quoted
-
-    name = str(file)
-    lines = _lines(file, name)
-    header = lines.readline()
-    lines.seek(0)
-    rows = csv.reader(lines, delimiter=max(",;\t", key=header.count), strict=True)
-    count = 0
-    try:
-        columns = [column.strip().lower() for column in next(rows, [])]
-        if missing := [column for column in ("a", "b", "score") if columns.count(column) != 1]:
-            absent = " and no column ".join(missing)
-            raise UsageError(f"{name} has no column {absent}: its first line must name the columns, as in a,b,score.")
-        starts: dict[str, int] = {}
-        for row in rows:
-            if not any(map(str.strip, row)):
-                continue
-            where = f"{name}, line {rows.line_num}"
-            if len(row) < len(columns):
-                raise UsageError(f"{where} has {len(row)} of {len(columns)} columns.")
-            cells = {column: cell.strip() for column, cell in zip(columns, row, strict=False)}
-            if not cells["a"] or not cells["b"]:
-                raise UsageError(f"{where} has no name of a team in column {'b' if cells['a'] else 'a'}.")
-            if cells["a"] == cells["b"]:
-                raise UsageError(f"{where} has {quoted(cells['a'])} play against itself.")
-            start = starts.setdefault(cells["start"], len(starts)) if "start" in cells else count
-            yield Comparison(cells["a"], cells["b"], _score(cells["score"], where), start)
-            count += 1
-    except csv.Error as error:
-        raise UsageError(f"{name}, line {rows.line_num} is not a line of a CSV file: {error}.") from None
-    if not count:
-        raise UsageError(f"{name} has no results.")
-
-
-def _score(text: str, where: str) -> float:
-    """Return a score. A comma may stand for the point, as some spreadsheets write it."""
-    from referee.support.escape import quoted
-
-    try:
-        score = float(text.replace(",", "."))
-    except ValueError:
-        score = math.nan
-    if score not in (0, 0.5, 1):
-        raise UsageError(f"{where}: the score is {quoted(text)}, but must be 1, 0.5 or 0: a win, a tie or a loss of a.")
-    return score
-
-
-def _lines(file: Path, name: str) -> io.StringIO:
-    """Return the text of a file. Raises UsageError if there is none."""
-    from referee.replay.paths import why_unreadable
-    from referee.support.files import open_regular
-
-    try:
-        with open_regular(file) as raw:
-            data = raw.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{name} can't be read: {why_unreadable(error, file)}") from None
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"{name} has more than {MOST_BYTES >> 20} MiB, too much for one table of results.")
-    if not data.strip():
-        raise UsageError(f"{name} is empty.")
-    try:
-        return io.StringIO(data.decode("utf-8-sig"), newline="")
-    except UnicodeDecodeError:
-        raise UsageError(f"{name} is not UTF-8 text. Save it as CSV (UTF-8).") from None
 
 
 def _table(justify: tuple[str, ...], rows: Sequence[tuple[str, ...]], names: tuple[str, ...] = ()) -> Table:
@@ -235,9 +158,8 @@ def _print(table: Table, *sentences: str) -> None:
     """Print a table and sentences on stdout as wide as the terminal; elsewhere as wide as COLUMNS, or 80 columns."""
     from rich.console import Console
 
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else 80
-    columns = max(columns, 30)
+    wide = max(columns(80), 30)
     with io.StringIO() as text:
-        Console(file=text, width=columns, highlight=False, markup=False, color_system=None).print(table)
+        Console(file=text, width=wide, highlight=False, markup=False, color_system=None).print(table)
         lines = [line.rstrip() for line in text.getvalue().splitlines()]
-    put(*[*lines, "", *(part for sentence in sentences for part in textwrap.wrap(sentence, columns))])
+    put(*[*lines, "", *(part for sentence in sentences for part in textwrap.wrap(sentence, wide))])

@@ -8,14 +8,14 @@ import os
 import shlex
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from referee.cli import completion
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import REPLAYS
-from referee.cli.pages import Browser, Host, Name, Port, open_pages, page_option, tell_code, tell_port
+from referee.cli.pages import Browser, Host, Name, Port, Where, bind_page, page_option
 from referee.errors import RefereeError, ReplayCut, ReplayError, UsageError
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
 from referee.support.files import write_whole
@@ -91,23 +91,11 @@ def watch(
             return
         need_web("referee watch")
         from referee.web import serve
-        from referee.web.guard import new_token
 
-        listener = serve.bind(host, port)
-        number = listener.getsockname()[1]
-        token = new_token()
-        address = f"http://{serve.shown_host(host)}:{number}/{token}/" + ("" if step is None else f"#t={step}")
+        page = bind_page(Where(host, port, tuple(name or ()), browser))
         logs = {seat: log_path(file, seat) for seat in head["players"]}
-
-        def begin() -> None:
-            tell_port(port, serve.PORT, number)
-            put(address)
-            tell_code(address, host)
-            if browser:
-                open_pages([address])
-            say("Ctrl-C ends the viewer.")
-
-        serve.serve_replay(path, logs, token, listener, serve.names_of(host, name or ()), begin, is_copy=path != file)
+        begin = page.announcer("" if step is None else f"#t={step}", "viewer")
+        serve.serve_replay(path, logs, page.token, page.listener, page.names, begin, is_copy=path != file)
 
 
 @app.command(rich_help_panel=REPLAYS)
@@ -281,15 +269,6 @@ def write_file(place: Path, data: bytes, option: str = "--out") -> None:
         ) from None
 
 
-class Where(NamedTuple):
-    """Where the pages are served, and whether a browser is opened."""
-
-    host: str
-    port: int | None
-    names: tuple[str, ...]
-    opens: bool
-
-
 def check_files(files: Sequence[Path], *, is_projector: bool) -> None:
     """Raise UsageError if these files can't be shown together."""
     if is_projector and (len(files) > 1 or not files[0].is_dir()):
@@ -338,31 +317,17 @@ def _found(path: Path, file: Path) -> tuple[Found, str]:
 def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callable[[], dict[str, Any]] | None) -> None:
     from referee.gallery.site import Gallery
     from referee.web import serve
-    from referee.web.guard import new_token
 
-    listener = serve.bind(where.host, where.port)
-    number = listener.getsockname()[1]
-    token = new_token()
-    top = f"http://{serve.shown_host(where.host)}:{number}/{token}/"
-    address = top + page
-    own_names, takes_addresses = serve.names_of(where.host, where.names)
+    bound = bind_page(where)
+    own_names, takes_addresses = bound.names
 
     async def start() -> tuple[ASGIApp, Callable[[], None]]:
-        site = Gallery(shelf, token, title, standings, top if serve.is_for_others(where.host) else None)
+        site = Gallery(shelf, bound.token, title, standings, bound.top if serve.is_for_others(where.host) else None)
         # The list is read while the browser starts.
         shelf.begin()
         return site.app(own_names, takes_addresses=takes_addresses), site.close
 
-    def begin() -> None:
-        tell_port(where.port, serve.PORT, number)
-        put(address)
-        # A phone shows the list better than the projector's page.
-        tell_code(top if page == "projector" else address, where.host)
-        if where.opens:
-            open_pages([address])
-        say("Ctrl-C ends the page.")
-
-    serve.serve_app(start, listener, begin)
+    serve.serve_app(start, bound.listener, bound.announcer(page))
 
 
 def _check_folder(folder: Path) -> None:

@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from referee.league.league import OpenLeague
     from referee.league.store import Store
 
 #: The level of significance over all machines together.
@@ -67,3 +68,20 @@ def _test(counts: Counter[str], others: Counter[str]) -> tuple[float, str]:
     most = max(kinds, key=lambda kind: abs(counts[kind] / counts.total() - others[kind] / others.total()))
     numbers = f"{counts[most]:,} of {counts.total():,} matches, elsewhere {others[most]:,} of {others.total():,}"
     return p, f"{most}: {numbers}; chi-squared test, p = {p:.1g}"
+
+
+def warnings_of_hosts(opened: OpenLeague) -> Iterator[str]:
+    """Yield sentences on which machines gave other results than the others, and which matches were played twice with different results."""
+    for host, why in strange_hosts(opened.store):
+        yield (f"warning: the results of the machine {host} differ from the others' ({why}).")
+    found = opened.store.disagreements()
+    if not found:
+        return
+    seats = {stored.task.key: stored.task.seats for stored in opened.store.matches(done=True)}
+    for key, record in found:
+        teams = " and ".join(seats.get(key, {}).values())
+        replay = str(opened.folder / record.replay)
+        yield (
+            f"warning: a match of {teams} was played twice with different results. The first one counts; the second one is from "
+            f"{record.host}, replay {replay}."
+        )

@@ -12,12 +12,12 @@ from league_results import all_tied, beats, played, ties
 from leagues import Notes, PretendPool, open_new, play
 from pages import axe, launched, visiting
 
-from referee.cli.league_output import table as text_table
 from referee.league import report_page, schedule
 from referee.league.engine import Engine
 from referee.league.report_data import report_data
 from referee.league.schedule import FixturePlan
 from referee.league.standings import FIXTURE_RULE, rule, table
+from referee.league.standings_text import table as text_table
 
 if TYPE_CHECKING:
     import subprocess

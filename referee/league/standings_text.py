@@ -1,0 +1,119 @@
+"""The standings of a league as JSON data and as a table of text."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from referee.support.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from referee.league.engine import LeagueState
+    from referee.league.league import OpenLeague, Standing
+
+
+def report(opened: OpenLeague, state: LeagueState, places: Sequence[Standing]) -> dict[str, Any]:
+    """The league as ``--json`` prints it."""
+    decided = opened.store.fact("decided")
+    return {
+        "league": opened.league.name,
+        "folder": str(opened.folder),
+        "game": opened.league.game,
+        "rules": opened.league.rules,
+        "format": opened.league.format.kind,
+        "seed": opened.league.seed,
+        "complete": opened.store.counts().planned == 0,
+        "decided": decided["why"] if decided else None,
+        "duels": len(state.results),
+        **counts(opened),
+        "standings": [place_json(place) for place in places],
+    }
+
+
+def counts(opened: OpenLeague) -> dict[str, Any]:
+    """How many matches there are, as ``--json`` prints it."""
+    found = opened.store.counts()
+    return {"matches": {**found._asdict(), "total": found.total}}
+
+
+def place_json(place: Standing) -> dict[str, Any]:
+    """The place of a team as ``--json`` prints it."""
+    row, rating = place.row, place.rating
+    return {
+        **row._asdict(),
+        "elo": round(rating.elo, 2),
+        "low": round(rating.low, 2),
+        "high": round(rating.high, 2),
+        "best_rank": rating.best_rank,
+        "worst_rank": rating.worst_rank,
+        "decided": place.is_decided,
+        "forfeit": place.forfeit,
+        "withdrawn": place.is_withdrawn,
+    }
+
+
+#: The columns behind the team in the order of their weight: in a narrow terminal the last ones are left out.
+_KEPT = ("points", "Elo", "duels", "rounds", "a duel", "possible places", "Buchholz", "total", "95 %", "won", "lost", "tied")
+#: The least width of the column of teams.
+_TEAM = 12
+
+
+def table(places: Sequence[Standing], width: int, *, is_live: bool = False, kind: str = "") -> list[str]:
+    """The standings of a league of the format ``kind`` as lines of text; columns that don't fit into ``width`` are left out.
+
+    ``is_live``: matches are missing, and the points a duel decide the order.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    optional = {"rounds": kind == "elimination", "Buchholz": kind == "swiss", "a duel": is_live and kind != "elimination"}
+    rows = [{heading: cell for heading, cell in _cells(place).items() if optional.get(heading, True)} for place in places]
+    team = max(len("team"), min(_TEAM, max((len(place.row.team) for place in places), default=0)))
+    headings = _fitting(rows, width - len("place") - 2 - team)
+    made = Table(box=None, pad_edge=False, header_style="")
+    made.add_column("place", justify="right", no_wrap=True)
+    made.add_column("team", overflow="fold")
+    for heading in headings:
+        made.add_column(heading, justify="right", no_wrap=True)
+    for place, cells in zip(places, rows, strict=True):
+        row = place.row
+        name = escape(row.team, 40) + ("" if place.forfeit is None else " (withdrawn)" if place.is_withdrawn else " (can't start)")
+        made.add_row(f"{row.place}{'=' if row.shared else ''}", Text(name), *(cells[heading] for heading in headings))
+    stream = io.StringIO()
+    Console(file=stream, width=width).print(made)
+    return [line.rstrip() for line in stream.getvalue().rstrip("\n").split("\n")]
+
+
+def _fitting(rows: Sequence[Mapping[str, str]], room: int) -> list[str]:
+    """Return the headings of the columns that fit into so many characters, in order."""
+    if not rows:
+        return []
+    kept = set()
+    for heading in (one for one in _KEPT if one in rows[0]):
+        room -= max(len(heading), *(len(row[heading]) for row in rows)) + 2
+        if room < 0:
+            break
+        kept.add(heading)
+    return [heading for heading in rows[0] if heading in kept]
+
+
+def _cells(place: Standing) -> dict[str, str]:
+    """Return the cells of a team, by their headings in order."""
+    row, rating = place.row, place.rating
+    return {
+        "rounds": f"{row.stage}",
+        "points": f"{row.points:g}",
+        "a duel": f"{row.points / row.played:.2f}" if row.played else "",
+        "duels": f"{row.played}",
+        "Buchholz": f"{row.buchholz or 0:g}",
+        "won": f"{row.won}",
+        "tied": f"{row.tied}",
+        "lost": f"{row.lost}",
+        "total": f"{row.total:,.0f}",
+        "Elo": f"{rating.elo:+.0f}",
+        "95 %": f"{rating.low:+.0f} to {rating.high:+.0f}",
+        "possible places": f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}",
+    }

@@ -1,0 +1,123 @@
+"""Where many matches are played, as a user chooses it: at once on this machine, or on the workers of a cluster."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from referee.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from referee.league.cluster_worker import Host
+    from referee.league.local import Pool
+    from referee.league.values import Team
+    from referee.league.worker import Terms
+
+#: The address of a Dask scheduler, or workers of this machine; the number of these is checked where they are started.
+_ADDRESS = re.compile(r"local(:.*)?|([a-z]+://)?[^/\s]+:\d{1,5}")
+
+
+class Workers(NamedTuple):
+    """Where to play: matches at once on this machine (None: as many as it has room for) or a cluster, with TLS files as Dask calls them."""
+
+    slots: int | None = None
+    cluster: str | None = None
+    tls: Mapping[str, str] = {}
+
+    @property
+    def is_here(self) -> bool:
+        """True if this machine plays."""
+        return self.cluster is None or self.cluster.startswith("local")
+
+    def or_slots(self, slots: int | None) -> Workers:
+        """Return these workers; if the user chose none, this number of matches at once on this machine."""
+        return self._replace(slots=slots) if self.slots is None and self.cluster is None else self
+
+
+class HostStore(Protocol):
+    """Keeps the machines of a cluster, as ``league.store.Store`` does."""
+
+    def put_host(self, name: str, score: float, level: str) -> None:
+        """A machine that plays matches."""
+
+
+class HostNotes:
+    """Keeps the machines of a cluster until there is a store for them."""
+
+    def __init__(self) -> None:
+        self._store: HostStore | None = None
+        self._kept: list[tuple[str, float, str]] = []
+
+    def put_host(self, name: str, score: float, level: str) -> None:
+        """A machine that plays matches."""
+        if self._store is None:
+            self._kept.append((name, score, level))
+        else:
+            self._store.put_host(name, score, level)
+
+    def move_to(self, store: HostStore) -> None:
+        """Pass the machines on to a store, also those to come."""
+        self._store = store
+        for host in self._kept:
+            store.put_host(*host)
+
+
+def check_place(slots: int | None, cluster: str | None) -> None:
+    """Raise UsageError before anything is begun if these can't be a number of slots and the address of a cluster."""
+    if slots is not None:
+        from referee.isolation.limits import Limits
+        from referee.league.local import checked_slots
+
+        checked_slots(slots, Limits())
+        if cluster is not None:
+            raise UsageError("--slots is for this machine; a cluster has as many slots as its workers have threads.")
+    if cluster is not None and _ADDRESS.fullmatch(cluster) is None:
+        raise UsageError(f"--cluster is {cluster!r:.80}, but must be an address such as tcp://HOST:8786, or local:N.")
+
+
+def open_pool(
+    terms: Terms,
+    teams: Mapping[str, Team],
+    replays: Path,
+    store: HostStore,
+    workers: Workers,
+    say: Callable[[str], None],
+    on_level: Callable[[str], None] = lambda _: None,
+) -> Pool:
+    """The workers for many matches: those of this machine, or of a cluster. A cluster's machines are noted in the store.
+
+    ``say`` gets notes on them. ``on_level`` is called with the level of isolation of each machine.
+    """
+    from referee.league.local import LocalPool, checked_slots
+
+    if workers.cluster is not None:
+        from referee.league.cluster import ClusterPool
+
+        if workers.is_here:
+            say(
+                "note: While local:N plays, every user of this machine can run programs as you; use it only on a machine that nobody else uses."
+            )
+
+        def note(host: Host) -> None:
+            store.put_host(host.name, host.score, host.level)
+            on_level(host.level)
+
+        return ClusterPool(
+            terms,
+            teams,
+            replays,
+            workers.cluster,
+            tls=workers.tls,
+            on_host=note,
+            on_note=say,
+        )
+    from referee.isolation.choose import choose
+
+    isolation = choose(terms.options.isolation, terms.options.limits)
+    for text in isolation.notes:
+        say(f"note: {text}")
+    on_level(isolation.level)
+    return LocalPool(terms, teams, replays, checked_slots(workers.slots, terms.options.limits))
