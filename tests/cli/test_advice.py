@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from referee.cli import watch
+from referee.errors import RefereeError
+from referee.grading import roster
+from referee.replay.paths import content
+from referee.replay.reader import read_lines
+
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
@@ -118,3 +124,56 @@ def test_an_archive_as_a_player_is_told_to_be_unpacked(referee: Cli, tmp_path: P
         packed.writestr("prey.py", "")
     done = referee("rerun", "m.replay.jsonl.gz", "ada.zip", "--seat", "prey")
     assert (done.returncode, done.stderr) == (2, "referee: The prey 'ada.zip' is an archive; unpack it and name the folder.\n")
+
+
+STUBBORN = """
+from sdk import HunterBot
+class Stubborn(HunterBot):
+    def hunt(self, state):
+        return self.build("horizontal", span=(0, 299 + state.step))
+Stubborn.main()
+"""
+
+
+def test_a_wall_refused_in_every_step_is_told_of_three_times(tmp_path: Path, referee: Cli) -> None:
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    done = referee("play", "stubborn.py", "still", "--max-steps", "200")
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if re.match(r"step \d+, hunter Stubborn: ", line)]
+    more = [line for line in done.stderr.splitlines() if " more, the last in step " in line]
+    # Two reasons: the wait for the next wall, and the wrong span. "1 more step" and "2 more steps" are one reason.
+    assert (len(told), len(more)) == (6, 2), done.stderr
+    assert len(told) + sum(int(line.split()[0].replace(",", "")) for line in more) >= 190
+
+
+def test_a_mistyped_file_is_named(tmp_path: Path, referee: Cli) -> None:
+    (tmp_path / "my_hunter.py").write_text("")
+    done = referee("play", "my_huntr.py", "still")
+    assert done.returncode == 2
+    assert "The hunter 'my_huntr.py' does not exist; did you mean 'my_hunter.py'?" in done.stderr
+    assert "there is no such file" in referee("play", "quite/else.py", "still").stderr
+    assert "did you mean 'my_hunter.py'?" in referee("play", "my_huntr", "still").stderr
+    assert "did you mean the example bot 'boxer'?" in referee("play", "boxer.py", "still").stderr
+
+
+def test_other_mistyped_files_are_named_too(tmp_path: Path, referee: Cli) -> None:
+    for name in ("first.replay.jsonl.gz", "league.toml", "hostile\x1b[31m.replay.jsonl.gz"):
+        (tmp_path / name).write_bytes(b"")
+    done = referee("verify", "fist.replay.jsonl.gz")
+    assert done.returncode == 2
+    assert "can't be read: No such file or directory; did you mean 'first.replay.jsonl.gz'?" in done.stderr
+    for call in (
+        lambda: next(read_lines(tmp_path / "firs.replay.jsonl.gz")),
+        lambda: content(tmp_path / "legue.toml", "The league file", 1 << 20),
+        lambda: watch.check_files([tmp_path / "fist.replay.jsonl.gz"], is_projector=True),
+        lambda: roster.load(tmp_path / "leage.toml"),
+    ):
+        with pytest.raises(RefereeError, match=r"No such file or directory; did you mean '.*(first\.replay|league\.toml)"):
+            call()
+    with pytest.raises(RefereeError, match=r"did you mean '.*hostile\\x1b\[31m\.replay") as told:
+        next(read_lines(tmp_path / "hostile.replay.jsonl.gz"))
+    assert "\x1b" not in str(told.value)
+    (tmp_path / "x.html").write_bytes(b"")
+    for name in ("nowhere/first.replay.jsonl.gz", "no.toml"):
+        with pytest.raises(RefereeError, match=r"can't be read: No such file or directory\.$"):
+            next(read_lines(tmp_path / name))

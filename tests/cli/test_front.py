@@ -175,3 +175,7 @@ def test_the_examples_of_a_help_keep_their_lines(referee: Cli) -> None:
     shown = [line.strip() for line in referee("new", "--help").stdout.splitlines()]
     first = shown.index("Try:  referee new hunter my_bot.py")
     assert shown[first + 1 : first + 3] == ["referee new thief my_thief.py", "referee new team my_team"]
+
+
+def test_version_has_a_short_form(referee: Cli) -> None:
+    assert referee("-V").stdout == referee("--version").stdout != ""

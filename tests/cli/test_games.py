@@ -119,3 +119,24 @@ def test_a_match_file_with_a_setting_in_the_wrong_place_is_told_the_right_one(re
     done = referee("play", "looper", "team", "--match", "one.toml")
     assert done.returncode == 2
     assert "did you mean 'settings.robots'?" in done.stderr
+
+
+def test_the_bots_of_a_game_end_with_a_match_of_that_game(referee: Cli) -> None:
+    assert "play --game maze expert expert" in referee("bots", "--game", "maze").stdout
+
+
+def test_bots_are_listed_by_game_in_any_width(referee: Cli) -> None:
+    for columns in ("40", "120"):
+        done = referee("bots", env={"COLUMNS": columns})
+        assert done.returncode == 0
+        assert max(map(len, done.stdout.splitlines()[:-1])) <= int(columns)
+        assert [line for line in done.stdout.splitlines() if line.endswith(":") and not line.startswith(" ")] == [
+            "evasion:",
+            "rectangle:",
+            "maze:",
+        ]
+    games = [bot["game"] for bot in json.loads(referee("bots", "--json").stdout)]
+    assert games == sorted(games, key=["evasion", "rectangle", "maze"].index)
+    only = json.loads(referee("bots", "--game", "maze", "--json").stdout)
+    assert {bot["game"] for bot in only} == {"maze"}
+    assert referee("bots", "--game", "mase").returncode == 2

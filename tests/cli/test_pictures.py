@@ -246,3 +246,20 @@ def test_a_remark_covers_no_player() -> None:
         or first[0] + first[2] <= second[0]
         or second[0] + second[2] <= first[0]
     )
+
+
+@pytest.mark.parametrize(("name", "start"), [("x.html", b"<!doctype"), ("x.svg", b"<"), ("x.PNG", b"\x89PNG"), ("x.gif", b"GIF8")])
+def test_the_form_of_an_export_follows_from_its_name(name: str, start: bytes, tmp_path: Path, referee: Cli) -> None:
+    done = referee("export", replay("evasion-classic-hunter-fault"), "--out", name)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / name).read_bytes().lower().startswith(start.lower())
+
+
+def test_a_form_that_no_export_has_is_refused(referee: Cli) -> None:
+    name = replay("evasion-classic-boxer-runner")
+    done = referee("export", name, "--out", "x.webm")
+    assert done.returncode == 2
+    assert "--out is 'x.webm', but must end in .html, .svg, .png or .gif; or choose the output, as in --png." in done.stderr
+    done = referee("export", name, "--png", "--out", "e.svg")
+    assert done.returncode == 2
+    assert "--out is 'e.svg', but --png writes a .png file." in done.stderr

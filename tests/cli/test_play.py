@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import HOSTILE
+from replay_records import records
 from terminals import read_to_end
 
 from referee.isolation.limits import LEVELS
@@ -408,3 +409,37 @@ def test_a_log_that_was_cut_is_noted(referee: Cli, tmp_path: Path) -> None:
 def test_a_duel_says_what_it_was_played_in(referee: Cli) -> None:
     done = referee("duel", "random", "random", "--max-steps", "5", "--isolation", "none")
     assert "  sandbox  none" in done.stdout
+
+
+NEVER_FLUSHES = """
+import io, sys
+out = io.BufferedWriter(io.FileIO(1, "w"), 1 << 20)
+for line in sys.stdin:
+    out.write(b'{"type":"ready","protocol":1}\\n')
+"""
+
+
+def test_a_bot_that_never_flushes_is_told_of_that(tmp_path: Path, referee: Cli) -> None:
+    (tmp_path / "keeps.py").write_text(NEVER_FLUSHES)
+    # On a busy machine the referee may be late, too; that voids a match unless it is allowed.
+    (tmp_path / "match.toml").write_text("[time]\nstartup = 0.5\n[run]\nmax_lateness = 3600\n")
+    done = referee("play", "keeps.py", "still", "--match", "match.toml")
+    assert done.returncode == 3
+    assert "within the start-up limit of 0.5 s. Did it flush its output?" in done.stdout
+
+
+def test_a_match_without_a_seed_can_be_played_again(tmp_path: Path, referee: Cli) -> None:
+    done = referee("play", "random", "random", "--max-steps", "40", "--out", "first.replay.jsonl.gz")
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"^  seed     (\d+)$", done.stdout, re.MULTILINE)
+    assert found
+    head, *steps, _ = records(tmp_path / "first.replay.jsonl.gz")
+    assert head["seed"] == int(found[1]) < 2**53
+    again = referee("play", "random", "random", "--max-steps", "40", "--seed", found[1], "--out", "again.replay.jsonl.gz")
+    assert again.returncode == 0, again.stderr
+    other_head, *other_steps, _ = records(tmp_path / "again.replay.jsonl.gz")
+    assert other_head["secret"] == head["secret"]
+    assert [step.get("moves") for step in other_steps] == [step.get("moves") for step in steps]
+    third = referee("play", "random", "random", "--max-steps", "40", "--out", "third.replay.jsonl.gz")
+    assert third.returncode == 0
+    assert records(tmp_path / "third.replay.jsonl.gz")[0]["seed"] != head["seed"]

@@ -373,3 +373,19 @@ def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytes
     assert len(refused) == 2
     assert not result.faults
     assert result.steps == 10
+
+
+@pytest.mark.parametrize("flushed", [0, 1])
+def test_only_a_bot_that_never_sent_a_move_is_asked_whether_it_flushes(flushed: int, tmp_path: Path) -> None:
+    (tmp_path / "keeps.py").write_text(
+        "import io, json, sys\nout = io.BufferedWriter(io.FileIO(1, 'w'), 1 << 20)\n"
+        "for line in sys.stdin:\n    message = json.loads(line)\n"
+        "    is_start, turn = message['type'] == 'start', message.get('turn', -1)\n"
+        "    answer = {'type': 'ready', 'protocol': 1} if is_start else {'type': 'move', 'turn': turn, 'move': {}}\n"
+        f"    out.write(json.dumps(answer).encode() + b'\\n')\n    if turn < {flushed}:\n        out.flush()\n"
+    )
+    # One limit for both turns: on a busy machine, too, the first answer must come within it.
+    times = {"hunter": PATIENT.replace(move=2.0)}
+    text = play_match(str(tmp_path / "keeps.py"), "still", max_steps=5, times=times).faults["hunter"].text
+    assert "gave no answer within the move limit of 2 s." in text
+    assert (" Did it flush its output?" in text) == (flushed == 0)

@@ -237,3 +237,18 @@ def test_from_a_pipe_without_a_referee_it_still_speaks_the_protocol() -> None:
     lines = json.dumps(START) + "\n" + json.dumps(TURN) + "\n"
     done = subprocess.run([sys.executable, str(bot)], input=lines, capture_output=True, text=True, env=environment, timeout=60, check=True)
     assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["ready", "move"]
+
+
+def test_an_init_of_the_author_s_own_needs_no_super(tmp_path: Path) -> None:
+    bot = tmp_path / "own.py"
+    bot.write_text(
+        "from sdk import HunterBot\n"
+        "class Own(HunterBot):\n"
+        "    def __init__(self):\n        self.count = 0\n"
+        "    def hunt(self, state):\n        self.count += 1\n        self.say(f'step {self.count}')\n"
+        "        self.draw.text((1, 1), 'here')\n        self.random.random()\n"
+        "Own.main()\n"
+    )
+    result = play_match(str(bot), "still", max_steps=5)
+    assert not result.faults
+    assert result.steps == 5

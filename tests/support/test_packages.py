@@ -6,12 +6,11 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from referee.support.packages import EXTRAS, install_command, missing_of_extras
+import pytest
 
-if TYPE_CHECKING:
-    import pytest
+from referee.errors import UsageError
+from referee.support.packages import EXTRAS, install_command, missing_of_extras, need_export, need_web
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,3 +51,12 @@ def test_no_other_module_words_such_a_command() -> None:
     files = [path for folder in ("referee", "sdk") for path in (ROOT / folder).rglob("*.py") if path.name != "packages.py"]
     assert len(files) > 200
     assert not [str(path) for path in files if "pip install" in path.read_text()]
+
+
+def test_what_is_missing_is_named_as_it_can_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(UsageError) as raised:
+        need_web("--live")
+    assert str(raised.value).endswith("-m pip install starlette uvicorn websockets")
+    with pytest.raises(UsageError, match=r"-m pip install pillow\.?$"):
+        need_export("--png")

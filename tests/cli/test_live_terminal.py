@@ -1,0 +1,77 @@
+"""What the terminal shows of a running match, and the pace of a match that people look on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from referee.cli import terminal
+from referee.cli.terminal import Live, Pace
+from referee.games.game import Notice
+from referee.match.clock import Clock
+from referee.match.events import StepTaken
+from referee.match.options import TimeControl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_remarks_of_very_many_kinds_are_counted_too(capsys: pytest.CaptureFixture[str]) -> None:
+    from referee import games
+
+    live = Live(games.get("evasion"), {"hunter": Clock(TimeControl())})
+    for turn in range(1000):
+        notice = Notice(f"refused-{turn}", f"number {turn} is refused", "hunter")
+        live.stepped(StepTaken(turn, None, None, {}, (notice,), {}, {}, {}, {}))
+    live.stopped()
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) < 120
+    assert said[-1] == "897 more of other kinds, the last in step 999, hunter: number 999 is refused"
+
+
+def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch) -> None:
+
+    now = 100.0
+    waited: list[float] = []
+
+    def wait(_r: object, _w: object, _x: object, seconds: float) -> None:
+        nonlocal now
+        waited.append(seconds)
+        now += seconds
+
+    monkeypatch.setattr(terminal, "monotonic", lambda: now)
+    monkeypatch.setattr("select.select", wait)
+    pace = Pace(4.0)
+    event: Any = None
+    pace.begun(event)
+    for thinking in (0.0, 0.1, 0.0, 3.0, 0.0, 0.0):
+        now += thinking
+        pace.stepped(event)
+    assert waited == pytest.approx([0.25, 0.15, 0.25, 0.25, 0.25])
+
+
+@pytest.mark.parametrize(("options", "paced"), [(["--pace", "15"], 12), ([], 0)])
+def test_every_step_of_a_live_match_of_programs_is_paced_if_asked(options: list[str], paced: int, tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom referee.cli import terminal\n"
+        "terminal.Pace.stepped = lambda self, event: open('paced', 'a').write('.') and None\n"
+        "sys.argv = ['referee', *sys.argv[1:]]\nfrom referee.__main__ import main\nmain()\n"
+    )
+    command = [sys.executable, "-c", code, "play", "straight", "still", "--max-steps", "12", "--live", "--no-stay", "--no-browser"]
+    command += ["--port", "0", "--json", "--isolation", "none", *options]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    told = tmp_path / "paced"
+    assert (told.read_text() if told.exists() else "") == "." * paced
+
+
+def test_a_pace_that_no_page_shows_gets_a_note(referee: Cli) -> None:
+    done = referee("play", "straight", "still", "--max-steps", "3", "--pace", "8", "--isolation", "none")
+    assert done.returncode == 0
+    assert "note: --pace does nothing here" in done.stderr
