@@ -6,10 +6,19 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.types import ASGIApp
 
 
-async def asked(app: ASGIApp, path: str, host: str = "127.0.0.1:8300", body: bytes | None = b"") -> tuple[int, dict[str, str], bytes]:
+async def asked(
+    app: ASGIApp,
+    path: str,
+    host: str = "127.0.0.1:8300",
+    body: bytes | None = b"",
+    headers: Mapping[str, str] | None = None,
+    method: str | None = None,
+) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body of the answer to a request, which is a POST if it has a body; that of None never comes."""
     sent: list[Any] = []
     requests = [] if body is None else [{"type": "http.request", "body": body, "more_body": False}]
@@ -24,9 +33,9 @@ async def asked(app: ASGIApp, path: str, host: str = "127.0.0.1:8300", body: byt
         sent.append(message)
 
     scope = {
-        "type": "http", "method": "GET" if body == b"" else "POST", "path": address, "raw_path": address.encode(), "root_path": "", "scheme": "http",
-        "query_string": query.encode(), "headers": [(b"host", host.encode())],
+        "type": "http", "method": method or ("GET" if body == b"" else "POST"), "path": address, "raw_path": address.encode(), "root_path": "", "scheme": "http",
+        "query_string": query.encode(), "headers": [(b"host", host.encode()), *((name.encode(), value.encode("latin-1")) for name, value in (headers or {}).items())],
     }  # fmt: skip
     await app(scope, receive, send)
-    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
+    found = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:])

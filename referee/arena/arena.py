@@ -101,6 +101,13 @@ class OpenArena(OpenLeague):
         )
         return self.schedule
 
+    def isolate(self, level: str) -> None:
+        """Check and play with this level of isolation, whatever the file says."""
+        options = self.league.options.replace(isolation=level)
+        self.league = self.league._replace(options=options)
+        self.config = self.config._replace(league=self.league)
+        self.plan()
+
     def _teams(self) -> list[Team]:
         """Return the programs of all accepted versions and references, with paths of this machine."""
         fresh = {(team.name, team.hash): team for team in self.config.references}
@@ -185,6 +192,10 @@ class OpenArena(OpenLeague):
         """
         if (why := self.frozen()) is not None:
             raise UsageError(f"{why} No version is taken.")
+        return self.take(bot, team, note, on_progress)
+
+    def take(self, bot: Path, team: str, note: str, on_progress: intake.Progress) -> tuple[Version, bool]:
+        """Do the same for a version that came before the arena was frozen."""
         self._check_team(team)
         try:
             taken = intake.take(bot, self.folder, self.config)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 VERSIONS, _INCOMING = "versions", ".incoming-"
 #: An incomplete copy that is older than this, in seconds, was left by a process that was killed.
 _ABANDONED_SECONDS = 86_400.0
+#: A long path in a text, as messages cut it.
+_CUT = re.compile(r" \((/[^()]*)\.\.\.\)")
 
 
 class Snapshot(NamedTuple):
@@ -114,7 +117,19 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
         "checks": sum(len(report.results) for report in reports),
         "failed": [{"seat": one.seat, **one.to_json()} for one in failed],
     }
-    return Verdict(_reason(reports, failed), report)
+    return Verdict(*_without(snapshot.folder, (_reason(reports, failed), report)))
+
+
+def _without(folder: Path, value: Any) -> Any:
+    """Return texts without the path of a version's copy: its team knows its own files, and the arena's folder is nobody's business."""
+    if isinstance(value, str):
+        whole = f"{folder}/"
+        # A long path was cut, so that nothing of it is of use.
+        value = _CUT.sub(lambda cut: "" if whole.startswith(cut[1]) or cut[1].startswith(whole) else cut[0], value)
+        return value.replace(whole, "")
+    if isinstance(value, dict):
+        return {name: _without(folder, one) for name, one in value.items()}
+    return type(value)(_without(folder, one) for one in value) if isinstance(value, (list, tuple)) else value
 
 
 def _reason(reports: list[run.Report], failed: list[Any]) -> str:

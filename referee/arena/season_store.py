@@ -22,6 +22,8 @@ QUEUED, BUILDING, CHECKING = "queued", "building", "checking"
 STATUSES = (QUEUED, BUILDING, CHECKING, ACCEPTED, REFUSED)
 #: The fact with the teams that are disqualified, each with the reason.
 _DISQUALIFIED = "disqualified"
+#: How the reason begins why a disqualified team's version plays no more.
+_NO_PLAY = "The team is disqualified: "
 
 _meta = MetaData()
 _tokens = Table(
@@ -191,9 +193,7 @@ class SeasonStore(ArenaStore):
     def disqualify(self, team: str, why: str) -> None:
         """Let no version of a team play any more."""
         self.set_fact(_DISQUALIFIED, {**self.disqualified(), team: why})
-        names = [version.name for version in self.versions() if version.team == team and version.status == ACCEPTED]
-        for name in names:
-            self.forfeit(name, f"The team is disqualified: {why}")
+        self._set_forfeits(team, None, f"{_NO_PLAY}{why}")
         self.retire(team)
 
     def readmit(self, team: str) -> None:
@@ -202,9 +202,15 @@ class SeasonStore(ArenaStore):
         if left.pop(team, None) is None:
             return
         self.set_fact(_DISQUALIFIED, left)
+        self._set_forfeits(team, f"{_NO_PLAY}%", None)
+
+    def _set_forfeits(self, team: str, like: str | None, reason: str | None) -> None:
+        """Set why the versions of a team play no more; only of those whose reason is like this, or which have none."""
         names = [version.name for version in self.versions() if version.team == team]
+        column = database.teams.c.forfeit
+        is_meant = column.is_(None) if like is None else column.like(like)
         with self._write() as connection:
-            connection.execute(update(database.teams).where(database.teams.c.name.in_(names)).values(forfeit=None))
+            connection.execute(update(database.teams).where(database.teams.c.name.in_(names), is_meant).values(forfeit=reason))
 
 
 def _hashed(token: str) -> str:

@@ -15,7 +15,7 @@ from referee.cli.front import INSTRUCTORS, PANELS
 from referee.cli.league_output import progress, put_check, put_export
 from referee.cli.options import Game, with_workers
 from referee.cli.plain import Program
-from referee.cli.season import Folder, invite, opened_arena
+from referee.cli.season import Folder, invite, opened_arena, serve
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.league.workers import Workers, open_pool
@@ -234,7 +234,7 @@ def final(
         put(f"Next:  {program()} league resume {shlex.quote(str(out))}")
 
 
-for _command in (invite,):
+for _command in (invite, serve):
     arena.command(_command.__name__)(_command)
 
 

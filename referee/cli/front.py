@@ -57,6 +57,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "measure",
             "Play a bot and print how long its answers take, which took longest, and which functions use the time.",
         ),
+        "submit": ("submit", "Hand in a bot as your team's new version to an arena that referee arena serve serves."),
     },
     GRADERS: {
         "grade": ("grade", "Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated."),

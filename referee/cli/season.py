@@ -1,21 +1,27 @@
-"""arena invite: the commands of an arena whose teams hand in over the network."""
+"""arena invite, serve: the commands of an arena whose teams hand in over the network."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
+from urllib.parse import urlsplit
 
 import typer
 
 from referee.cli.app import command, put, say
+from referee.cli.options import Workers, with_workers
+from referee.cli.pages import Host, Name, Port, tell_port
 from referee.errors import UsageError
-from referee.support.packages import need_league
+from referee.support.packages import need_league, need_web
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from starlette.types import ASGIApp
 
     from referee.arena.arena import OpenArena
 
@@ -106,3 +112,71 @@ def _private(path: Path) -> Iterator[TextIO]:
     except BaseException:
         path.unlink()
         raise
+
+
+@command
+@with_workers
+def serve(
+    *,
+    folder: Folder,
+    host: Host = "127.0.0.1",
+    port: Port = None,
+    name: Name = None,
+    isolation: Annotated[
+        str,
+        typer.Option(
+            "--isolation",
+            metavar="strict|none",
+            help="none checks and plays without a sandbox; only for a server that other machines can't reach.",
+        ),
+    ] = "strict",
+    workers: Workers,
+) -> None:
+    """Serve an arena until Ctrl-C: teams hand in versions, each is checked, and matches are played all the time.
+
+    Teams use the tokens of referee arena invite. The server speaks HTTP; for TLS put a proxy before it.
+    """
+    need_league("arena")
+    need_web("referee arena serve")
+    from referee.arena.arena import open_arena
+    from referee.arena.invitations import address
+    from referee.arena.season_store import SeasonStore
+    from referee.arena.server import ArenaServer
+    from referee.cli.season_work import SeasonWork
+    from referee.isolation.choose import choose
+    from referee.web import serve as pages
+
+    if isolation not in ("strict", "none"):
+        raise UsageError(f"--isolation is {isolation!r:.40}, but must be strict or none.")
+    if isolation == "none" and pages.is_for_others(host):
+        raise UsageError(
+            "Without isolation, everybody who reaches the server can run programs as you: --isolation none needs --host 127.0.0.1."
+        )
+    with contextlib.closing(open_arena(folder, SeasonStore)) as opened:
+        store = opened.store
+        assert isinstance(store, SeasonStore)
+        choose(isolation, opened.league.options.limits)
+        if store.is_claimed():
+            raise UsageError(f"The arena {escape(str(folder), 200)} is being played already; end that process first.")
+        opened.isolate(isolation)
+        listener = pages.bind(host, port)
+        number = listener.getsockname()[1]
+        proxy = urlsplit(address(store)).hostname
+        names, takes_addresses = pages.names_of(host, [*(name or ()), *([proxy] if proxy else [])])
+        work: list[SeasonWork] = []
+
+        def begin() -> None:
+            work.append(SeasonWork(folder, isolation, workers))
+            tell_port(port, pages.PORT, number)
+            put(f"http://{pages.shown_host(host)}:{number}/")
+            sys.stdout.flush()
+            say("Ctrl-C ends the server.")
+
+        def end() -> None:
+            for one in work:
+                one.close()
+
+        async def start() -> tuple[ASGIApp, Callable[[], None]]:
+            return ArenaServer(opened, store).app(names, takes_addresses=takes_addresses), end
+
+        pages.serve_app(start, listener, begin)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import json
 import secrets
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -101,6 +102,8 @@ async def _refuse(scope: Scope, send: Send, text: str) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": text})
         return
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close"), *HEADERS]
+    is_api = scope["path"].startswith("/api/")
+    kind, body = (b"application/json", json.dumps({"error": text})) if is_api else (b"text/plain; charset=utf-8", f"{text}\n")
+    headers = [(b"content-type", kind), (b"connection", b"close"), *HEADERS]
     await send({"type": "http.response.start", "status": 403, "headers": headers})
-    await send({"type": "http.response.body", "body": f"{text}\n".encode()})
+    await send({"type": "http.response.body", "body": body.encode()})

@@ -69,8 +69,7 @@ class Stream:
     def _shown(self, line: bytes) -> bytes:
         if not self._has_head:
             self._has_head = True
-            head = json.loads(line)
-            return _line({key: _public(value) for key, value in head.items() if key not in _SECRETS})
+            return public_head(line)
         if line.startswith(b'{"turn":'):
             self.turns += 1
             if self._hides_remarks and (b'"remarks":' in line or b'"log":' in line):
@@ -93,6 +92,11 @@ class Stream:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def public_head(line: bytes) -> bytes:
+    """Return the head of a replay as players may see it: without the sources of its randomness, and without folders of this machine."""
+    return _line({key: _public(value) for key, value in json.loads(line).items() if key not in _SECRETS})
 
 
 def _public(value: Any) -> Any:

@@ -136,7 +136,7 @@ def test_the_help_of_play_shows_the_settings_of_the_game_that_is_named(referee: 
 
 
 def test_there_are_no_more_commands_than_one_can_read() -> None:
-    assert len(NAMES) <= 25
+    assert len(NAMES) <= 26
 
 
 @pytest.mark.parametrize("old", list(front.MOVED))

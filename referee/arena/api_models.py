@@ -1,0 +1,206 @@
+"""What the API of an arena takes and answers. /api/openapi.json is made from these models."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+#: The longest note of a version, in characters.
+LONGEST_NOTE = 200
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ErrorAnswer(_Answer):
+    """Why a request is refused."""
+
+    error: str = Field(description="One sentence: what was wrong, and what to do.")
+
+
+class ArenaAnswer(_Answer):
+    """The arena."""
+
+    name: str
+    game: str
+    rules: str
+    roles: str = Field(description='"both", or the one seat that versions play.')
+    frozen: str | None = Field(description="Why no version is taken now; null if versions are taken.")
+    opens: str | None
+    closes: str | None
+    submissions_per_day: int
+    max_bytes: int
+    replays: Literal["all", "own"]
+    logs: Literal["own", "staff"]
+    matches: int = Field(description="How many matches were played.")
+    team: str | None = Field(description="The team of the token; null for the staff and without a token.")
+
+
+class StandingsEntry(_Answer):
+    """A version that plays."""
+
+    rank: int
+    team: str
+    version: int
+    rating: float
+    low: float
+    high: float
+    duels: int
+    is_reference: bool
+    submitted: str
+
+
+class StandingsAnswer(_Answer):
+    """The versions that play, the best first."""
+
+    entries: list[StandingsEntry]
+
+
+class RatingPointAnswer(_Answer):
+    """The rating of a version at some time, after so many duels of the whole arena."""
+
+    version: int
+    duels: int
+    time: str
+    rating: float
+    low: float
+    high: float
+
+
+class RecordAnswer(_Answer):
+    """The duels of a team against another one."""
+
+    team: str
+    won: int
+    tied: int
+    lost: int
+    duels: int
+
+
+class VersionAnswer(_Answer):
+    """A version of a team. Refused ones and reports are for the team itself and the staff."""
+
+    version: int
+    status: str
+    note: str
+    submitted: str
+    is_active: bool
+    rating: float | None
+    low: float | None
+    high: float | None
+    duels: int
+    report: dict[str, Any] | None
+
+
+class TeamAnswer(_Answer):
+    """A team."""
+
+    team: str
+    is_reference: bool
+    disqualified: str | None
+    versions: list[VersionAnswer]
+    ratings: list[RatingPointAnswer] = Field(description="The ratings of all versions over time.")
+    against: list[RecordAnswer] = Field(description="The record of all versions together, by opponent.")
+
+
+class SubmissionTaken(_Answer):
+    """A version that waits for its check."""
+
+    id: int
+    status: str
+
+
+class SubmissionAnswer(_Answer):
+    """What a team has handed in. ``version`` is null until it is checked."""
+
+    id: int
+    team: str
+    version: int | None
+    status: Literal["queued", "building", "checking", "accepted", "refused"]
+    note: str
+    submitted: str
+    report: dict[str, Any]
+
+
+class SeatAnswer(_Answer):
+    """Who played a seat."""
+
+    team: str
+    version: int | None
+
+
+class MatchAnswer(_Answer):
+    """A match that was played."""
+
+    id: str
+    order: int = Field(description="Its place among all matches: the value of `before` for those before it.")
+    seats: dict[str, SeatAnswer]
+    winner: str | None
+    reason: str
+    scores: dict[str, float | None]
+    steps: int
+    faults: dict[str, str] = Field(description="By seat, the kind of its fault.")
+    seconds: float
+
+
+class MatchesAnswer(_Answer):
+    """Matches, the latest first. ``next`` is the value of ``before`` for those that follow, null at the end."""
+
+    matches: list[MatchAnswer]
+    next: int | None
+
+
+class MatchesQuery(_Asked):
+    """Which matches."""
+
+    team: str | None = Field(default=None, max_length=200)
+    version: int | None = Field(default=None, ge=1, le=10**9)
+    opponent: str | None = Field(default=None, max_length=200)
+    limit: int = Field(default=50, ge=1, le=200)
+    before: int | None = Field(default=None, ge=0, le=10**12)
+
+
+class TeamAsked(_Asked):
+    """A team, and why."""
+
+    team: str = Field(min_length=1, max_length=200)
+    reason: str = Field(default="", max_length=LONGEST_NOTE)
+
+
+class VersionAsked(_Asked):
+    """A version of a team."""
+
+    team: str = Field(min_length=1, max_length=200)
+    version: int = Field(ge=1, le=10**9)
+
+
+class SubmissionAsked(_Asked):
+    """A submission."""
+
+    id: int = Field(ge=1, le=10**12)
+
+
+class DoneAnswer(_Answer):
+    """What was done."""
+
+    done: str
+
+
+class AuditAction(_Answer):
+    """An action of the staff."""
+
+    time: str
+    action: str
+    details: dict[str, Any]
+
+
+class AuditAnswer(_Answer):
+    """The actions of the staff, the latest first."""
+
+    actions: list[AuditAction]

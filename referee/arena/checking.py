@@ -1,0 +1,60 @@
+"""Checks what teams have handed in, one after the other. A submission whose check was cut short by a kill is checked again."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from referee.arena.season_store import BUILDING, CHECKING
+from referee.arena.store import REFUSED
+from referee.errors import UsageError
+from referee.players.building import tell_builds
+
+if TYPE_CHECKING:
+    from referee.arena.arena import OpenArena
+    from referee.arena.season_store import SeasonStore
+    from referee.games.game import Seat
+
+#: The progress of a check is stored at most so often, in seconds.
+_TOLD_SECONDS = 0.25
+
+
+class Checker:
+    """Checks submissions of an arena."""
+
+    def __init__(self, arena: OpenArena, store: SeasonStore) -> None:
+        self._arena = arena
+        self._store = store
+        self._number = 0
+        self._told = 0.0
+        tell_builds(lambda _: self._put(BUILDING, "building the program"))
+
+    def check_next(self) -> bool:
+        """Check the first submission that waits, and store what was found. False if none waits.
+
+        RefereeError if this machine can't check now, for example because its disk is full; the submission waits.
+        """
+        waiting = self._store.next_submission()
+        if waiting is None:
+            return False
+        self._number = waiting.number
+        self._arena.versions = self._store.versions()
+        try:
+            if (why := self._store.disqualified().get(waiting.team)) is not None:
+                raise UsageError(f"The team is disqualified: {why}")
+            self._put(CHECKING, "unpacking")
+            version, _ = self._arena.take(self._arena.folder / waiting.file, waiting.team, waiting.note, self._checking)
+        except UsageError as error:
+            self._store.set_submission(waiting.number, REFUSED, {"reason": str(error)})
+        else:
+            self._store.set_submission(waiting.number, version.status, version.report, version.number or None)
+        return True
+
+    def _checking(self, seat: Seat, check: str, done: int, total: int) -> None:
+        if time.monotonic() - self._told >= _TOLD_SECONDS or not done:
+            self._put(CHECKING, f"{done} of {total}  {seat}: {check}")
+
+    def _put(self, status: str, text: str) -> None:
+        """Store how far the check is, for those who wait for it."""
+        self._told = time.monotonic()
+        self._store.set_submission(self._number, status, {"progress": text})

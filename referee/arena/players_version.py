@@ -1,0 +1,68 @@
+"""A replay as players may have it: without the sources of its randomness, which other matches on the same start share."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import tempfile
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from referee.replay.writer import DIGEST_KEY
+from referee.support.files import open_regular
+from referee.web.stream import public_head
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: How many of them are kept.
+_MOST_KEPT = 64
+_SUFFIX = ".replay.jsonl.gz"
+
+
+def players_version(path: Path, below: Path) -> bytes:
+    """Return the players' version of the replay at ``path``, which must be in the folder ``below``. Raises OSError, EOFError and ValueError."""
+    with open_regular(path, below) as file, gzip.open(file) as lines:
+        return gzip.compress(b"".join(_lines(lines)), 6, mtime=0)
+
+
+def _lines(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the lines with a new head, and with the digest of all of them."""
+    digest, key = hashlib.sha256(), DIGEST_KEY.encode()
+    for number, line in enumerate(lines):
+        shown = public_head(line) if number == 0 else line
+        body, is_result, _ = shown.partition(key) if shown.startswith(b'{"type":"result"') else (shown, b"", b"")
+        digest.update(body + is_result)
+        yield b'%b%b%b"}\n' % (body, is_result, digest.hexdigest().encode()) if is_result else shown
+
+
+class PlayersVersions:
+    """The players' versions of replays as files, for the viewer. ``close`` removes them."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory()  # removed by close
+        self._lock = threading.Lock()
+        self._kept: dict[str, Path] = {}
+
+    @property
+    def folder(self) -> Path:
+        """The folder of all these files."""
+        return Path(self._folder.name)
+
+    def get(self, key: str, path: Path, below: Path) -> Path:
+        """Return the file of a match. Raises what ``players_version`` raises."""
+        with self._lock:
+            found = self._kept.pop(key, None)
+            if found is None:
+                found = self.folder / f"{key}{_SUFFIX}"
+                found.write_bytes(players_version(path, below))
+            self._kept[key] = found
+            while len(self._kept) > _MOST_KEPT:
+                os.unlink(self._kept.pop(next(iter(self._kept))))  # noqa: PTH108 - the oldest
+            return found
+
+    def close(self) -> None:
+        """Remove the files."""
+        self._folder.cleanup()

@@ -1,0 +1,156 @@
+"""Takes what teams hand in: reads a file while it comes, counts it, and queues it for its check."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import re
+import shutil
+import threading
+import time
+import uuid
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from referee.arena.api_models import LONGEST_NOTE
+from referee.arena.arena import moment
+from referee.league.rows import StoreError
+from referee.support.words import counted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from referee.arena.config import ArenaConfig
+    from referee.arena.season_store import SeasonStore, Submission
+
+#: The folder of what was handed in, and how names begin in it that are not complete.
+HANDED_IN, _INCOMING = "handed-in", ".incoming-"
+#: The most bytes of a request besides its file.
+_MOST_OTHER = 64 << 10
+#: The time for a hand-in: some seconds, and one for each number of bytes.
+_SECONDS, _BYTES_A_SECOND = 30.0, 32 << 10
+_DAY = 86_400.0
+#: A disk with less room is full: the store needs some of it, too.
+_LEAST_ROOM = 1 << 20
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_CLOSE = {"Connection": "close"}
+
+
+class Receipt:
+    """Takes what teams hand in to an arena's ``folder``."""
+
+    def __init__(self, folder: Path, store: SeasonStore, config: ArenaConfig) -> None:
+        self._folder = folder
+        self._store = store
+        self._season = config.season
+        #: One at a time is counted and stored, so that two at once don't pass a limit together.
+        self._lock = threading.Lock()
+
+    def refusal(self) -> str | None:
+        """Return why no version is taken now; None if versions are taken."""
+        from datetime import datetime, timezone
+
+        if self._store.fact("frozen"):
+            return "The arena is frozen."
+        return self._season.refusal(datetime.now(timezone.utc))
+
+    def check(self, team: str) -> None:
+        """Raise HTTPException if a team may not hand in now: 403, 409, or 429 with the time of the next try."""
+        if (why := self._store.disqualified().get(team)) is not None:
+            raise HTTPException(403, f"Your team is disqualified: {why}", _CLOSE)
+        if (why := self.refusal()) is not None:
+            raise HTTPException(409, f"{why} No version is taken.", _CLOSE)
+        most = self._season.submissions_per_day
+        now = time.time()
+        times = self._store.submission_times(team, now - _DAY)
+        if len(times) >= most:
+            due = times[-most] + _DAY
+            text = f"Your team has handed in {counted(most, 'version')} within a day, which is the limit; try again at {moment(due + 1)}."
+            raise HTTPException(429, text, {"Retry-After": str(int(due - now) + 1), **_CLOSE})
+
+    async def take(self, request: Request, team: str) -> Submission:
+        """Read the file and the note of a request, and queue them. Raises HTTPException; then nothing is kept."""
+        await run_in_threadpool(self.check, team)
+        counting = Request(request.scope, self._counted(request), request._send)  # noqa: SLF001 - Starlette has no other way to count
+        try:
+            async with counting.form(max_files=1, max_fields=4, max_part_size=_MOST_OTHER) as form:
+                file, note = form.get("file"), form.get("note", "")
+                if not isinstance(file, UploadFile) or not file.filename:
+                    raise HTTPException(422, 'There is no file: hand in multipart/form-data with a part "file" that has a file name.')
+                if not isinstance(note, str) or len(note) > LONGEST_NOTE:
+                    raise HTTPException(422, f"The note has more than {LONGEST_NOTE} characters; make it shorter.")
+                if not file.size:
+                    raise HTTPException(422, "The file is empty; hand in a bot.")
+                return await run_in_threadpool(self._keep, team, " ".join(note.split()), file)
+        except HTTPException as error:
+            if error.status_code == 400:
+                raise HTTPException(422, f"The request is no complete multipart/form-data: {error.detail}", _CLOSE) from None
+            raise
+        except OSError as error:
+            if error.errno in _FULL:
+                raise _full() from None
+            raise
+
+    def _counted(self, request: Request) -> Any:
+        """Return what receives the parts of a request until they are too many or too slow."""
+        begun, size = monotonic(), 0
+        most = self._season.max_bytes
+
+        async def receive() -> Any:
+            nonlocal size
+            left = begun + _SECONDS + size / _BYTES_A_SECOND - monotonic()
+            try:
+                message = await asyncio.wait_for(request.receive(), max(0.0, left))
+            except asyncio.TimeoutError:
+                raise HTTPException(408, "The file comes too slowly; try again.", _CLOSE) from None
+            size += len(message.get("body", b""))
+            if size > most + _MOST_OTHER:
+                raise self._too_large()
+            return message
+
+        return receive
+
+    def _too_large(self) -> HTTPException:
+        text = f"The file has more than {self._season.max_bytes:,} bytes, which is the limit; hand in the bot's own files alone."
+        return HTTPException(413, text, _CLOSE)
+
+    def _keep(self, team: str, note: str, file: UploadFile) -> Submission:
+        """Write a file into a folder of its own, which gets its name when it is complete, and queue it."""
+        if (file.size or 0) > self._season.max_bytes:
+            raise self._too_large()
+        top = self._folder / HANDED_IN
+        number = uuid.uuid4().hex
+        stage, place = top / f"{_INCOMING}{number}", top / number
+        name = plain_name(file.filename or "")
+        try:
+            stage.mkdir(parents=True, mode=0o700)
+            with (stage / name).open("xb") as kept:
+                shutil.copyfileobj(file.file, kept)
+                kept.flush()
+                os.fsync(kept.fileno())
+            stage.rename(place)
+            with self._lock:
+                self.check(team)
+                return self._store.put_submission(team, note, str((place / name).relative_to(self._folder)))
+        except BaseException as error:
+            shutil.rmtree(stage, ignore_errors=True)
+            shutil.rmtree(place, ignore_errors=True)
+            if isinstance(error, StoreError) and shutil.disk_usage(self._folder).free < _LEAST_ROOM:
+                raise _full() from None
+            raise
+
+
+def _full() -> HTTPException:
+    return HTTPException(507, "The server's disk is full, so nothing was taken; tell the staff, and try again later.", _CLOSE)
+
+
+def plain_name(given: str) -> str:
+    """Return the name of a file that was handed in: letters, digits, dots, hyphens and underscores, of the last part of its path."""
+    name = re.sub(r"[^\w.-]", "_", re.split(r"[/\\]", given)[-1], flags=re.ASCII)[-100:].lstrip(".-")
+    return name or "bot"

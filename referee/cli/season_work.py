@@ -1,0 +1,132 @@
+"""What a server of an arena does beside its answers, in processes of their own: one checks submissions, one plays matches.
+
+A process that has ended is started again. Each ends with the server, however that ends; what was begun is taken up at the next start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from referee.cli.app import say
+from referee.errors import RefereeError
+from referee.support.processes import start_module
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from referee.arena.arena import OpenArena
+    from referee.arena.season_store import SeasonStore
+    from referee.cli.options import Workers
+
+#: How often a process looks for work, and how long it waits after a failure, in seconds.
+_PAUSE, _LONG_PAUSE = 0.2, 5.0
+#: How long a process may take to end, in seconds.
+_PATIENCE = 30.0
+
+
+class SeasonWork:
+    """The two processes of a server. ``close`` ends them."""
+
+    def __init__(self, folder: Path, isolation: str, workers: Workers) -> None:
+        given = {"folder": str(folder.resolve()), "isolation": isolation, "parent": os.getpid(), "workers": list(workers)}
+        self._closing = threading.Event()
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._threads = [threading.Thread(target=self._keep, args=(kind, json.dumps({**given, "kind": kind}))) for kind in _KINDS]
+        for thread in self._threads:
+            thread.start()
+
+    def _keep(self, kind: str, given: str) -> None:
+        """Start a process, again whenever it has ended."""
+        while not self._closing.is_set():
+            process = self._processes[kind] = start_module(__name__, given, stdin=subprocess.DEVNULL)
+            if self._closing.is_set():
+                process.terminate()
+            status = process.wait()
+            if not self._closing.is_set():
+                say(f"note: The process that {kind}s has ended with status {status}; it is started again.")
+                self._closing.wait(_LONG_PAUSE)
+
+    def close(self) -> None:
+        """End both processes."""
+        self._closing.set()
+        for process in self._processes.values():
+            process.terminate()
+        for thread in self._threads:
+            thread.join(_PATIENCE)
+        for process in self._processes.values():
+            process.kill()
+
+
+@contextlib.contextmanager
+def _opened(given: dict[str, Any]) -> Iterator[tuple[OpenArena, SeasonStore]]:
+    from referee.arena.arena import open_arena
+    from referee.arena.season_store import SeasonStore
+
+    with contextlib.closing(open_arena(Path(given["folder"]), SeasonStore)) as opened:
+        opened.isolate(given["isolation"])
+        assert isinstance(opened.store, SeasonStore)
+        yield opened, opened.store
+
+
+def _check(given: dict[str, Any]) -> None:
+    """Check one submission after the other."""
+    from referee.arena.checking import Checker
+
+    with _opened(given) as (opened, store):
+        checker = Checker(opened, store)
+        while True:
+            if not checker.check_next():
+                time.sleep(_PAUSE)
+
+
+def _play(given: dict[str, Any]) -> None:
+    """Play for ever. When a version is added, go on with other workers, which know it."""
+    from referee.cli.league_output import progress
+    from referee.cli.options import Workers, open_pool
+    from referee.league.engine import Engine
+
+    workers = Workers(*given["workers"])
+    with _opened(given) as (opened, store), store.claim():
+        while True:
+            schedule = opened.plan()
+            if len(schedule.playing()) >= 2:
+                pool = open_pool(schedule.terms, schedule.teams, opened.replays, store, workers)
+                with contextlib.closing(pool), progress(store, lambda *_: [], is_quiet=True) as watch:
+                    Engine(store, pool, schedule, watch).run()
+            while opened.versions == store.versions():
+                time.sleep(_PAUSE)
+
+
+_KINDS = {"check": _check, "play": _play}
+
+
+def _run(given: dict[str, Any]) -> None:
+    """Work until the server ends. After a failure, such as a full disk or a database that is restarted, go on a moment later."""
+    from referee.league.worker import end_with
+
+    end_with(given["parent"])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    told = ""
+    while True:
+        try:
+            _KINDS[given["kind"]](given)
+        except RefereeError as error:
+            if str(error) != told:
+                say(f"note: {escape(str(error), 400)}")
+            told = str(error)
+        time.sleep(_LONG_PAUSE)
+
+
+if __name__ == "__main__":
+    _run(json.loads(sys.argv[1]))

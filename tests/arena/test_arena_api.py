@@ -1,0 +1,348 @@
+"""The API of an arena: what it answers, its description, and who may ask what."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import gzip
+import json
+import re
+import shutil
+import time
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+from arenas import accept_all
+from asgi import asked
+from leagues import IDLE
+from seasons import FORM, TOKENS, form, season
+
+from referee.arena import receipt
+from referee.arena.api import ENDPOINTS, openapi
+from referee.arena.checking import Checker
+from referee.arena.season_store import CHECKING
+from referee.cli.league_output import ProgressPrinter
+from referee.league.engine import Engine
+from referee.league.local import LocalPool
+from referee.replay.reader import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from seasons import Answer, Season
+
+ADA, BOB, STAFF = TOKENS["Ada"], TOKENS["Bob"], TOKENS[None]
+
+
+@pytest.fixture
+def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Season]:
+    accept_all(monkeypatch)
+    with season(tmp_path) as found:
+        yield found
+
+
+def bot(text: str) -> bytes:
+    return f"# {text}\n{IDLE}".encode()
+
+
+def taken(running: Season, text: str, token: str | None = ADA, note: str = "") -> dict[str, Any]:
+    """Hand in a bot, and check it."""
+    answer = running.hand_in(bot(text), token, note=note)
+    assert answer.status == 202, answer.body
+    assert answer.json["status"] == "queued"
+    assert Checker(running.arena, running.store).check_next()
+    found: dict[str, Any] = running.ask(f"/api/submissions/{answer.json['id']}", token).json
+    return found
+
+
+def play(running: Season, duels: int) -> None:
+    schedule = running.arena.plan(duels)
+    pool = LocalPool(schedule.terms, schedule.teams, running.arena.replays, 1)
+    try:
+        Engine(running.store, pool, schedule, ProgressPrinter(running.store, is_quiet=True)).run()
+    finally:
+        pool.close()
+
+
+def test_a_season_by_the_api(running: Season) -> None:
+    first = taken(running, "one", note="walls")
+    assert {name: first[name] for name in ("team", "version", "status", "note")} == {
+        "team": "Ada",
+        "version": 1,
+        "status": "accepted",
+        "note": "walls",
+    }
+    taken(running, "two", BOB)
+    play(running, 3)
+
+    entries = running.ask("/api/standings").json["entries"]
+    assert list(entries[0]) == ["rank", "team", "version", "rating", "low", "high", "duels", "is_reference", "submitted"]
+    assert {(one["team"], one["is_reference"]) for one in entries} == {("R0", True), ("Ada", False), ("Bob", False)}
+    matches = running.ask("/api/matches?team=Ada&limit=1").json
+    assert len(matches["matches"]) == 1
+    rest = running.ask(f"/api/matches?team=Ada&before={matches['next']}").json["matches"]
+    every = [*matches["matches"], *rest]
+    assert every == running.ask("/api/matches?team=Ada&version=1").json["matches"]
+    assert [one["order"] for one in every] == sorted((one["order"] for one in every), reverse=True)
+    assert all("Ada" in {seat["team"] for seat in one["seats"].values()} for one in every)
+    against = running.ask("/api/matches?team=Ada&opponent=Bob").json["matches"]
+    assert all({seat["team"] for seat in one["seats"].values()} == {"Ada", "Bob"} for one in against)
+
+    team = running.ask("/api/teams/Ada", ADA).json
+    assert [(one["version"], one["status"], one["note"], one["is_active"]) for one in team["versions"]] == [(1, "accepted", "walls", True)]
+    assert (
+        sum(one["duels"] for one in team["against"])
+        == team["versions"][0]["duels"]
+        == next(one["duels"] for one in entries if one["team"] == "Ada")
+    )
+    assert {one["version"] for one in team["ratings"]} == {1}
+
+    match = every[0]
+    assert running.ask(f"/api/matches/{match['id']}").json == match
+    mine, other = sorted(match["seats"], key=lambda seat: match["seats"][seat]["team"] != "Ada")
+    assert running.ask(f"/api/matches/{match['id']}/log/{mine}", ADA).status == 200
+    assert running.ask(f"/api/matches/{match['id']}/log/{other}", ADA).status == 403
+    assert running.ask(f"/api/matches/{match['id']}/log/{other}", STAFF).status == 200
+    assert running.ask(f"/api/matches/{match['id']}/log/{mine}").status == 401
+
+
+def test_a_replay_has_no_secrets_and_can_be_verified(running: Season, tmp_path: Path) -> None:
+    taken(running, "one")
+    play(running, 1)
+    match = running.ask("/api/matches?limit=1").json["matches"][0]
+    data = running.ask(f"/api/matches/{match['id']}/replay").body
+    file = tmp_path / "players.replay.jsonl.gz"
+    file.write_bytes(data)
+    head = json.loads(gzip.decompress(data).splitlines()[0])
+    assert not {"secret", "seed"} & head.keys()
+    assert str(tmp_path) not in gzip.decompress(data).decode()
+    read = verify(file)
+    assert read.problem is None
+    assert read.turns == match["steps"]
+    kept = next((running.arena.folder / "replays").glob("*/*.replay.jsonl.gz"))
+    assert {"secret", "seed"} <= json.loads(gzip.decompress(kept.read_bytes()).splitlines()[0]).keys()
+
+
+def test_the_description_tells_every_address_and_every_answer_fits_it(running: Season) -> None:
+    told = running.ask("/api/openapi.json").json
+    assert told == openapi()
+    described = {(method.upper(), path) for path, methods in told["paths"].items() for method in methods}
+    assert described == {(one.method, one.path) for one in ENDPOINTS}
+    number = taken(running, "one")["id"]
+    play(running, 1)
+    match = running.ask("/api/matches").json["matches"][0]
+    seat = next(iter(match["seats"]))
+    values = {"team": "Ada", "number": number, "match": match["id"], "seat": seat}
+    bodies = {"disqualify": {"team": "Bob", "reason": "x"}, "requeue": {"id": number}, "activate": {"team": "Ada", "version": 1}}
+    seen = set()
+    for one in ENDPOINTS:
+        path = one.path.format(**values)
+        if one.name == "submit":
+            answer = running.hand_in(bot("more"))
+        elif one.method == "POST":
+            answer = running.post(path, bodies.get(one.name, {}), STAFF)
+        else:
+            answer = running.ask(path, STAFF)
+        operation = told["paths"][one.path][one.method.lower()]
+        content = operation["responses"][str(answer.status)]["content"]
+        assert (answer.status, answer.headers["content-type"]) == (one.status, one.media), one.name
+        if one.answer is not None:
+            schema = {**content["application/json"]["schema"], "components": told["components"]}
+            jsonschema.validate(answer.json, schema)
+            seen.add(one.name)
+    assert len(seen) == len(ENDPOINTS) - 2
+
+    # Every error that the description tells is one sentence.
+    for one in ENDPOINTS:
+        if one.access == "all":
+            continue
+        answer = running.ask(one.path.format(**values), method=one.method)
+        assert answer.status == 401
+        assert str(answer.status) in told["paths"][one.path][one.method.lower()]["responses"]
+        assert list(answer.json) == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "sentence"),
+    [
+        (lambda run: run.hand_in(b"x", None), 401, "This needs a token"),
+        (lambda run: run.hand_in(b"x", "tother"), 401, "The token is not valid"),
+        (lambda run: run.hand_in(b"x", STAFF), 403, "The staff has no team"),
+        (lambda run: run.hand_in(b""), 422, "The file is empty"),
+        (lambda run: run.hand_in(b"x", name=""), 422, "There is no file"),
+        (lambda run: run.hand_in(b"x", note="n" * 201), 422, "The note has more than 200 characters"),
+        (lambda run: run.ask("/api/submissions", ADA, b"{}", {"content-type": "application/json"}), 422, "There is no file"),
+        (lambda run: run.ask("/api/submissions", ADA, b"--B\r\nx", {"content-type": "multipart/form-data"}), 422, "no complete multipart"),
+        (lambda run: run.ask("/api/submissions/7", ADA), 404, "There is no such submission"),
+        (lambda run: run.ask("/api/submissions/../1", ADA), 404, "There is no such"),
+        (lambda run: run.ask("/api/teams/Cy"), 404, "There is no such team"),
+        (lambda run: run.ask("/api/matches/abc"), 404, "There is no such match"),
+        (lambda run: run.ask("/api/matches?limit=0"), 422, "limit: Input should be greater"),
+        (lambda run: run.ask("/api/matches?what=1"), 422, "what: Extra inputs"),
+        (lambda run: run.ask("/api/matches?opponent=Bob"), 422, "Name the team"),
+        (lambda run: run.ask("/api/nothing"), 404, "There is no such address"),
+        (lambda run: run.post("/api/staff/disqualify", {"team": "Cy"}, STAFF), 404, "There is no such team"),
+        (lambda run: run.post("/api/staff/disqualify", {"team": "R0"}, STAFF), 404, "There is no such team"),
+        (lambda run: run.post("/api/staff/disqualify", [], STAFF), 422, "The request: Input should be"),
+        (lambda run: run.post("/api/staff/activate", {"team": "Ada", "version": 9}, STAFF), 404, "The arena has no team Ada"),
+        (lambda run: run.post("/api/staff/freeze", {}, ADA), 403, "This is for the staff alone"),
+        (lambda run: run.ask("/api/staff/audit", BOB), 403, "This is for the staff alone"),
+    ],
+)
+def test_what_is_refused_says_why(answer: Any, status: int, sentence: str, running: Season) -> None:
+    found: Answer = answer(running)
+    assert found.status == status, found.body
+    assert sentence in found.json["error"]
+    assert running.store.waiting() == 0
+
+
+def test_a_file_that_is_too_large_is_refused_while_it_comes(tmp_path: Path) -> None:
+    with season(tmp_path) as running:
+        object.__setattr__(running.arena.config.season, "max_bytes", 300_000)
+        sent: list[int] = []
+
+        async def asking() -> int:
+            first = form(b"", "bot.py").rpartition(b"\r\n--B--")[0]
+            statuses: list[int] = []
+
+            async def receive() -> dict[str, Any]:
+                sent.append(len(sent))
+                return {"type": "http.request", "body": first if len(sent) == 1 else b"x" * 100_000, "more_body": True}
+
+            async def send(message: Any) -> None:
+                statuses.append(message.get("status", 0))
+
+            headers = [
+                (b"host", b"127.0.0.1:8300"),
+                (b"authorization", f"Bearer {ADA}".encode()),
+                (b"content-type", FORM["content-type"].encode()),
+            ]
+            scope = {
+                "type": "http",
+                "method": "POST",
+                "path": "/api/submissions",
+                "root_path": "",
+                "scheme": "http",
+                "query_string": b"",
+                "headers": headers,
+            }
+            await running.app(scope, receive, send)
+            return statuses[0]
+
+        assert asyncio.run(asking()) == 413
+        assert len(sent) <= 6
+        assert not list((tmp_path / "arena").glob("handed-in/*"))
+
+
+def test_a_slow_hand_in_is_given_up(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receipt, "_SECONDS", 0.0)
+    given = {"authorization": f"Bearer {ADA}", **FORM}
+    status, _, body = asyncio.run(asked(running.app, "/api/submissions", body=None, headers=given))
+    assert (status, json.loads(body)["error"]) == (408, "The file comes too slowly; try again.")
+
+
+def test_a_full_disk_leaves_nothing_half_written(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copyfileobj", full)
+        answer = running.hand_in(bot("one"))
+    assert answer.status == 507
+    assert "The server's disk is full" in answer.json["error"]
+    assert list((running.arena.folder / "handed-in").iterdir()) == []
+    assert running.store.waiting() == 0
+    assert taken(running, "one")["status"] == "accepted"
+
+
+def test_a_team_hands_in_so_many_versions_within_a_day(running: Season) -> None:
+    for number in range(10):
+        assert running.hand_in(bot(str(number))).status == 202
+    answer = running.hand_in(bot("more"))
+    assert answer.status == 429
+    assert 86_000 < int(answer.headers["retry-after"]) <= 86_401
+    assert re.search(
+        r"10 versions within a day, which is the limit; try again at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00\.", answer.json["error"]
+    )
+    assert running.hand_in(bot("other"), BOB).status == 202
+    # The first of them is a day old: there is room for one.
+    running.store.submission_times("Ada", 0)
+    with running.store._write() as connection:
+        connection.exec_driver_sql(f"update submissions set time = {time.time() - 86_401} where number = 1")
+    assert running.hand_in(bot("more")).status == 202
+    assert running.hand_in(bot("yet more")).status == 429
+
+
+def test_the_staff_freezes_disqualifies_requeues_and_activates(running: Season) -> None:
+    first, second = taken(running, "one"), taken(running, "two")
+    assert running.post("/api/staff/freeze", {}, STAFF).json == {"done": "The arena takes no versions."}
+    frozen = running.hand_in(bot("three"))
+    assert (frozen.status, frozen.json["error"]) == (409, "The arena is frozen. No version is taken.")
+    assert running.ask("/api/arena").json["frozen"] == "The arena is frozen."
+    assert running.post("/api/staff/thaw", {}, STAFF).status == 200
+    # What was handed in before a freeze is checked.
+    waiting = running.hand_in(bot("three")).json["id"]
+    assert running.post("/api/staff/freeze", {}, STAFF).status == 200
+    assert Checker(running.arena, running.store).check_next()
+    assert running.ask(f"/api/submissions/{waiting}", ADA).json["version"] == 3
+    assert running.post("/api/staff/thaw", {}, STAFF).status == 200
+
+    assert running.post("/api/staff/activate", {"team": "Ada", "version": first["version"]}, STAFF).status == 200
+    assert [one["is_active"] for one in running.ask("/api/teams/Ada").json["versions"]] == [True, False, False]
+
+    assert running.post("/api/staff/disqualify", {"team": "Ada", "reason": "copied"}, STAFF).status == 200
+    refused = running.hand_in(bot("four"))
+    assert (refused.status, refused.json["error"]) == (403, "Your team is disqualified: copied")
+    running.arena.plan()
+    assert [version.team for version in running.arena.schedule.playing()] == ["R0"]
+    assert "Ada" not in {one["team"] for one in running.ask("/api/standings").json["entries"]}
+    assert running.post("/api/staff/activate", {"team": "Ada", "version": second["version"]}, STAFF).status == 200
+    running.arena.plan()
+    assert "Ada" in {version.team for version in running.arena.schedule.playing()}
+
+    assert running.post("/api/staff/requeue", {"id": second["id"]}, STAFF).status == 200
+    assert running.ask(f"/api/submissions/{second['id']}", ADA).json["status"] == "queued"
+    actions = [one["action"] for one in running.ask("/api/staff/audit", STAFF).json["actions"]]
+    assert actions == ["requeue", "activate", "disqualify", "activate", "thaw", "freeze", "thaw", "freeze"]
+
+
+def test_a_check_that_was_killed_is_taken_up_again(running: Season) -> None:
+    number = running.hand_in(bot("one")).json["id"]
+    running.store.set_submission(number, CHECKING, {"progress": "3 of 9"})
+    assert running.ask(f"/api/submissions/{number}", ADA).json["report"] == {"progress": "3 of 9"}
+    checker = Checker(running.arena, running.store)
+    assert checker.check_next()
+    assert running.ask(f"/api/submissions/{number}", ADA).json["status"] == "accepted"
+    assert not checker.check_next()
+
+
+def test_a_refused_bot_says_why_to_its_team_alone_and_names_no_folder_of_the_server(tmp_path: Path) -> None:
+    with season(tmp_path) as running:
+        found = taken(running, "one\nsyntax error(")
+        assert found["status"] == "refused"
+        assert "SyntaxError" in found["report"]["reason"]
+        assert found["report"]["failed"][0]["remedy"]
+        assert str(tmp_path) not in json.dumps(found)
+        number = found["id"]
+        assert running.ask(f"/api/submissions/{number}", BOB).status == 403
+        assert running.ask(f"/api/submissions/{number}").status == 401
+        assert running.ask(f"/api/submissions/{number}", STAFF).json == found
+        assert [one["report"]["reason"] for one in running.ask("/api/teams/Ada", ADA).json["versions"]] == [found["report"]["reason"]]
+        assert running.ask("/api/teams/Ada", BOB).json["versions"] == []
+
+
+def test_replays_and_logs_can_be_kept_from_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    with season(tmp_path) as running:
+        taken(running, "one")
+        play(running, 1)
+        visibility = running.arena.config.visibility
+        object.__setattr__(visibility, "replays", "own")
+        object.__setattr__(visibility, "logs", "staff")
+        match = running.ask("/api/matches").json["matches"][0]
+        seat = next(seat for seat, one in match["seats"].items() if one["team"] == "Ada")
+        path = f"/api/matches/{match['id']}"
+        assert [running.ask(f"{path}/replay", token).status for token in (None, BOB, ADA, STAFF)] == [401, 403, 200, 200]
+        assert [running.ask(f"{path}/log/{seat}", token).status for token in (None, BOB, ADA, STAFF)] == [401, 403, 403, 200]
