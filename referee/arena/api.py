@@ -181,7 +181,7 @@ class Api:
             max_bytes=season.max_bytes,
             replays=config.visibility.replays,
             logs=config.visibility.logs,
-            matches=self._readings.played(),
+            matches=self._store.counts().done,
             team=None if asked.holder is None else asked.holder.team,
         )
 
@@ -218,10 +218,10 @@ class Api:
 
     def matches(self, asked: Asked) -> BaseModel:
         """Return matches."""
-        given = asked.given
-        if given.team is None and (given.version is not None or given.opponent is not None):
-            raise HTTPException(422, "Name the team whose version or opponent is given.")
-        return self._readings.matches(given)
+        try:
+            return self._readings.matches(asked.given)
+        except UsageError as error:
+            raise HTTPException(422, str(error)) from None
 
     def match(self, asked: Asked) -> BaseModel:
         """Return a match."""

@@ -147,6 +147,7 @@ class MatchAnswer(_Answer):
     steps: int
     faults: dict[str, str] = Field(description="By seat, the kind of its fault.")
     seconds: float
+    ended: str | None
 
 
 class MatchesAnswer(_Answer):

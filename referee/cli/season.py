@@ -15,7 +15,7 @@ from referee.cli.app import command, put, say
 from referee.cli.options import Workers, with_workers
 from referee.cli.pages import Host, Name, Port, tell_port
 from referee.errors import UsageError
-from referee.support.packages import need_league, need_web
+from referee.support.packages import need_league, need_server
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def serve(
     Teams use the tokens of referee arena invite. The server speaks HTTP; for TLS put a proxy before it.
     """
     need_league("arena")
-    need_web("referee arena serve")
+    need_server("referee arena serve")
     from referee.arena.arena import open_arena
     from referee.arena.invitations import address
     from referee.arena.season_store import SeasonStore

@@ -91,9 +91,9 @@ def _check(given: dict[str, Any]) -> None:
 
 def _play(given: dict[str, Any]) -> None:
     """Play for ever. When a version is added, go on with other workers, which know it."""
+    from referee.arena.engine import ArenaEngine
     from referee.cli.league_output import progress
     from referee.cli.options import Workers, open_pool
-    from referee.league.engine import Engine
 
     workers = Workers(*given["workers"])
     with _opened(given) as (opened, store), store.claim():
@@ -102,7 +102,7 @@ def _play(given: dict[str, Any]) -> None:
             if len(schedule.playing()) >= 2:
                 pool = open_pool(schedule.terms, schedule.teams, opened.replays, store, workers)
                 with contextlib.closing(pool), progress(store, lambda *_: [], is_quiet=True) as watch:
-                    Engine(store, pool, schedule, watch).run()
+                    ArenaEngine(store, pool, schedule, watch).run()
             while opened.versions == store.versions():
                 time.sleep(_PAUSE)
 

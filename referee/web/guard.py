@@ -102,7 +102,7 @@ async def _refuse(scope: Scope, send: Send, text: str) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": text})
         return
-    is_api = scope["path"].startswith("/api/")
+    is_api = scope.get("path", "").startswith("/api/")
     kind, body = (b"application/json", json.dumps({"error": text})) if is_api else (b"text/plain; charset=utf-8", f"{text}\n")
     headers = [(b"content-type", kind), (b"connection", b"close"), *HEADERS]
     await send({"type": "http.response.start", "status": 403, "headers": headers})

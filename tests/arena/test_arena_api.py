@@ -21,9 +21,9 @@ from seasons import FORM, TOKENS, form, season
 from referee.arena import receipt
 from referee.arena.api import ENDPOINTS, openapi
 from referee.arena.checking import Checker
+from referee.arena.engine import ArenaEngine
 from referee.arena.season_store import CHECKING
 from referee.cli.league_output import ProgressPrinter
-from referee.league.engine import Engine
 from referee.league.local import LocalPool
 from referee.replay.reader import verify
 
@@ -61,7 +61,7 @@ def play(running: Season, duels: int) -> None:
     schedule = running.arena.plan(duels)
     pool = LocalPool(schedule.terms, schedule.teams, running.arena.replays, 1)
     try:
-        Engine(running.store, pool, schedule, ProgressPrinter(running.store, is_quiet=True)).run()
+        ArenaEngine(running.store, pool, schedule, ProgressPrinter(running.store, is_quiet=True)).run()
     finally:
         pool.close()
 

@@ -1,0 +1,170 @@
+"""The server of an arena and its client as real processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import signal
+import subprocess
+import tarfile
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+from arenas import begin
+from leagues import IDLE
+
+from referee.arena.arena import open_arena
+from referee.arena.season_store import CHECKING, SeasonStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from commands import Commands, Running
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+WRONG = "syntax error(\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    begin(tmp_path / "arena", 2).close()
+    with SeasonStore.open(tmp_path / "arena") as store:
+        store.put_tokens([("tada", "Ada"), ("tstaff", None)])
+    (tmp_path / "wrong.py").write_text(WRONG)
+    return tmp_path
+
+
+@contextlib.contextmanager
+def served(commands: Commands, folder: Path) -> Iterator[tuple[str, Running]]:
+    """A server, and its address."""
+    server = commands.start("arena", "serve", "arena", "--isolation", "none", "--port", "0", "--slots", "1", cwd=folder)
+    try:
+        yield server.stdout.readline().strip(), server
+    finally:
+        is_killed = server.poll() is not None
+        if not is_killed:
+            server.send_signal(signal.SIGINT)
+        out, err = server.communicate(60)
+        assert is_killed or (server.returncode, out) == (0, ""), err
+
+
+def test_a_bot_is_handed_in_checked_and_refused(commands: Commands, referee: Cli, folder: Path) -> None:
+    with served(commands, folder) as (address, _):
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
+        done = referee("submit", address, "wrong.py", "--note", "my first", "--wait", "--json", env={"REFEREE_TOKEN": "tada"})
+        assert done.returncode == 1, done.stderr
+        found = json.loads(done.stdout)
+        assert {name: found[name] for name in ("team", "status", "note")} == {"team": "Ada", "status": "refused", "note": "my first"}
+        assert "SyntaxError" in found["report"]["reason"]
+        # A folder: what doesn't belong to a bot stays at home. The same check again.
+        bot = folder / "mine"
+        (bot / "__pycache__").mkdir(parents=True)
+        (bot / "__pycache__" / "x.pyc").write_bytes(b"x")
+        (bot / "main.py").write_text(WRONG)
+        done = referee("submit", address, "mine", "--token", "tada", "--wait")
+        assert done.returncode == 1
+        assert re.match(r"Ada: version 2 is refused\. The check starts failed as hunter: .*SyntaxError", done.stdout)
+        assert "  hunter: starts: " in done.stdout
+        assert str(folder) not in done.stdout
+        queued = referee("submit", address, "wrong.py", "--token", "tada")
+        assert (queued.returncode, queued.stdout.startswith("Submission 3 is queued.")) == (0, True)
+    handed_in = [file for file in (folder / "arena" / "handed-in").glob("*/*") if file.name == "mine.tar.gz"]
+    with tarfile.open(handed_in[0]) as archive:
+        assert [(entry.name, entry.uname, entry.uid) for entry in archive] == [("main.py", "", 0)]
+
+
+def test_matches_are_played_meanwhile_and_a_killed_server_leaves_nothing_running(commands: Commands, folder: Path) -> None:
+    with served(commands, folder) as (_, server), SeasonStore.open(folder / "arena") as store:
+        while not store.counts().done:
+            assert server.poll() is None
+        server.send_signal(signal.SIGKILL)
+        server.wait(60)
+        # The process that plays ends with it, and gives back its claim.
+        while store.is_claimed():
+            pass
+        number = store.put_submission("Ada", "", "missing").number
+        store.set_submission(number, CHECKING, {})
+    with served(commands, folder), SeasonStore.open(folder / "arena") as store:
+        # What was being checked is taken up again.
+        while (found := store.submission(number)) is None or found.status == CHECKING:
+            pass
+        assert found.status == "refused"
+    with contextlib.closing(open_arena(folder / "arena")) as arena:
+        numbers = [(one.task.duel, one.task.game_number) for one in arena.store.matches(done=True)]
+        assert len(numbers) == len(set(numbers)) > 0
+
+
+@pytest.mark.slow
+def test_a_good_bot_is_accepted_and_plays(commands: Commands, referee: Cli, folder: Path) -> None:
+    (folder / "bot.py").write_text(IDLE)
+    with served(commands, folder) as (address, _):
+        done = referee("submit", address, "bot.py", "--token", "tada", "--wait")
+        assert (done.returncode, done.stdout) == (0, "Ada: version 1 is accepted, and active.\n"), done.stderr
+        with SeasonStore.open(folder / "arena") as store:
+            while not any("Ada v1" in one.task.seats.values() for one in store.matches(done=True)):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--isolation", "limits"], "--isolation is 'limits', but must be strict or none."),
+        (["--isolation", "none", "--host", "0.0.0.0"], "--isolation none needs --host 127.0.0.1"),
+        (["--host", "192.0.2.9", "--isolation", "none"], "--isolation none needs --host 127.0.0.1"),
+    ],
+)
+def test_an_open_server_needs_a_sandbox(words: list[str], sentence: str, referee: Cli, folder: Path) -> None:
+    done = referee("arena", "serve", "arena", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr
+
+
+class _Other(BaseHTTPRequestHandler):
+    """A server that is no arena."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        text = (
+            b"<html>" if self.path.startswith("/page") else b'{"id": 1}' if self.path.startswith("/odd") else b'{"error": "No.\\u001b[1m"}'
+        )
+        self.send_response(200 if text != b'{"error": "No.\\u001b[1m"}' else 400)
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def other() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), _Other) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["http://127.0.0.1:1", "wrong.py", "--token", "t"], "The server 127.0.0.1:1 can't be reached: Connection refused."),
+        (["arena.example.org", "wrong.py", "--token", "t"], "'arena.example.org' is no address of a server"),
+        (["file:///etc/passwd", "wrong.py", "--token", "t"], "is no address of a server"),
+        (["http://127.0.0.1:1", "wrong.py"], "Say who you are: --token T, or set the variable REFEREE_TOKEN"),
+        (["http://127.0.0.1:1", "wrong.py", "--token", "t\nX: y"], "The token has characters that no token has"),
+        (["http://127.0.0.1:1", "missing.py", "--token", "t"], "There is no file or folder missing.py"),
+        (["OTHER/page", "wrong.py", "--token", "t"], "doesn't answer as an arena does"),
+        (["OTHER/odd", "wrong.py", "--token", "t"], "doesn't answer as an arena does"),
+        (["OTHER/no", "wrong.py", "--token", "t"], "referee: No.\\x1b[1m\n"),
+    ],
+)
+def test_wrong_use_of_submit(words: list[str], sentence: str, other: str, referee: Cli, folder: Path) -> None:
+    done = referee("submit", *(word.replace("OTHER", other) for word in words), env={"REFEREE_TOKEN": ""})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr
