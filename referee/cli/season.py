@@ -157,7 +157,7 @@ def serve(
         assert isinstance(store, SeasonStore)
         choose(isolation, opened.league.options.limits)
         if store.is_claimed():
-            raise UsageError(f"The arena {escape(str(folder), 200)} is being played already; end that process first.")
+            raise UsageError(f"The arena {folder} is being played already; end that process first.")
         opened.isolate(isolation)
         listener = pages.bind(host, port)
         number = listener.getsockname()[1]

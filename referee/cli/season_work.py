@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from referee.cli.app import say
 from referee.errors import RefereeError
 from referee.support.processes import start_module
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,7 +122,7 @@ def _run(given: dict[str, Any]) -> None:
             _KINDS[given["kind"]](given)
         except RefereeError as error:
             if str(error) != told:
-                say(f"note: {escape(str(error), 400)}")
+                say(f"note: {error}")
             told = str(error)
         time.sleep(_LONG_PAUSE)
 

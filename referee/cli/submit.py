@@ -21,7 +21,6 @@ from referee.cli.app import JsonFlag, app, command, put, put_json
 from referee.cli.front import AUTHORS
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
-from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +73,7 @@ def _waited(server: _Server, number: int, *, is_quiet: bool) -> dict[str, Any]:
     line = StatusLine(is_quiet=is_quiet)
     try:
         while (found := server.submission(number))["status"] not in _ENDS:
-            line.show(f"{found['status']}  {escape(str(found['report'].get('progress', '')), 100)}")
+            line.show(f"{found['status']}  {found['report'].get('progress', '')}")
             time.sleep(_PAUSE)
     finally:
         line.end()
@@ -84,18 +83,16 @@ def _waited(server: _Server, number: int, *, is_quiet: bool) -> dict[str, Any]:
 def _put(found: Mapping[str, Any], url: str) -> None:
     report = found.get("report", {})
     if found["status"] not in _ENDS:
-        put(
-            f"Submission {found['id']} is {found['status']}. See what the check finds: {escape(url.rstrip('/'), 200)}/submissions/{found['id']}"
-        )
+        put(f"Submission {found['id']} is {found['status']}. See what the check finds: {url.rstrip('/')}/submissions/{found['id']}")
         return
     number = f"version {found['version']}" if found["version"] else "the version"
     if found["status"] == "accepted":
-        put(f"{escape(found['team'], 60)}: {number} is accepted, and active.")
+        put(f"{found['team']}: {number} is accepted, and active.")
         return
-    put(f"{escape(found['team'], 60)}: {number} is refused. {escape(str(report.get('reason', '')), 1000)}")
+    put(f"{found['team']}: {number} is refused. {report.get('reason', '')}")
     for one in report.get("failed", ()):
         text = f"{one['seat']}: {one['name']}: {one['text']}" + (f"  {one['remedy']}" if one["remedy"] else "")
-        put(f"  {escape(text, 1000)}")
+        put(f"  {text}")
 
 
 def _packed(bot: Path) -> tuple[str, bytes]:
@@ -103,7 +100,7 @@ def _packed(bot: Path) -> tuple[str, bytes]:
     from referee.isolation import contents
     from referee.isolation.submission import MOST_BYTES
 
-    shown = escape(str(bot), 200)
+    shown = str(bot)
     if not bot.exists():
         raise UsageError(f"There is no file or folder {shown}; name the bot's file, its folder or an archive of it.")
     try:
@@ -115,10 +112,10 @@ def _packed(bot: Path) -> tuple[str, bytes]:
         with tarfile.open(fileobj=packed, mode="w:gz") as archive:
             for path, entry in contents.entries(str(bot), bot.name).items():
                 if entry.kind not in (contents.FILE, contents.EXECUTABLE, contents.FOLDER):
-                    raise UsageError(f"{shown} has a link or another thing that is no file: {escape(path, 200)}. Put a copy there.")
+                    raise UsageError(f"{shown} has a link or another thing that is no file: {path}. Put a copy there.")
                 archive.add(bot / path, path, recursive=False, filter=_anonymous)
     except OSError as error:
-        raise UsageError(f"{escape(str(error.filename or bot), 200)} can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"{error.filename or bot} can't be read: {error.strerror or error}.") from None
     return f"{bot.absolute().name}.tar.gz", packed.getvalue()
 
 
@@ -143,14 +140,14 @@ class _Server(NamedTuple):
             parts = urlsplit(url)
             if parts.scheme in ("http", "https") and parts.hostname and not parts.query and url.isascii() and url.isprintable():
                 return cls(parts.scheme, parts.hostname, parts.port, parts.path.rstrip("/"), token)
-        raise UsageError(f"{escape(repr(url), 200)} is no address of a server; name one such as https://arena.example.org.")
+        raise UsageError(f"{url!r:.200} is no address of a server; name one such as https://arena.example.org.")
 
     def hand_in(self, name: str, data: bytes, note: str) -> dict[str, Any]:
         """Hand in a file."""
         boundary = secrets.token_hex(16)
         quoted = name.encode("ascii", "replace").decode().replace('"', "_").replace("\\", "_").replace("?", "_")
         parts = [
-            f'--{boundary}\r\nContent-Disposition: form-data; name="note"\r\n\r\n{escape(note, 1000)}\r\n'.encode(),
+            f'--{boundary}\r\nContent-Disposition: form-data; name="note"\r\n\r\n{note}\r\n'.encode("utf-8", "replace"),
             f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{quoted}"\r\n'.encode(),
             b"Content-Type: application/octet-stream\r\n\r\n",
             data,
@@ -165,7 +162,7 @@ class _Server(NamedTuple):
     def _asked(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> dict[str, Any]:
         kind = http.client.HTTPSConnection if self.scheme == "https" else http.client.HTTPConnection
         connection = kind(self.host, self.port, timeout=_PATIENCE)
-        where = f"The server {escape(self.host, 100)}{'' if self.port is None else f':{self.port}'}"
+        where = f"The server {self.host}{'' if self.port is None else f':{self.port}'}"
         try:
             with contextlib.closing(connection):
                 # A server that refuses a large file answers before it has read all of it.
@@ -185,5 +182,5 @@ class _Server(NamedTuple):
         if not is_fine:
             raise UsageError(f"{where} doesn't answer as an arena does; check the address.")
         if answer.status >= 400:
-            raise UsageError(escape(str(found.get("error", f"{where} refuses with status {answer.status}.")), 1000))
+            raise UsageError(str(found.get("error", f"{where} refuses with status {answer.status}.")))
         return dict(found)
