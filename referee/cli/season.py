@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 import typer
 
 from referee.cli.app import command, put, say
-from referee.cli.options import Workers, with_workers
+from referee.cli.options import with_workers
 from referee.cli.pages import Host, Name, Port, tell_port
 from referee.errors import UsageError
+from referee.league.workers import Workers
 from referee.support.packages import need_league, need_server
 from referee.support.words import counted
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import SeasonStore
-    from referee.cli.options import Workers
+    from referee.league.workers import Workers
 
 #: How often a process looks for work, and how long it waits after a failure, in seconds.
 _PAUSE, _LONG_PAUSE = 0.2, 5.0
@@ -92,14 +92,14 @@ def _play(given: dict[str, Any]) -> None:
     """Play for ever. When a version is added, go on with other workers, which know it."""
     from referee.arena.engine import ArenaEngine
     from referee.cli.league_output import progress
-    from referee.cli.options import Workers, open_pool
+    from referee.league.workers import Workers, open_pool
 
     workers = Workers(*given["workers"])
     with _opened(given) as (opened, store), store.claim():
         while True:
             schedule = opened.plan()
             if len(schedule.playing()) >= 2:
-                pool = open_pool(schedule.terms, schedule.teams, opened.replays, store, workers)
+                pool = open_pool(schedule.terms, schedule.teams, opened.replays, store, workers, say)
                 with contextlib.closing(pool), progress(store, lambda *_: [], is_quiet=True) as watch:
                     ArenaEngine(store, pool, schedule, watch).run()
             while opened.versions == store.versions():
