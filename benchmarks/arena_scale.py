@@ -1,0 +1,274 @@
+"""What an arena costs at size: its start, the next duel, a result that is taken in, standings, a team's page, memory.
+
+python benchmarks/arena_scale.py [--rounds 3] [--teams 200] [--versions 10] [--matches 1000000] [--url postgresql://...] [--store DIR] [--json]
+
+A script fills the store: each team has so many versions, and the duels are those of a season in which all teams hand in a new version at the
+same times. Workers that only pretend to play then take further batches. ``--store`` keeps the folder, and takes it if it is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from harness import Figure, child, number, run
+from league import Silent
+from sqlalchemy import create_engine, insert
+
+from referee.arena import store as arena_store
+from referee.arena.arena import OpenArena, new, open_arena
+from referee.arena.engine import ArenaEngine
+from referee.arena.store import ACCEPTED, version_name
+from referee.arena.views import ArenaViews
+from referee.league import database
+from referee.league.local import Finished
+from referee.league.rows import planned, result_text
+from referee.league.values import MatchRecord, MatchTask
+from referee.league.worker import Played
+
+#: The budgets: seconds of a start, milliseconds of a duel or a result, of a view and of the command, MiB of memory and of its growth.
+START, DUEL, VIEW, COMMAND, MEMORY, GROWTH = 10.0, 20.0, 20.0, 30.0, 400.0, 20.0
+#: The matches that are pretended, in duels: the memory may not grow meanwhile.
+DUELS = 640
+ARENA = 'seed = 7\nisolation = "none"\nversions = "active"\n[starts]\ncount = 1000\n[[references]]\nname = "R0"\nprogram = "reference.py"\n'
+#: So many rows go into the store at once.
+CHUNK = 20_000
+
+
+def record(task: MatchTask) -> MatchRecord:
+    """A result in which the hunter needs a number of steps that the match decides."""
+    steps = 1 + int(task.key[-6:], 36) % 3000
+    used = dict.fromkeys(task.seats, steps * 1e-4)
+    text = f"The hunter caught the prey in step {steps}."
+    replay = f"replays/{task.key[:2]}/{task.key}.replay.jsonl.gz"
+    scores = {"hunter": float(steps), "prey": None}
+    return MatchRecord(task.key, "hunter", "caught", text, scores, steps, {}, {}, used, used, replay, "0" * 64, 0.6, "here", "0" * 16)
+
+
+def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int) -> None:
+    """Begin an arena and fill its store."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "arena.toml").write_text(ARENA)
+    (folder / "reference.py").write_text("# It never plays.\n")
+    with contextlib.closing(new(folder, None, None, url)) as opened:
+        address = opened.store.where
+    engine = create_engine(f"sqlite:///{address}" if url is None else url.replace("postgresql:", "postgresql+psycopg:"))
+    lots = np.random.default_rng(1)
+    count, begun = teams * versions, time.time() - 1e6
+    names = [version_name(f"team {team:03}", number) for number in range(1, versions + 1) for team in range(teams)]
+    strengths = lots.normal(0, 1.2, count)
+    duels = matches // 2
+    with engine.begin() as connection:
+        put(connection, database.teams, ({**_team(name, at)} for at, name in enumerate(names, 1)))
+        put(connection, arena_store._versions, (_version(name, at, teams, versions, begun, duels) for at, name in enumerate(names)))
+        first = 0
+        epochs = np.sort(lots.integers(0, versions, duels))
+        first_team = lots.integers(0, teams, duels)
+        second_team = (first_team + lots.integers(1, teams, duels)) % teams
+        a, b = epochs * teams + first_team, epochs * teams + second_team
+        won = lots.random(duels) < 1 / (1 + np.exp(strengths[b] - strengths[a]))
+        starts = lots.permutation(duels) % 1000
+        for first in range(0, duels, CHUNK):
+            some = range(first, min(duels, first + CHUNK))
+            pairs = [(names[a[at]], names[b[at]]) for at in some]
+            put(connection, database.duels, (_duel(at, pair, int(starts[at])) for at, pair in zip(some, pairs, strict=True)))
+            put(connection, database.matches, _matches(some, pairs, starts))
+            # The reference is the version with the position 0.
+            put(
+                connection,
+                arena_store._outcomes,
+                (_outcome(at, int(a[at]) + 1, int(b[at]) + 1, int(starts[at]), int(won[at])) for at in some),
+            )
+        points = (
+            {"name": name, "duels": int(at), "time": begun + float(at), "elo": 0.0, "low": -50.0, "high": 50.0}
+            for place, name in enumerate(names)
+            for at in np.linspace(1, duels / versions, 100, dtype=np.int64) + place // teams * (duels // versions)
+        )
+        put(connection, arena_store._ratings, points)
+    engine.dispose()
+
+
+def put(connection: Any, table: Any, rows: Iterator[dict[str, Any]] | Any) -> None:
+    """Insert rows, many at once."""
+    found = list(rows)
+    for first in range(0, len(found), CHUNK):
+        connection.execute(insert(table), found[first : first + CHUNK])
+
+
+def _team(name: str, position: int) -> dict[str, Any]:
+    players = json.dumps({"hunter": "main.py", "prey": "main.py"})
+    files = json.dumps({seat: {"main.py": "0" * 64, ".": "0" * 64} for seat in ("hunter", "prey")})
+    home = json.dumps(f"versions/{position:064}")
+    return {"name": name, "position": position, "players": players, "hash": f"{position:064}", "home": home, "files": files}
+
+
+def _version(name: str, at: int, teams: int, versions: int, begun: float, duels: int) -> dict[str, Any]:
+    number = at // teams + 1
+    return {
+        "name": name, "team": f"team {at % teams:03}", "number": number, "hash": f"{at:064}", "status": ACCEPTED, "note": "new",
+        "report": json.dumps({"reason": "", "isolation": "none", "checks": 40, "failed": []}), "submitted": begun + at,
+        "first_duel": duels * (number - 1) // versions, "is_reference": 0, "is_active": int(number == versions),
+    }  # fmt: skip
+
+
+def _duel(at: int, pair: tuple[str, str], start: int) -> dict[str, Any]:
+    return {"number": at, "round": 0, "teams": json.dumps(pair), "start": start, "variant": 0, "repeat": 0}
+
+
+def _outcome(at: int, a: int, b: int, start: int, won: int) -> dict[str, Any]:
+    return {"duel": at, "a": a, "b": b, "start": start, "variant": 0, "points": 2 * won, "absent": 0}
+
+
+def _matches(some: range, pairs: Sequence[tuple[str, str]], starts: Any) -> Iterator[dict[str, Any]]:
+    lots = random.Random(some[0])
+    for at, pair in zip(some, pairs, strict=True):
+        for game, seats in enumerate((pair, pair[::-1])):
+            settings = {"width": 300, "height": 300, "hunter": [0, 0, 1, 1], "prey": [230, 200], "max_steps": 3000}
+            task = MatchTask(
+                f"{lots.getrandbits(256):064x}", at, game, dict(zip(("hunter", "prey"), seats, strict=True)), settings, int(starts[at])
+            )
+            yield {
+                **planned(task),
+                "status": database.DONE,
+                "result": result_text(record(task)),
+                "seconds": 0.6,
+                "host": "here",
+                "finished": at + 0.5 * game,
+            }
+
+
+class Instant:
+    """Workers that are done at once. It keeps the seconds until a result was taken in, and until the first match of the next batch came."""
+
+    def __init__(self, slots: int = 2) -> None:
+        self.slots, self.has_workers = slots, True
+        self.taken: list[float] = []
+        self.planned: list[tuple[float, int]] = []
+        self.memory: list[int] = []
+        self._running: list[MatchTask] = []
+        self._returned: float | None = None
+        self._last = -1
+
+    @property
+    def room(self) -> int:
+        """The slots that are free."""
+        return self.slots - len(self._running)
+
+    def submit(self, task: MatchTask) -> None:
+        """Begin a match."""
+        if not self._running and self._returned is not None:
+            self.planned.append((time.perf_counter() - self._returned, task.duel - self._last))
+            self._returned, self._last = None, task.duel
+            self.memory.append(psutil.Process().memory_info().rss)
+        self._running.append(task)
+
+    def wait(self, seconds: float) -> Sequence[Finished]:
+        """End the first match."""
+        if self._returned is not None:
+            self.taken.append(time.perf_counter() - self._returned)
+        task = self._running.pop(0)
+        found = [Finished(task, Played(record(task)))]
+        self._returned = time.perf_counter()
+        return found
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Return the milliseconds of a call."""
+    begun = time.perf_counter()
+    call()
+    return 1000 * (time.perf_counter() - begun)
+
+
+def measure(folder: Path, duels: int) -> dict[str, float]:
+    """Measure one process that opens an arena, plays and shows it."""
+    found: dict[str, float] = {}
+    opened: list[OpenArena] = []
+    found["start"] = timed(lambda: opened.append(open_arena(folder))) / 1000
+    arena = opened[0]
+    pool = Instant()
+    begun = time.perf_counter()
+    ArenaEngine(arena.store, pool, arena.plan(2), Silent()).run()
+    found["first duels"] = time.perf_counter() - begun
+    pool = Instant()
+    ArenaEngine(arena.store, pool, arena.plan(duels), Silent()).run()
+    found["result"] = 1000 * statistics.median(pool.taken)
+    found["batch"] = 1000 * statistics.median(seconds for seconds, _ in pool.planned)
+    found["duel"] = found["batch"] / statistics.median(count for _, count in pool.planned)
+    views = ArenaViews(arena.store)
+    entries = views.standings()
+    team = str(entries[len(entries) // 2]["team"])
+    other = str(entries[0]["team"])
+    shown: dict[str, Callable[[], object]] = {
+        "standings": views.standings,
+        "team": lambda: views.team(team),
+        "matches": lambda: views.matches(team),
+        "matches of two teams": lambda: views.matches(team, opponent=other),
+    }
+    for name, call in shown.items():
+        found[name] = statistics.median(timed(call) for _ in range(7))
+    found["memory"] = psutil.Process().memory_info().rss / (1 << 20)
+    found["growth"] = (pool.memory[-1] - pool.memory[len(pool.memory) // 4]) / (1 << 20)
+    arena.glance()
+    found["command"] = timed(lambda: (arena.standings(), arena.sentence())) / 1000
+    arena.close()
+    return found
+
+
+FIGURES = {
+    "start": ("start", "s", START),
+    "first duels": ("first duels after it", "s", None),
+    "duel": ("next duel", "ms", DUEL),
+    "batch": ("next batch of duels", "ms", None),
+    "result": ("result taken in", "ms", DUEL),
+    "standings": ("view: standings", "ms", VIEW),
+    "team": ("view: a team", "ms", VIEW),
+    "matches": ("view: matches of a team", "ms", VIEW),
+    "matches of two teams": ("view: matches of two teams", "ms", VIEW),
+    "memory": ("memory", "MiB", MEMORY),
+    "growth": ("growth of the memory", "MiB", GROWTH),
+    "command": ("arena standings, intervals of now", "s", COMMAND),
+}
+
+
+def everything(options: argparse.Namespace) -> list[Figure]:
+    """All figures, one process for each round."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "arena" if options.store is None else options.store
+        if not (folder / "arena.toml").exists():
+            begun = time.perf_counter()
+            fill(folder, options.url, options.teams, options.versions, options.matches)
+            print(f"filled in {time.perf_counter() - begun:,.0f} s", file=sys.stderr, flush=True)
+        words = [sys.executable, __file__, "--measure", str(folder.resolve()), str(options.duels)]
+        rounds = [json.loads(child(words)) for _ in range(options.rounds)]
+    return [Figure(told, unit, [one[key] for one in rounds], None, "value", budget) for key, (told, unit, budget) in FIGURES.items()]
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this benchmark."""
+    parser.add_argument("--teams", type=number(2), default=200, help="teams")
+    parser.add_argument("--versions", type=number(1), default=10, help="versions of each team")
+    parser.add_argument("--matches", type=number(2), default=1_000_000, help="matches in the store")
+    parser.add_argument("--duels", type=number(16), default=DUELS, help="further duels, which are pretended")
+    parser.add_argument("--url", metavar="URL", help="the address of an empty PostgreSQL database; SQLite without it")
+    parser.add_argument("--store", type=Path, metavar="DIR", help="keep the arena's folder, and take it if it is there")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        print(json.dumps(measure(Path(sys.argv[2]), int(sys.argv[3]))))
+    else:
+        run(__doc__, everything, add, rounds=3)
