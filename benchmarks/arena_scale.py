@@ -70,9 +70,8 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
     strengths = lots.normal(0, 1.2, count)
     duels = matches // 2
     with engine.begin() as connection:
-        put(connection, database.teams, ({**_team(name, at)} for at, name in enumerate(names, 1)))
+        put(connection, database.teams, (_team(name, at) for at, name in enumerate(names, 1)))
         put(connection, arena_store._versions, (_version(name, at, teams, versions, begun, duels) for at, name in enumerate(names)))
-        first = 0
         epochs = np.sort(lots.integers(0, versions, duels))
         first_team = lots.integers(0, teams, duels)
         second_team = (first_team + lots.integers(1, teams, duels)) % teams
@@ -93,7 +92,7 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
         points = (
             {"name": name, "duels": int(at), "time": begun + float(at), "elo": 0.0, "low": -50.0, "high": 50.0}
             for place, name in enumerate(names)
-            for at in np.linspace(1, duels / versions, 100, dtype=np.int64) + place // teams * (duels // versions)
+            for at in np.unique(np.linspace(1, duels / versions, 100, dtype=np.int64)) + place // teams * (duels // versions)
         )
         put(connection, arena_store._ratings, points)
     engine.dispose()

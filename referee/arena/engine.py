@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from referee.arena.schedule import ArenaSchedule
     from referee.arena.store import ArenaStore
-    from referee.league.engine import ProgressListener
+    from referee.league.engine import ProgressListener, Queue
     from referee.league.local import Pool
     from referee.league.values import Duel
 
@@ -30,7 +30,13 @@ class ArenaEngine(Engine):
         state = self._plan.state
         # What is over is in the arrays.
         self._duels = {number: duel for number, duel in self._duels.items() if number >= len(state)}
+        if not new:
+            self._plan.record()
         return new
+
+    def _give_out(self, queue: Queue) -> None:
+        super()._give_out(queue)
+        self._plan.record()
 
     def _recall(self) -> None:
         """Learn from the results so far who can start, and from the store which duels are open."""

@@ -29,6 +29,8 @@ _LEAST, _MOST = 8, 64
 _QUICK, RESAMPLES = 200, 1000
 #: The number of duels grows by this factor from one look at whether the best is certain to the next.
 _LOOK_FACTOR = 1.25
+#: The number of duels grows by this factor at least from one record of known versions to the next.
+_RECORD_FACTOR = 1.001
 
 
 class ArenaSchedule(Schedule):
@@ -59,6 +61,8 @@ class ArenaSchedule(Schedule):
         self._left = most
         self._until_decided = until_decided
         self._looked_at = 0
+        #: The number of duels at which it was seen last which ratings are to be recorded, and that from which on those of known versions are.
+        self._recorded_at, self._next_record = 0, 0
         #: Why no more duels are planned, as a sentence; empty if that has another reason.
         self.ending = ""
 
@@ -99,12 +103,29 @@ class ArenaSchedule(Schedule):
         return [] if self.state.glance(self) else self._next(self.state.strengths())
 
     def further(self) -> list[Duel]:
-        """The next batch of duels, as ``duels``, for the process that plays: the results so far and the ratings are stored."""
+        """The next batch of duels, as ``duels``, for the process that plays: it stores the results so far, and calls ``record`` afterwards."""
         if open_duels := self.state.settle(self):
             if self._left is not None:
                 self._left = max(0, self._left - open_duels)
             return []
-        return self._next(self._strengths())
+        strengths = self.state.strengths()
+        self._store.set_fact(STRENGTHS, {"duels": len(self.state), "of": strengths.tolist()})
+        return self._next(strengths)
+
+    def record(self) -> None:
+        """Record the ratings that have changed since the last time. Many teams need a second for it, so workers play meanwhile."""
+        total = len(self.state)
+        if total == self._recorded_at or not (due := self.state.due()):
+            return
+        self._recorded_at = total
+        if total < self._next_record and all(name in self.state.rated for name in due):
+            return
+        self._next_record = math.ceil(_RECORD_FACTOR * total)
+        rated = self.rated(self.known_at(total), resamples=_QUICK)
+        now, names = time.time(), set(due)
+        points = [RatingPoint(one.team, total, now, one.elo, one.low, one.high) for one in rated if one.team in names]
+        self._store.put_ratings(points)
+        self.state.note(points)
 
     def _next(self, strengths: Floats) -> list[Duel]:
         if self._store.versions_mark() != self._mark or self._left == 0:
@@ -118,20 +139,6 @@ class ArenaSchedule(Schedule):
         if not new:
             self.ending = "All versions that play have met on every start."
         return new
-
-    def _strengths(self) -> Floats:
-        """Return the strengths of all versions, and record those that have changed."""
-        found, total = self.state.strengths(), len(self.state)
-        if total:
-            self._store.set_fact(STRENGTHS, {"duels": total, "of": found.tolist()})
-            due = self.state.due()
-            if due:
-                rated = self.rated(self.known_at(total), resamples=_QUICK)
-                now, names = time.time(), set(due)
-                points = [RatingPoint(one.team, total, now, one.elo, one.low, one.high) for one in rated if one.team in names]
-                self._store.put_ratings(points)
-                self.state.note(points)
-        return found
 
     def playing(self, versions: Sequence[Version] | None = None) -> list[Version]:
         """Return the versions that go on playing."""

@@ -20,7 +20,7 @@ from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.league import ratings
 from referee.league.results import comparisons
-from referee.league.values import Team
+from referee.league.values import Comparison, Team
 from referee.league.worker import Played, Report
 
 if TYPE_CHECKING:
@@ -184,3 +184,30 @@ def test_matches_of_duels_that_are_not_over_are_shown(tmp_path: Path, monkeypatc
     with closing(begin(tmp_path / "arena", 2)) as arena:
         run(arena, 8, PretendPool(looks))
     assert [len(each) for each in seen] == list(range(16))
+
+
+def test_a_rating_is_recorded_while_the_next_duels_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    seen = []
+
+    def looks(task: MatchTask) -> Report:
+        seen.append((task.duel, max((point.duels for point in arena.results.rated.values()), default=0)))
+        return play(task)
+
+    with closing(begin(tmp_path / "arena", 2)) as arena:
+        run(arena, 24, PretendPool(looks, slots=1))
+        assert {point.duels for point in arena.store.ratings(arena.results.names)} == {8, 16, 24}
+    assert all(recorded == duel // 8 * 8 for duel, recorded in seen)
+
+
+def test_many_pairs_have_the_same_intervals_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    lots = random.Random(1)
+    teams = [f"T{number}" for number in range(12)]
+    pairs = [lots.sample(teams, 2) for _ in range(300)]
+    found = [Comparison(a, b, lots.choice((0, 0.5, 1)), lots.randrange(20)) for a, b in pairs]
+    few = ratings.intervals(found, teams, resamples=300)
+    monkeypatch.setattr(ratings, "DENSE_PAIRS", 1)
+    many = ratings.intervals(found, teams, resamples=300)
+    assert [one.team for one in many] == [one.team for one in few]
+    for one, other in zip(few, many, strict=True):
+        assert (one.elo, one.low, one.high) == pytest.approx((other.elo, other.low, other.high), abs=0.05)
