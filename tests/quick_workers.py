@@ -37,10 +37,13 @@ done
 
 
 def workers(pool: LocalPool) -> list[psutil.Process]:
-    """The processes of the workers."""
-    children = psutil.Process().children()
-    found = [child for child in children if LocalPool.__module__ in child.cmdline()]
-    assert len(found) == pool.slots
+    """The processes of the workers; without one that is being replaced."""
+    found = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if LocalPool.__module__ in child.cmdline():
+                found.append(child)
+    assert len(found) <= pool.slots
     return found
 
 
@@ -84,9 +87,11 @@ def struck(pool: LocalPool, level: str, lots: random.Random) -> str:
 
     A supervisor only in a sandbox: elsewhere a bot may have killed it, and the bot that was asked loses.
     """
+    if not (found := workers(pool)):
+        return ""
+    worker = lots.choice(found)
+    kind = lots.choice(("worker", "keeper", "supervisor") if level == "strict" else ("worker", "keeper"))
     with contextlib.suppress(psutil.NoSuchProcess):
-        worker = lots.choice(workers(pool))
-        kind = lots.choice(("worker", "keeper", "supervisor") if level == "strict" else ("worker", "keeper"))
         for process in [worker] if kind == "worker" else helpers(worker)[kind][:1]:
             process.send_signal(signal.SIGKILL)
             return kind
@@ -112,8 +117,7 @@ def kill_at_random(level: str, kills: int, folder: Path, lots: random.Random) ->
                     found.append(ended.report.record)
                 else:
                     pool.submit(ended.task)
-            with contextlib.suppress(psutil.NoSuchProcess):
-                numbers.update(worker.pid for worker in workers(pool))
+            numbers.update(worker.pid for worker in workers(pool))
             if killed.total() < kills and lots.random() < 0.3 and (kind := struck(pool, level, lots)):
                 killed[kind] += 1
     assert len(found) == number
