@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections import Counter
-from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,7 +22,7 @@ from referee.support.packages import EXTRAS, install_command, missing_of_extras
 from referee.support.words import program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from referee.author.check.check import Check, CheckResult
     from referee.author.check.run import Report, Request
@@ -78,9 +77,9 @@ def check(
     A failed check doesn't stop the others. At the end the command prints for each failed check what was sent, what came back, and what to do. Exit status 1
     if a check failed, 3 if the bot can't be started.
     """
-    from referee.author.check.table import CHECKS
+    from referee.author.check.requested import chosen_checks, requested
 
-    chosen = _chosen(only or [], CHECKS)
+    chosen = chosen_checks(only or [])
     if list_checks:
         _list(chosen, as_json=as_json)
         return
@@ -93,10 +92,7 @@ def check(
 
     if not quiet:
         tell_builds(announce_build)
-    request = _request(bot, seat, game or _game_of(seat), rules, isolation, chosen)
-    if rules is None:
-        names = games.names() if game is None and seat is None else ()
-        request = _played(request, names, lambda name, rules: _request(bot, seat, name, rules, isolation, chosen), quiet=quiet)
+    request = requested(bot, seat, game, rules, isolation, chosen, (lambda _: None) if quiet else say)
     line = StatusLine()
     try:
         report = run(request, lambda seat, check, done, total: None if quiet else line.show(f"{done} of {total}  {seat}: {check.name}"))
@@ -114,76 +110,6 @@ def check(
         _hint(request, report)
     if not report.ok:
         raise typer.Exit(3 if report.refused else 1)
-
-
-def _played(first: Request, names: Sequence[str], make: Callable[[str, str], Request], *, quiet: bool) -> Request:
-    """Return the request for the game and the rule set that the bot plays: of some games the default rules, then their other rules."""
-    from referee.author.check.run import find_game
-
-    default = first.game.info.name
-    others = [name for name in names if name != default]
-    tries = [(name, games.info(name).rule_sets[0]) for name in others]
-    tries += [(name, rules) for name in (default, *others) for rules in games.info(name).rule_sets[1:]]
-    if not tries:
-        return first
-    found = find_game(chain([first], (make(*one) for one in tries)))
-    name, rules = found.game.info.name, found.settings.rules
-    if quiet:
-        return found
-    if name != default:
-        say(f"note: This bot doesn't play {default}; it is checked for {name}.  (--game {default} checks it for {default})")
-    elif rules != first.settings.rules:
-        usual = first.settings.rules
-        say(f"note: This bot doesn't play the rules {usual}; it is checked with {rules}.  (--rules {usual} checks it with {usual})")
-    return found
-
-
-def _chosen(names: Sequence[str], checks: Sequence[Check]) -> tuple[Check, ...]:
-    """Return the named checks, all if none is named. UsageError for a name that no check has."""
-    wanted = [name.strip() for text in names for name in text.split(",")]
-    known = {check.name: check for check in checks}
-    for name in wanted:
-        if name not in known:
-            raise UsageError(
-                f"--only is {name!r:.60}, but there is no such check; {_meant(name, known)}referee check --list has their names."
-            )
-    return tuple(check for check in checks if not wanted or check.name in wanted)
-
-
-def _meant(name: str, known: Any) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, list(known), n=1)
-    return f"did you mean {near[0]!r}? " if near else ""
-
-
-def _request(bot: str, seat: str | None, game: str | None, rules: str | None, isolation: str, checks: tuple[Check, ...]) -> Request:
-    from referee.author.check.run import Request
-    from referee.isolation.choose import choose
-    from referee.isolation.limits import Limits
-
-    found = games.get(game or games.names()[0])
-    settings = found.codec.settings(rules, {})
-    seats = found.seats(settings)
-    if seat is not None and seat not in seats:
-        raise UsageError(
-            f"--seat is {seat!r:.40}, but {found.info.name} has no such seat; {_meant(seat, seats)}there are {', '.join(seats)}."
-        )
-    # Where any number of players can play, all seats are alike.
-    wanted = (seat,) if seat is not None else seats[:1] if found.info.players_option else seats
-    return Request(bot, found, settings, wanted, lambda spec: choose(isolation, Limits(), [spec.program]), checks=checks)
-
-
-def _game_of(seat: str | None) -> str | None:
-    """Return the game that has a seat, if it is not the first game but exactly one other."""
-    if seat is None:
-        return None
-    found = []
-    for name in games.names():
-        game = games.get(name)
-        if seat in game.seats(game.codec.settings(None, {})):
-            found.append(name)
-    return found[0] if len(found) == 1 else None
 
 
 def _list(checks: Sequence[Check], *, as_json: bool) -> None:

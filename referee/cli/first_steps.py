@@ -13,13 +13,11 @@ from referee.cli.app import JsonFlag, app, columns, command, note, put, put_json
 from referee.cli.front import AUTHORS
 from referee.cli.request import example
 from referee.errors import UsageError
+from referee.games.description import described, settings_table
 from referee.support.words import program, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from referee.codes.table import Meaning
-    from referee.games.game import Game, Option
+    from referee.games.game import Game
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -45,49 +43,12 @@ def games(
         put("", f"Try:  {program()} games {registry.names()[0]}")
 
 
-def described(game: Game[Any, Any]) -> dict[str, Any]:
-    """Return a game as JSON data: its name, version, rule sets, seats, and its settings with the default of each rule set."""
-    info, defaults = game.info, _defaults(game)
-    options = []
-    for option in info.options:
-        own = {rules: defaults[rules].get(option.name, option.default) for rules in info.rule_sets if _has(option, rules)}
-        options.append({**option.to_json(), "defaults": {} if option.kind == "lines" else own})
-    seats = list(game.seats(game.codec.settings(None, {})))
-    return {"name": info.name, "version": info.version, "rule_sets": list(info.rule_sets), "seats": seats, "options": options}
-
-
-def _defaults(game: Game[Any, Any]) -> dict[str, dict[str, Any]]:
-    return {rules: game.codec.settings_json(game.codec.settings(rules, {})) for rules in game.info.rule_sets}
-
-
-def _has(option: Option, rules: str) -> bool:
-    return not option.rules or rules in option.rules
-
-
-def table(game: Game[Any, Any]) -> list[tuple[str, str, str, str]]:
-    """Return the rows of a game's table of settings: name, allowed values, default by rule set, meaning."""
-    rows = []
-    info, defaults = game.info, _defaults(game)
-    for option in info.options:
-        shown = {rules: _default(option, defaults[rules]) for rules in info.rule_sets if _has(option, rules)}
-        texts = list(dict.fromkeys(shown.values()))
-        default = texts[0] if len(texts) == 1 else ", ".join(f"{rules} {text}" for rules, text in shown.items())
-        only = f" Only in {' and '.join(option.rules)}." if option.rules else ""
-        unit = f" {option.unit}" if option.unit else ""
-        rows.append((option.name, option.allowed + unit, default, option.meaning + only))
-    return rows
-
-
-def _default(option: Option, settings: dict[str, Any]) -> str:
-    return option.default_text or option._replace(default=settings.get(option.name, option.default)).shown_default
-
-
 def _lines(game: Game[Any, Any], wide: int) -> list[str]:
     from example_bots import BOTS
 
     info = game.info
     lines = [f"{info.name}: {', '.join(info.rule_sets)}", f"seats: {', '.join(game.seats(game.codec.settings(None, {})))}", ""]
-    for name, allowed, default, meaning in table(game):
+    for name, allowed, default, meaning in settings_table(game):
         lines += wrapped(f"  {name}", 18, f"{meaning}  [{allowed}; default: {default}]", wide)
     has_bots = any(bot.game == info.name for bot in BOTS)
     tried = f"bots --game {info.name}" if has_bots else example(game, game.codec.settings(None, {}))
@@ -188,7 +149,6 @@ def new(
 
 #: The widest line of text: longer ones are hard to read.
 _WIDEST = 110
-_ANY = "any"
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -211,51 +171,22 @@ def explain(
     if code is not None:
         found = table.find(code, note)
         if as_json:
-            put_json(_described(code, found))
+            put_json(table.code_json(code, found))
         else:
-            put(*meaning_lines(found, min(columns(100), _WIDEST)))
+            put(*table.meaning_lines(found, min(columns(100), _WIDEST)))
         return
     known = table.meanings(note)
     if as_json:
         codes = dict.fromkeys(meaning.code for meaning in known)
-        put_json([_described(each, [meaning for meaning in known if meaning.code == each]) for each in codes])
+        put_json([table.code_json(each, [meaning for meaning in known if meaning.code == each]) for each in codes])
         return
     wide = min(columns(100), _WIDEST)
     for title, group in table.sections(known).items():
         put(f"{title}:")
         for meaning in group:
-            put(*wrapped(f"  {meaning.code}", 18, _first_sentence(meaning.text), wide))
+            put(*wrapped(f"  {meaning.code}", 18, table.first_sentence(meaning.text), wide))
         put("")
     put(f"Try:  {program()} explain {known[0].code}")
-
-
-def _described(code: str, found: Iterable[Meaning]) -> dict[str, Any]:
-    return {"code": code, "meanings": [meaning.to_json() for meaning in found]}
-
-
-def _first_sentence(text: str) -> str:
-    first, dot, _ = text.partition(". ")
-    return f"{first}." if dot else text
-
-
-def meaning_lines(found: list[Meaning], wide: int) -> list[str]:
-    """Return what codes mean, as lines of at most ``wide`` characters."""
-    lines: list[str] = []
-    for meaning in found:
-        if lines:
-            lines.append("")
-        lines += [meaning.title, *_paragraph(meaning.text, wide)]
-        if meaning.causes:
-            lines += ["", "Usual causes"]
-            width = 2 + max(len(language or _ANY) for language, _ in meaning.causes)
-            for language, cause in meaning.causes:
-                lines += wrapped(f"  {language or _ANY}", width, cause, wide)
-        lines += ["", "What to do", *_paragraph(meaning.remedy, wide)]
-    return lines
-
-
-def _paragraph(text: str, wide: int) -> list[str]:
-    return wrapped("", 1, text, wide)
 
 
 @app.command(rich_help_panel=AUTHORS)

@@ -3,36 +3,87 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import sys
 import tempfile
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import GRADERS
-from referee.cli.grade_gradescope import Autograder, DeadlineSeconds, Format, InitGradescope, RunsPerDay, grade_one, make_zip
-from referee.cli.grade_table import matches, print_marks, students, told
 from referee.cli.options import with_workers
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import LIMITS, NONE
 from referee.league.workers import Workers, open_pool
 from referee.support.packages import need_league
-from referee.support.words import program
+from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from referee.grading.grading import OpenGrading
-    from referee.grading.values import Grades, Rubric, Submission
+    from referee.grading.values import Grades, Rubric
 
 OTHER = "Instead of grading"
 #: The rubric, if none is named.
 RUBRIC = "rubric.toml"
+
+
+_GRADESCOPE = "Gradescope"
+#: The folder of Gradescope's container.
+HOME = Path("/autograder")
+FORMAT = "gradescope"
+_DEADLINE = 540.0
+
+InitGradescope = Annotated[
+    Path | None,
+    typer.Option(
+        "--init-gradescope", metavar="RUBRIC", help="Make the zip of an autograder.", rich_help_panel=_GRADESCOPE, show_default=False
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="gradescope",
+        help="Grade one submission in an autograder's container, and write its results.json.",
+        rich_help_panel=_GRADESCOPE,
+        show_default=False,
+    ),
+]
+Autograder = Annotated[
+    Path | None,
+    typer.Option(
+        "--autograder",
+        metavar="DIR",
+        help=f"The folder of the container.  (default: {HOME})",
+        rich_help_panel=_GRADESCOPE,
+        show_default=False,
+    ),
+]
+DeadlineSeconds = Annotated[
+    float | None,
+    typer.Option(
+        "--deadline",
+        metavar="SECONDS",
+        help=f"Begin no match later than this after the start.  (default: {_DEADLINE:g})",
+        rich_help_panel=_GRADESCOPE,
+        show_default=False,
+    ),
+]
+RunsPerDay = Annotated[
+    int | None,
+    typer.Option(
+        "--max-runs-per-day",
+        metavar="N",
+        help="Grade at most N runs of a student in 24 hours.  (default: all)",
+        rich_help_panel=_GRADESCOPE,
+        show_default=False,
+    ),
+]
 
 
 class MarksIncomplete(RefereeError):
@@ -184,11 +235,11 @@ def grade(
         return
     if init_gradescope is not None:
         _check_none("--init-gradescope takes no", {**begins, **marks, **plays})
-        make_zip(init_gradescope, out, deadline, runs_per_day, as_json=as_json)
+        _make_zip(init_gradescope, out, deadline, runs_per_day, as_json=as_json)
         return
     if form is not None:
         _check_none(f"--format {form} takes no", {**marks, **plays, "--isolation": isolation, "--out": out})
-        grade_one(form, autograder, rubric or Path(RUBRIC), submissions, deadline, runs_per_day, as_json=as_json)
+        _grade_one(form, autograder, rubric or Path(RUBRIC), submissions, deadline, runs_per_day, as_json=as_json)
         return
     play = _Play(workers, is_quiet=quiet, is_check=check)
     if check:
@@ -197,6 +248,7 @@ def grade(
             raise UsageError(f"Name one rubric: {submissions} or {rubric}.")
         _check_rubric(_load(submissions or rubric, isolation), play, as_json=as_json)
         return
+    from referee.grading.grade_class import Wanted, grade_class
     from referee.grading.grading import is_begun
 
     _check_given(submissions, out, begins, gradebook, column)
@@ -205,7 +257,7 @@ def grade(
     found = None if submissions is None or is_kept else _load(rubric, isolation)
     folder = out if out is not None else _default_folder(found)
     wanted = Wanted(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero, layout or "auto")
-    grades = grade_class(folder, found, wanted, play, after_due=after_due)
+    grades = grade_class(folder, found, wanted, play.all, say, after_due=after_due)
     _finish(grades, after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
 
 
@@ -305,6 +357,37 @@ def _init(*, as_json: bool) -> None:
     say(f"Next:  {program()} grade --check-rubric --rubric rubric-{registry.names()[0]}.toml")
 
 
+def _make_zip(rubric: Path, out: Path | None, seconds: float | None, runs_per_day: int | None, *, as_json: bool) -> None:
+    """Write the zip, and say what to do with it."""
+    from referee.grading.autograder import init_zip
+
+    made = init_zip(rubric, out or Path("autograder.zip"), runs_per_day=runs_per_day, seconds=_DEADLINE if seconds is None else seconds)
+    if as_json:
+        put_json({"file": str(made.path), "notes": list(made.notes)})
+        return
+    put(str(made.path))
+    say(*made.notes)
+    say("Next: upload it to Gradescope, at Configure Autograder of a programming assignment (docs/gradescope.md).")
+
+
+def _grade_one(
+    form: str, home: Path | None, rubric: Path, source: Path | None, seconds: float | None, runs_per_day: int | None, *, as_json: bool
+) -> None:
+    """Grade the submission in a container."""
+    from referee.grading import container
+    from referee.grading.gradescope import Deadline, check_runs_per_day
+
+    if form != FORMAT:
+        raise UsageError(f"--format is {form!r:.60}, but must be {FORMAT}; without --format, {program()} grade grades a class.")
+    check_runs_per_day(runs_per_day)
+    deadline = Deadline(_DEADLINE if seconds is None else seconds)
+    graded = container.run(home or HOME, rubric, deadline, source=source, runs_per_day=runs_per_day, say=say)
+    if as_json:
+        put_json({"results": str(graded.results)})
+    else:
+        put(str(graded.results))
+
+
 class _Play:
     """How matches are played. ``is_check``: only example bots play."""
 
@@ -313,8 +396,8 @@ class _Play:
         self._is_check = is_check
         self._is_quiet = is_quiet
 
-    def all(self, opened: OpenGrading, on_match: Callable[[], None] | None = None) -> None:
-        """Play what has no result yet. ``on_match`` is called after every match."""
+    def all(self, opened: OpenGrading) -> None:
+        """Play what has no result yet."""
         from referee.cli.league_output import progress
 
         if not opened.store.counts().planned:
@@ -336,88 +419,17 @@ class _Play:
             pool.close()
 
 
-class Wanted(NamedTuple):
-    """What a run looks at and plays again: submissions with a roster, or none; one student only, or one whose matches are played again."""
-
-    submissions: Path | None = None
-    roster: Path | None = None
-    only: str | None = None
-    rerun: str | None = None
-    missing_is_zero: bool = False
-    layout: str = "auto"
-
-
-def grade_class(folder: Path, rubric: Rubric | None, wanted: Wanted, play: _Play, *, after_due: bool) -> Grades:
-    """Grade a folder of submissions, or continue a grading. Results are stored and written even if play is stopped."""
-    from referee.grading import family, grading, outputs
-    from referee.league.engine import LeagueStopped
-
-    is_new = not grading.is_begun(folder)
-    with grading.open_grading(folder, rubric) as opened:
-        if wanted.submissions is not None:
-            try:
-                _take(opened, wanted.submissions, wanted)
-            except UsageError:
-                if is_new:
-                    # Otherwise a corrected command could not have another rubric.
-                    grading.forget(folder)
-                raise
-        else:
-            opened.retry()
-        opened.check_files()
-        if wanted.rerun is not None:
-            opened.rerun(wanted.rerun)
-        say(f"{opened.rubric.name}: {students(len(opened.submissions))}, {matches(opened.store.counts().planned)} to play, in {folder}")
-        say(f"hash of the starts, to be published with the assignment: {family.committed(opened.rubric)}")
-        try:
-            play.all(opened)
-        except (KeyboardInterrupt, SystemExit, RefereeError) as error:
-            counts = opened.store.counts()
-            if is_new and isinstance(error, UsageError | LeagueStopped) and not (counts.done or opened.rubric.is_seed_drawn):
-                # Matches can't be played as the rubric or the command asks, so both may be corrected.
-                grading.forget(folder)
-                raise
-            say(f"{counts.done:,} of {counts.total:,} matches are done and stored. Go on:  {_again(folder)}")
-            outputs.write(opened.grades(), after_due=after_due)
-            raise
-        return opened.grades()
-
-
-def _take(opened: OpenGrading, source: Path, wanted: Wanted) -> None:
-    """Look at the submissions, and say what has changed. UsageError if they can't be read, or if the only wanted student has none."""
-    from referee.grading.submissions import collect
-
-    with opened.incoming() as folder:
-        found = collect(source, folder, opened.seats, wanted.roster, opened.other_roles, layout=wanted.layout, known=opened.submissions)
-        if wanted.only is not None:
-            found = (_only(found, wanted.only, source),)
-        say(*opened.take(found, missing_is_zero=wanted.missing_is_zero, is_only=wanted.only is not None))
-    if len(opened.runs) > 1:
-        say(f"{told(opened.submissions, len(opened.runs))}.")
-
-
-def _only(found: Sequence[Submission], student: str, source: Path) -> Submission:
-    mine = [submission for submission in found if submission.student == student and submission.name]
-    if mine:
-        return mine[0]
-    known = ", ".join(submission.student for submission in found if submission.name) or "nobody"
-    raise UsageError(f"{source} has no submission of {student!r:.80}; it has those of {known}.")
-
-
-def _again(folder: Path) -> str:
-    """Return the command that continues a grading."""
-    return f"{program()} grade --out {shlex.quote(str(folder))}"
-
-
 def _finish(grades: Grades, *, after_due: bool, gradebook: Path | None, column: str | None, as_json: bool) -> None:
     """Write the marks, and say what there is."""
     from referee.grading import outputs
+    from referee.grading.grade_class import again
+    from referee.grading.marks_text import marks_lines
 
     outputs.write(grades, after_due=after_due)
     if as_json:
         _put_json(grades)
     else:
-        print_marks(grades)
+        put(*marks_lines(grades, columns(120)))
         put(
             "",
             f"Next:  {grades.folder / 'report.html'} is the report; {grades.folder / 'students'} has a folder for each student.",
@@ -429,8 +441,8 @@ def _finish(grades: Grades, *, after_due: bool, gradebook: Path | None, column: 
         return
     count = sum(not student.is_complete for student in grades.students)
     text = (
-        f"The marks of {students(count)} are not complete: matches could not be played, through no fault of the "
-        f"{'submission' if count == 1 else 'submissions'}. Play them again: {_again(grades.folder)}"
+        f"The marks of {counted(count, 'student')} are not complete: matches could not be played, through no fault of the "
+        f"{'submission' if count == 1 else 'submissions'}. Play them again: {again(grades.folder)}"
     )
     if as_json:
         # The marks are the one object on stdout.
@@ -454,13 +466,14 @@ def _fill(gradebook: Path, grades: Grades, column: str | None, *, after_due: boo
     say(*(*filled.notes, *filled.refused))
     if filled.unmatched:
         say(f"Not in the gradebook: {', '.join(filled.unmatched)}.")
-    say(f"{students(len(filled.written))} in {filled.kind}'s column '{filled.column}'. Written: {written}")
+    say(f"{counted(len(filled.written), 'student')} in {filled.kind}'s column '{filled.column}'. Written: {written}")
 
 
 def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
     """Grade all example bots in a folder that is removed afterwards."""
     from referee.grading.family import committed
     from referee.grading.grading import open_grading
+    from referee.grading.marks_text import marks_lines
     from referee.grading.rubric import example_submissions
     from referee.grading.values import Submission
 
@@ -479,7 +492,7 @@ def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
         for test in rubric.tests:
             line = f"{test.name}: {', '.join(_example_marks(grades, test.number))}"
             put(*textwrap.wrap(line, max(columns(120), 30), subsequent_indent="  ", break_on_hyphens=False))
-        print_marks(grades)
+        put(*marks_lines(grades, columns(120)))
         if not rubric.is_seed_drawn:
             say(f"hash of the starts, to be published with the assignment: {committed(rubric)}")
     finally:

@@ -21,7 +21,7 @@ from referee.support.packages import need_league
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from referee.league.compare import BotComparison
     from referee.league.sequential import Compared
@@ -104,7 +104,7 @@ def compare(
         comparison = begin(wanted.match, [a, b, *(against or ())], test, slots, seat, out)
     if not quiet:
         say(f"seed {comparison.seed}")
-        for sentence in (*comparison.why, *_setting(comparison)):
+        for sentence in (*comparison.why, *comparison.setting()):
             say(sentence)
     lines = _ComparisonProgress(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
     with told_anyway(
@@ -139,13 +139,6 @@ def _play(comparison: BotComparison, out: Path | None, lines: _ComparisonProgres
             lines.tell(known)
 
 
-def _setting(comparison: BotComparison) -> Iterator[str]:
-    """Yield what is compared, if it isn't all roles."""
-    if comparison.seat is not None:
-        opponents = " and ".join(comparison.against)
-        yield f"{comparison.a} and {comparison.b} are compared as {comparison.seat}, each against {opponents} on the same starts."
-
-
 class _ComparisonProgress:
     """The result so far, on a line of progress."""
 
@@ -165,53 +158,22 @@ class _ComparisonProgress:
 
     def tick(self) -> None:
         """A match has ended."""
-        self._line.show(_line(self._known))
+        self._line.show(self._known.line())
 
     def end(self) -> None:
         """Clear the line."""
         self._line.end()
 
 
-def _line(known: Compared) -> str:
-    return (
-        f"{known.duels:,} duels: +{known.wins} ={known.ties} -{known.losses}  share {known.share:.3f} ({known.low:.3f} to {known.high:.3f})  "
-        f"LLR {known.llr:+.2f} / {known.llr_worse:+.2f} ({known.lower:+.2f}, {known.upper:+.2f})"
-    )
-
-
 def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) -> None:
     """Print the state of the comparison. ``is_whole``: it has come to its end."""
     from referee.league.kept_duels import MATCHES_FILE
 
-    put(*_report(comparison, comparison.compared(), is_whole=is_whole))
+    put(*comparison.lines(is_whole=is_whole))
     if out is not None:
         put(f"  matches  {out / MATCHES_FILE} names the replay of each")
         if not is_whole:
             put(f"The duels are kept in {out}/: the same command continues them.")
-
-
-def _report(comparison: BotComparison, known: Compared, *, is_whole: bool) -> list[str]:
-    played = f"{known.duels:,} ({comparison.matches:,} matches): {known.wins:,} won, {known.ties:,} tied, {known.losses:,} lost"
-    return [
-        comparison.sentence(is_whole=is_whole),
-        f"  duels    {played}",
-        f"  share    {known.share:.3f}  ({known.low:.3f} to {known.high:.3f}, valid at every moment)",
-        f"  Elo      {known.elo:+.0f}  ({known.elo_low:+.0f} to {known.elo_high:+.0f})",
-        f"  LLR      better {known.llr:+.2f}, worse {known.llr_worse:+.2f}; bounds {known.lower:+.2f} and {known.upper:+.2f}",
-        *_faults(comparison),
-        f"  seed     {comparison.seed}",
-    ]
-
-
-def _faults(comparison: BotComparison) -> list[str]:
-    """A line for each team that failed."""
-    lines = []
-    for team, found in comparison.failures().items():
-        starts = [failure for failure in found if failure.is_start]
-        begun = f"it did not start in {counted(len(starts), 'match')}" if starts else "it always started"
-        text = (starts or found)[0].text
-        lines.append(f"  faults   {team} in {counted(len(found), 'match')}; {begun}: {text}")
-    return lines
 
 
 def _single(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import UsageError
 from referee.games import registry
 from referee.games.outcome import SettingsError
+from referee.support.words import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -138,3 +139,34 @@ def find(code: str, on_broken: Callable[[SettingsError], object] = lambda _: Non
         hint = f"did you mean {by_lower[close[0]]!r}?" if close else "`referee explain` lists all codes."
         raise UsageError(f"There is no code {code!r}; {hint}")
     return found
+
+
+def code_json(code: str, found: Iterable[Meaning]) -> dict[str, Any]:
+    """Return what a code means as JSON data."""
+    return {"code": code, "meanings": [meaning.to_json() for meaning in found]}
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text."""
+    first, dot, _ = text.partition(". ")
+    return f"{first}." if dot else text
+
+
+def meaning_lines(found: list[Meaning], wide: int) -> list[str]:
+    """Return what codes mean, as lines of at most ``wide`` characters."""
+    lines: list[str] = []
+    for meaning in found:
+        if lines:
+            lines.append("")
+        lines += [meaning.title, *_paragraph(meaning.text, wide)]
+        if meaning.causes:
+            lines += ["", "Usual causes"]
+            width = 2 + max(len(language or "any") for language, _ in meaning.causes)
+            for language, cause in meaning.causes:
+                lines += wrapped(f"  {language or 'any'}", width, cause, wide)
+        lines += ["", "What to do", *_paragraph(meaning.remedy, wide)]
+    return lines
+
+
+def _paragraph(text: str, wide: int) -> list[str]:
+    return wrapped("", 1, text, wide)

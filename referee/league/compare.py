@@ -308,6 +308,35 @@ class BotComparison:
             f"more of them: {more}{4 * max(known.duels, 250)}"
         )
 
+    def setting(self) -> Iterator[str]:
+        """Yield what is compared, if it isn't all roles."""
+        if self.seat is not None:
+            yield f"{self.a} and {self.b} are compared as {self.seat}, each against {' and '.join(self.against)} on the same starts."
+
+    def lines(self, *, is_whole: bool) -> list[str]:
+        """Return what is known so far, for people. ``is_whole``: the comparison has come to its end."""
+        known = self.compared()
+        played = f"{known.duels:,} ({self.matches:,} matches): {known.wins:,} won, {known.ties:,} tied, {known.losses:,} lost"
+        return [
+            self.sentence(is_whole=is_whole),
+            f"  duels    {played}",
+            f"  share    {known.share:.3f}  ({known.low:.3f} to {known.high:.3f}, valid at every moment)",
+            f"  Elo      {known.elo:+.0f}  ({known.elo_low:+.0f} to {known.elo_high:+.0f})",
+            f"  LLR      better {known.llr:+.2f}, worse {known.llr_worse:+.2f}; bounds {known.lower:+.2f} and {known.upper:+.2f}",
+            *self._fault_lines(),
+            f"  seed     {self.seed}",
+        ]
+
+    def _fault_lines(self) -> list[str]:
+        """A line for each team that failed."""
+        lines = []
+        for team, found in self.failures().items():
+            starts = [failure for failure in found if failure.is_start]
+            begun = f"it did not start in {counted(len(starts), 'match')}" if starts else "it always started"
+            text = (starts or found)[0].text
+            lines.append(f"  faults   {team} in {counted(len(found), 'match')}; {begun}: {text}")
+        return lines
+
     def to_json(self) -> dict[str, Any]:
         """The state of the comparison as one JSON object; infinite ratings are None."""
         failures = self.failures()

@@ -151,6 +151,13 @@ class Compared(NamedTuple):
     upper: float
     decision: Decision
 
+    def line(self) -> str:
+        """Return the state in one line."""
+        return (
+            f"{self.duels:,} duels: +{self.wins} ={self.ties} -{self.losses}  share {self.share:.3f} ({self.low:.3f} to {self.high:.3f})  "
+            f"LLR {self.llr:+.2f} / {self.llr_worse:+.2f} ({self.lower:+.2f}, {self.upper:+.2f})"
+        )
+
 
 class Comparing:
     """The sequential comparison of A with B by the scores of their duels, in the order of the schedule.

@@ -11,8 +11,8 @@ import pytest
 
 from referee import games
 from referee.cli import request
-from referee.cli.first_steps import table
 from referee.errors import UsageError
+from referee.games.description import settings_table
 from referee.games.game import SettingsError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def test_an_unknown_game_is_named(referee: Cli) -> None:
 @pytest.mark.parametrize("name", games.names())
 def test_the_page_has_the_table(name: str) -> None:
     lines = ["| setting | values | default | meaning |", "|---|---|---|---|"]
-    lines += [f"| `{name}` | {allowed} | {default} | {meaning} |" for name, allowed, default, meaning in table(games.get(name))]
+    lines += [f"| `{name}` | {allowed} | {default} | {meaning} |" for name, allowed, default, meaning in settings_table(games.get(name))]
     assert "\n".join(lines) + "\n" in (DOCS / "games.md").read_text()
 
 

@@ -19,8 +19,8 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 from referee import games
-from referee.cli.first_steps import meaning_lines
 from referee.codes import table
+from referee.codes.table import meaning_lines
 from referee.games import registry
 from referee.grading import values as grading
 from referee.isolation import limits

@@ -9,14 +9,14 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from leagues import PretendPool, play
 
-from referee.cli import grade
 from referee.errors import UsageError
 from referee.grading import rubric as rubrics
+from referee.grading.grade_class import Wanted, grade_class
 from referee.grading.grading import OpenGrading, is_begun, open_grading
 from referee.grading.values import MISSING, REFUSED, Submission
 from referee.league.engine import LeagueStopped
@@ -261,11 +261,9 @@ def test_another_rubric_is_refused_and_the_seed_that_was_drawn_is_kept(tmp_path:
         assert opened.rubric.seed == seeds[0]
 
 
-class Stopped:
+def stopped(_: OpenGrading) -> None:
     """Plays nothing, as where strict isolation needs more cores than there are."""
-
-    def all(self, *_: object) -> None:
-        raise LeagueStopped("Let bots run between their turns.")
+    raise LeagueStopped("Let bots run between their turns.")
 
 
 @pytest.mark.parametrize("has_seed", [True, False])
@@ -274,9 +272,8 @@ def test_a_grading_that_stops_before_its_first_match_takes_a_corrected_rubric(ha
     submissions = tmp_path / "class"
     submissions.mkdir()
     (submissions / "ada.py").write_text(CRASHES)
-    stopped: Any = Stopped()
     with pytest.raises(LeagueStopped):
-        grade.grade_class(tmp_path / "out", written(tmp_path, text), grade.Wanted(submissions), stopped, after_due=False)
+        grade_class(tmp_path / "out", written(tmp_path, text), Wanted(submissions), stopped, print, after_due=False)
     # A seed that was drawn is kept: its hash has been printed, and may be published.
     assert is_begun(tmp_path / "out") == (not has_seed)
 

@@ -1,11 +1,12 @@
-"""The marks on a terminal, and counts of what was graded."""
+"""The marks as lines of text, and counts of what was graded."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from referee.cli.app import columns, put
+from referee.grading.marks import shown_points
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,16 +18,13 @@ if TYPE_CHECKING:
 _LEAST_REASON = 30
 
 
-def print_marks(grades: Grades) -> None:
-    """Print the marks as a table, and how many submissions were faulty and why."""
-    from referee.grading.marks import shown_points
-
-    room = columns(120)
+def marks_lines(grades: Grades, room: int) -> list[str]:
+    """Return the marks as a table of at most ``room`` columns, and how many submissions were faulty and why."""
     maximum = shown_points(grades.rubric.maximum)
     head = f"points of {maximum}"
     wide = max([7, *(len(student.submission.student) for student in grades.students)])
     wide = min(wide, 30, max(7, room - len(head) - 11))
-    put(f"{'student':<{wide}}  {head}  status")
+    lines = [f"{'student':<{wide}}  {head}  status"]
     for student in grades.students:
         name = _cut(student.submission.student, wide)
         points = shown_points(student.points) if student.is_complete else "?"
@@ -34,15 +32,16 @@ def print_marks(grades: Grades) -> None:
         reason = student.reason
         left = room - len(line) - 2
         if left >= _LEAST_REASON:
-            put(f"{line}  {_cut(reason, left)}".rstrip())
+            lines.append(f"{line}  {_cut(reason, left)}".rstrip())
         else:
-            put(line.rstrip())
-            if reason:
-                put(f"  {_cut(reason, max(room, 20) - 2)}")
+            lines += [line.rstrip(), *([f"  {_cut(reason, max(room, 20) - 2)}"] if reason else [])]
     found = Counter(student.status for student in grades.students)
-    put("", f"{students(len(grades.students))}: {', '.join(f'{count:,} {status}' for status, count in sorted(found.items()))}")
+    lines += [
+        "",
+        f"{counted(len(grades.students), 'student')}: {', '.join(f'{count:,} {status}' for status, count in sorted(found.items()))}",
+    ]
     if len(grades.runs) > 1:
-        put(told((student.submission for student in grades.students), len(grades.runs)))
+        lines.append(told((student.submission for student in grades.students), len(grades.runs)))
     kinds = Counter(
         kind
         for student in grades.students
@@ -55,22 +54,14 @@ def print_marks(grades: Grades) -> None:
         }
     )
     if kinds:
-        put(f"Faults: {', '.join(f'{kind} ({students(count)})' for kind, count in kinds.most_common())}")
+        shown = [f"{kind} ({counted(count, 'student')})" for kind, count in kinds.most_common()]
+        lines.append(f"Faults: {', '.join(shown)}")
+    return lines
 
 
 def _cut(text: str, longest: int) -> str:
     """Return a text cut to a number of characters."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def students(count: int) -> str:
-    """Return a number of students in words."""
-    return f"{count:,} student{'' if count == 1 else 's'}"
-
-
-def matches(count: int) -> str:
-    """Return a number of matches in words."""
-    return f"{count:,} match{'' if count == 1 else 'es'}"
 
 
 def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> set[str]:

@@ -1,0 +1,45 @@
+"""Games as data for people and programs: their rule sets, seats and settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from referee.games.game import Game, Option
+
+
+def described(game: Game[Any, Any]) -> dict[str, Any]:
+    """Return a game as JSON data: its name, version, rule sets, seats, and its settings with the default of each rule set."""
+    info, defaults = game.info, _defaults(game)
+    options = []
+    for option in info.options:
+        own = {rules: defaults[rules].get(option.name, option.default) for rules in info.rule_sets if _has(option, rules)}
+        options.append({**option.to_json(), "defaults": {} if option.kind == "lines" else own})
+    seats = list(game.seats(game.codec.settings(None, {})))
+    return {"name": info.name, "version": info.version, "rule_sets": list(info.rule_sets), "seats": seats, "options": options}
+
+
+def _defaults(game: Game[Any, Any]) -> dict[str, dict[str, Any]]:
+    return {rules: game.codec.settings_json(game.codec.settings(rules, {})) for rules in game.info.rule_sets}
+
+
+def _has(option: Option, rules: str) -> bool:
+    return not option.rules or rules in option.rules
+
+
+def settings_table(game: Game[Any, Any]) -> list[tuple[str, str, str, str]]:
+    """Return the rows of a game's table of settings: name, allowed values, default by rule set, meaning."""
+    rows = []
+    info, defaults = game.info, _defaults(game)
+    for option in info.options:
+        shown = {rules: _default(option, defaults[rules]) for rules in info.rule_sets if _has(option, rules)}
+        texts = list(dict.fromkeys(shown.values()))
+        default = texts[0] if len(texts) == 1 else ", ".join(f"{rules} {text}" for rules, text in shown.items())
+        only = f" Only in {' and '.join(option.rules)}." if option.rules else ""
+        unit = f" {option.unit}" if option.unit else ""
+        rows.append((option.name, option.allowed + unit, default, option.meaning + only))
+    return rows
+
+
+def _default(option: Option, settings: dict[str, Any]) -> str:
+    return option.default_text or option._replace(default=settings.get(option.name, option.default)).shown_default

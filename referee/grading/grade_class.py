@@ -1,0 +1,96 @@
+"""One run of a grading: look at the submissions, play what has no result yet, and write the marks."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import RefereeError, UsageError
+from referee.grading import family, grading, outputs
+from referee.grading.marks_text import told
+from referee.grading.submissions import collect
+from referee.league.engine import LeagueStopped
+from referee.support.words import counted, program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from referee.grading.grading import OpenGrading
+    from referee.grading.values import Grades, Rubric, Submission
+
+
+class Wanted(NamedTuple):
+    """What a run looks at and plays again: submissions with a roster, or none; one student only, or one whose matches are played again."""
+
+    submissions: Path | None = None
+    roster: Path | None = None
+    only: str | None = None
+    rerun: str | None = None
+    missing_is_zero: bool = False
+    layout: str = "auto"
+
+
+def grade_class(
+    folder: Path, rubric: Rubric | None, wanted: Wanted, play: Callable[[OpenGrading], None], say: Callable[[str], None], *, after_due: bool
+) -> Grades:
+    """Grade a folder of submissions, or continue a grading. Results are stored and written even if play is stopped.
+
+    ``play`` plays what has no result yet; ``say`` gets what is to be told meanwhile.
+    """
+    is_new = not grading.is_begun(folder)
+    with grading.open_grading(folder, rubric) as opened:
+        if wanted.submissions is not None:
+            try:
+                _take(opened, wanted.submissions, wanted, say)
+            except UsageError:
+                if is_new:
+                    # Otherwise a corrected command could not have another rubric.
+                    grading.forget(folder)
+                raise
+        else:
+            opened.retry()
+        opened.check_files()
+        if wanted.rerun is not None:
+            opened.rerun(wanted.rerun)
+        say(
+            f"{opened.rubric.name}: {counted(len(opened.submissions), 'student')}, {counted(opened.store.counts().planned, 'match')} to play, in {folder}"
+        )
+        say(f"hash of the starts, to be published with the assignment: {family.committed(opened.rubric)}")
+        try:
+            play(opened)
+        except (KeyboardInterrupt, SystemExit, RefereeError) as error:
+            counts = opened.store.counts()
+            if is_new and isinstance(error, UsageError | LeagueStopped) and not (counts.done or opened.rubric.is_seed_drawn):
+                # Matches can't be played as the rubric or the command asks, so both may be corrected.
+                grading.forget(folder)
+                raise
+            say(f"{counts.done:,} of {counts.total:,} matches are done and stored. Go on:  {again(folder)}")
+            outputs.write(opened.grades(), after_due=after_due)
+            raise
+        return opened.grades()
+
+
+def _take(opened: OpenGrading, source: Path, wanted: Wanted, say: Callable[[str], None]) -> None:
+    """Look at the submissions, and say what has changed. UsageError if they can't be read, or if the only wanted student has none."""
+    with opened.incoming() as folder:
+        found = collect(source, folder, opened.seats, wanted.roster, opened.other_roles, layout=wanted.layout, known=opened.submissions)
+        if wanted.only is not None:
+            found = (_only(found, wanted.only, source),)
+        for text in opened.take(found, missing_is_zero=wanted.missing_is_zero, is_only=wanted.only is not None):
+            say(text)
+    if len(opened.runs) > 1:
+        say(f"{told(opened.submissions, len(opened.runs))}.")
+
+
+def _only(found: Sequence[Submission], student: str, source: Path) -> Submission:
+    mine = [submission for submission in found if submission.student == student and submission.name]
+    if mine:
+        return mine[0]
+    known = ", ".join(submission.student for submission in found if submission.name) or "nobody"
+    raise UsageError(f"{source} has no submission of {student!r:.80}; it has those of {known}.")
+
+
+def again(folder: Path) -> str:
+    """Return the command that continues a grading."""
+    return f"{program()} grade --out {shlex.quote(str(folder))}"
