@@ -11,7 +11,6 @@ from referee.errors import UsageError
 from referee.isolation.limits import Limits
 from referee.replay.beginning import SAME, StartPosition, begin, recorded_player, split
 from referee.replay.paths import SUFFIX
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +55,7 @@ def lineup(start: StartPosition, players: Sequence[Named | None], text: str) -> 
             chosen[seat] = named[seat]
         else:
             words = [SAME if other != seat else "PROGRAM" for other in seats[: seats.index(seat) + 1]]
-            hint = f"name the {seat}: referee play --from {shlex.quote(escape(text, 200))} {' '.join(words)}"
+            hint = f"name the {seat}: referee play --from {shlex.quote(text)} {' '.join(words)}"
             chosen[seat], note = recorded_player(start, seat, hint)
             notes += [note] if note else []
     return Lineup(chosen, tuple(notes))
@@ -68,7 +67,7 @@ def request_from(start: StartPosition, options: MatchOptions, notes: Sequence[st
     UsageError if the new replay would overwrite the one in which the match begins.
     """
     if out is not None and _is_same(out, start.path):
-        raise UsageError(f"--out names {escape(out, 200)}, the replay in which this match begins; name another file.")
+        raise UsageError(f"--out names {out}, the replay in which this match begins; name another file.")
     notes = (*start.beginning.notes, *notes, *_of_limits(options.limits, start.options.limits))
     return MatchRequest(start.game, start.settings, options, start.beginning.seed, out, start.beginning._replace(notes=notes))
 

@@ -17,7 +17,6 @@ from referee.replay.beginning import begin, recorded_player
 from referee.replay.questions import MOVE, questions
 from referee.replay.recorded import time_control
 from referee.replay.rehearsal import CurrentTurn, Debugged, QuestionsToTurn, Rehearsal, ask_at, questions_to_turn
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +119,7 @@ def play_on(
         tell(f"note: {note}")
     for other, spec in specs.items():
         if against is None and Path(spec.label).expanduser().exists():
-            tell(f"The {other} is '{escape(spec.label, 200)}', as the replay says. No clock limits it; Ctrl-C ends the match.")
+            tell(f"The {other} is '{spec.label}', as the replay says. No clock limits it; Ctrl-C ends the match.")
     rehearsal = Rehearsal(to_turn, progress)
     run = start.options.run.replace(idle="run", cores=0, max_lateness=float("inf"))
     request = request_from(start, start.options.replace(run=run), notes, out)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import MatchVoid, UsageError
 from referee.match.options import MatchOptions
 from referee.replay.paths import log_path, reserve
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -175,7 +174,7 @@ def reserve_replay(out: str | None, players: Sequence[str]) -> Path:
     try:
         return reserve(out, stem)
     except (OSError, ValueError) as error:
-        where = escape(str(getattr(error, "filename", None) or out or "matches/replays"))
+        where = str(getattr(error, "filename", None) or out or "matches/replays")
         raise UsageError(
             f"The replay can't be written to {where}: {getattr(error, 'strerror', None) or error}; name another place with --out."
         ) from None

@@ -14,7 +14,6 @@ from referee.isolation.limits import IsolationValue, Limits
 from referee.match import options
 from referee.match.options import BilledTime, RunOptions, TimeLimits
 from referee.replay.paths import content
-from referee.support.escape import escape
 from referee.support.sections import Section
 from referee.wire import decode
 
@@ -66,7 +65,7 @@ File = TypeVar("File", bound=Section)
 
 def read(path: Path, model: type[File], kind: str, most_bytes: int = 1 << 20) -> File:
     """Read and check a file; ``kind`` names it in messages ("match file"). The UsageError names the file, the key and the allowed values."""
-    called = f"The {kind} {escape(str(path))}"
+    called = f"The {kind} {path}"
     return parse(content(path, called, most_bytes), model, called)
 
 
@@ -75,7 +74,7 @@ def parse(text: bytes, model: type[File], where: str) -> File:
     try:
         data = tomli.loads(text.decode())
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where} is not TOML: {escape(str(error), 200)}.") from None
+        raise UsageError(f"{where} is not TOML: {error}.") from None
     return checked(data, model, where)
 
 
@@ -91,7 +90,7 @@ def _first(error: ValidationError, model: type[Section]) -> str:
     """Return the first error of a file as the rest of the sentence "The match file ..."."""
     first = error.errors(include_url=False)[0]
     place = [str(part) for part in first["loc"] if not isinstance(part, int)]
-    name = escape(".".join(place), 80)
+    name = ".".join(place)
     if first["type"] == "extra_forbidden":
         return f"has an unknown key {name!r}; {_hint(model, place)}"
     if first["type"] == "missing":
@@ -99,7 +98,7 @@ def _first(error: ValidationError, model: type[Section]) -> str:
     field = _sections(model).get(place[0], model).model_fields.get(place[-1])
     must = options.requirement(field) if field is not None else ""
     said = f"must be {must}" if must else decode.requirement(first["msg"])
-    return f"has a wrong {name!r}, {options.shown(first['input'])}: {escape(said[:1].lower() + said[1:], 200)}."
+    return f"has a wrong {name!r}, {options.shown(first['input'])}: {said[:1].lower() + said[1:]}."
 
 
 def _hint(model: type[Section], place: list[str]) -> str:

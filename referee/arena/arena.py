@@ -19,7 +19,6 @@ from referee.league.keys import canonical
 from referee.league.league import OpenLeague, first
 from referee.league.ratings import rate
 from referee.league.results import comparisons
-from referee.support.escape import escape
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -82,9 +81,7 @@ class OpenArena(OpenLeague):
         self.store = store
         facts = store.fact("arena")
         if facts is None:
-            raise UsageError(
-                f"{escape(str(folder), 200)} holds an arena that was never begun: referee arena new {escape(str(folder), 200)}"
-            )
+            raise UsageError(f"{folder} holds an arena that was never begun: referee arena new {folder}")
         self.config = config.load(folder, facts["seed"])
         self.league = self.config.league
         self.added, self.withdrawn = [], []
@@ -128,7 +125,7 @@ class OpenArena(OpenLeague):
         if then is not None and self.store.counts().total:
             other = ", ".join(name for name in now if canonical(now[name]) != canonical(then.get(name)))
             raise UsageError(
-                f"{escape(str(self.folder / config.FILE), 200)} differs from the file with which the arena's matches were played, in: {other}. "
+                f"{self.folder / config.FILE} differs from the file with which the arena's matches were played, in: {other}. "
                 "Change it back, or begin another arena: referee arena new DIR"
             )
         self.store.set_fact("terms", now)
@@ -140,7 +137,7 @@ class OpenArena(OpenLeague):
         for team in self.config.references:
             same = [version for version in versions if version.team == team.name and version.hash == team.hash]
             if any(version.team == team.name and not version.is_reference for version in versions):
-                raise UsageError(f"There is a team {escape(team.name, 60)} in the arena; give the reference in {config.FILE} another name.")
+                raise UsageError(f"There is a team {team.name} in the arena; give the reference in {config.FILE} another name.")
             if not same:
                 self.store.put_version(Version("", team.name, 0, team.hash, ACCEPTED, is_reference=True), team)
             elif not same[0].is_active:
@@ -170,7 +167,7 @@ class OpenArena(OpenLeague):
         best, certainty = self.schedule.best(names)
         version = next(one for one in self.versions if one.name == best)
         sure = f"{min(certainty, 0.999):.1%}".replace(".0%", "%").replace("%", " %")
-        return f"The best of {len(names):,} versions is version {version.number} of {escape(version.team, 60)}; that is {sure} certain."
+        return f"The best of {len(names):,} versions is version {version.number} of {version.team}; that is {sure} certain."
 
     def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
         """Return a sentence for each time at which the recorded ratings are others than those of results from the replays alone."""
@@ -225,14 +222,14 @@ class OpenArena(OpenLeague):
         found = next((version for version in mine if version.number == number and version.status == ACCEPTED), None)
         if found is None:
             good = ", ".join(str(version.number) for version in mine if version.status == ACCEPTED)
-            raise UsageError(f"{escape(team, 60)} has no accepted version {number}; {f'it has {good}' if good else 'it has none'}.")
+            raise UsageError(f"{team} has no accepted version {number}; {f'it has {good}' if good else 'it has none'}.")
         self.store.activate(found)
         return found._replace(is_active=True)
 
     def frozen(self) -> str | None:
         """Return why the arena takes no versions now, as a sentence; None if it does."""
         if self.store.fact("frozen"):
-            return f"The arena is frozen; referee arena thaw {escape(str(self.folder), 200)} ends that."
+            return f"The arena is frozen; referee arena thaw {self.folder} ends that."
         return self.config.season.refusal(datetime.now(timezone.utc))
 
     def _check_team(self, name: str) -> None:
@@ -241,7 +238,7 @@ class OpenArena(OpenLeague):
         if name not in others:
             teams.check_different([*others, name])
         elif name in {team.name for team in (*self.config.references, *self.config.against)}:
-            raise UsageError(f"{escape(name, 60)} is a reference of the arena; give the team another name.")
+            raise UsageError(f"{name} is a reference of the arena; give the team another name.")
 
 
 def moment(seconds: float) -> str:
@@ -256,7 +253,7 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
     if wanted not in found.info.rule_sets:
         raise UsageError(f"--rules is {wanted!r:.40}; {found.info.name} has {', '.join(found.info.rule_sets)}.")
     file = folder / config.FILE
-    there = f"There is an arena in {escape(str(folder), 200)} already: referee arena add, run, standings go on with it."
+    there = f"There is an arena in {folder} already: referee arena add, run, standings go on with it."
     if (folder / ArenaStore.file).exists() or address.read(folder) is not None:
         with _store(folder) as store:
             if store.fact("arena") is not None:
@@ -266,13 +263,13 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
         if not file.exists():
             file.write_text(config.template(found, wanted), encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"The folder {escape(str(folder), 200)} can't be written: {error.strerror or error}. Name another one.") from None
+        raise UsageError(f"The folder {folder} can't be written: {error.strerror or error}. Name another one.") from None
     read = config.load(folder)
     store = ArenaStore.open(folder, database, create=True)
     try:
         with store.claim():
             if store.fact("arena") is not None or store.fact("league") is not None:
-                raise UsageError(f"{escape(store.where, 200)} holds an arena or a league already; name another database.")
+                raise UsageError(f"{store.where} holds an arena or a league already; name another database.")
             number = uuid.uuid4().hex
             if database is not None:
                 address.write(folder, address.Address(database, number))
@@ -292,13 +289,11 @@ def open_arena(folder: Path, kind: type[ArenaStore] = ArenaStore) -> OpenArena:
     """Open the arena of a folder with a ``kind`` of store. UsageError if there is none, or if its file is wrong."""
     told = address.read(folder)
     if not (folder / config.FILE).is_file() or (told is None and not (folder / ArenaStore.file).is_file()):
-        raise UsageError(
-            f"{escape(str(folder), 200)} is not the folder of an arena. Begin one: referee arena new {escape(str(folder), 200)}"
-        )
+        raise UsageError(f"{folder} is not the folder of an arena. Begin one: referee arena new {folder}")
     store = kind.open(folder.resolve(), None if told is None else told.url)
     try:
         if told is not None and (store.fact("arena") or {}).get("id") != told.id:
-            raise UsageError(f"{escape(store.where, 200)} holds another arena than that of {escape(str(folder), 200)}.")
+            raise UsageError(f"{store.where} holds another arena than that of {folder}.")
         return OpenArena(folder.resolve(), store)
     except BaseException:
         store.close()

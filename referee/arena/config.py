@@ -16,7 +16,6 @@ from referee.isolation.limits import IsolationValue, Limits
 from referee.league import teams
 from referee.league.config import LeagueFile, LeagueReader, StartsSection
 from referee.match.options import BilledTime, RunOptions, TimeLimits, shown
-from referee.support.escape import escape
 from referee.support.sections import Section
 
 if TYPE_CHECKING:
@@ -153,14 +152,14 @@ def load(folder: Path, seed: int | None = None) -> ArenaConfig:
     """
     path = folder / FILE
     if not path.is_file():
-        raise UsageError(f"{escape(str(folder), 200)} is not the folder of an arena: it has no {FILE}. Begin one: referee arena new DIR")
+        raise UsageError(f"{folder} is not the folder of an arena: it has no {FILE}. Begin one: referee arena new DIR")
     given = settings_file.read(path, ArenaFile, "arena file")
     if given.seed is None:
         given = given.replace(seed=seed)
     try:
         return _checked(given, folder)
     except (UsageError, SettingsError) as error:
-        raise UsageError(f"In the arena file {escape(str(path), 200)}: {error}") from None
+        raise UsageError(f"In the arena file {path}: {error}") from None
 
 
 def _checked(given: ArenaFile, folder: Path) -> ArenaConfig:

@@ -18,7 +18,6 @@ from referee.grading import submissions
 from referee.isolation import contents, submission
 from referee.isolation.choose import choose
 from referee.league.teams import team as read_team
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,7 +60,7 @@ def take(bot: Path, folder: Path, config: ArenaConfig) -> Snapshot:
     UsageError if there is no such file; PlayerError says what is wrong with the bot.
     """
     if not bot.exists():
-        raise UsageError(f"There is no file or folder {escape(str(bot), 200)}; name the bot's file, its folder or an archive of it.")
+        raise UsageError(f"There is no file or folder {bot}; name the bot's file, its folder or an archive of it.")
     _sweep(folder)
     stage = Path(tempfile.mkdtemp(prefix=_INCOMING, dir=folder))
     try:

@@ -12,7 +12,6 @@ from referee.arena import config
 from referee.errors import UsageError
 from referee.grading import escaping, roster
 from referee.league import teams
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,10 +39,10 @@ def invite(arena: OpenArena, store: SeasonStore, path: Path, url: str | None) ->
     rows = roster.load(path, "team")
     references = {team.name for team in (*arena.config.references, *arena.config.against)}
     for row in rows:
-        what = f"Line {row.line} of the roster '{escape(str(path), 200)}': the team"
+        what = f"Line {row.line} of the roster '{path}': the team"
         teams.check_name(row.student, what, config.LONGEST_TEAM)
         if row.student in references:
-            raise UsageError(f"{what} {escape(row.student, 60)} has the name of a reference of the arena; give the team another name.")
+            raise UsageError(f"{what} {row.student} has the name of a reference of the arena; give the team another name.")
     known = [*references, *(version.team for version in arena.versions), *store.invited()]
     teams.check_different(list(dict.fromkeys([*known, *(row.student for row in rows)])))
     found = [_invitation(row.student, address(store, url)) for row in rows]
@@ -62,8 +61,8 @@ def revoke(store: SeasonStore, team: str) -> int:
     """Make all tokens of a team invalid; return how many there were. UsageError if it has none."""
     count = store.revoke(team)
     if not count:
-        others = ", ".join(escape(name, 60) for name in store.invited()) or "none"
-        raise UsageError(f"The team {escape(team, 60)} has no token. Teams with a token: {others}.")
+        others = ", ".join(store.invited()) or "none"
+        raise UsageError(f"The team {team} has no token. Teams with a token: {others}.")
     return count
 
 
@@ -82,7 +81,7 @@ def address(store: SeasonStore, url: str | None = None) -> str:
         return str(store.fact(_ADDRESS) or URL)
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.path.strip("/"):
-        raise UsageError(f"--url is {escape(repr(url), 80)}, but must be the address of the server, such as https://arena.example.org.")
+        raise UsageError(f"--url is {url!r:.80}, but must be the address of the server, such as https://arena.example.org.")
     store.set_fact(_ADDRESS, url.rstrip("/"))
     return url.rstrip("/")
 

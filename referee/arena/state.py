@@ -13,7 +13,6 @@ from referee.arena.store import DuelOutcome
 from referee.league import ratings
 from referee.league.results import comparisons
 from referee.league.rows import StoreError, quoted
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -253,7 +252,7 @@ class ArenaState:
         lost = [name for name in duel.teams if name not in self.positions]
         if lost:
             raise StoreError(
-                f"The store {quoted(self._store.where)} has lost the team {escape(lost[0], 60)}, whose duels it has. Restore the file from a copy."
+                f"The store {quoted(self._store.where)} has lost the team {lost[0]}, whose duels it has. Restore the file from a copy."
             )
         a, b = duel.teams
         points = [round(2 * one.score) for one in comparisons(result)] or [-1]

@@ -16,7 +16,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 from referee.errors import UsageError
 from referee.league import database, rows
 from referee.league.store import Store, duel_of, stored_match
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -281,8 +280,8 @@ def named(versions: Sequence[Version], team: str) -> list[Version]:
     """Return the versions of a team. UsageError if there is no such team."""
     found = [version for version in versions if version.team == team]
     if not found:
-        teams = ", ".join(dict.fromkeys(escape(version.team, 60) for version in versions))
-        raise UsageError(f"The arena has no team {escape(team, 60)}; there {f'are {teams}' if teams else 'is none yet'}.")
+        teams = ", ".join(dict.fromkeys(version.team for version in versions))
+        raise UsageError(f"The arena has no team {team}; there {f'are {teams}' if teams else 'is none yet'}.")
     return found
 
 

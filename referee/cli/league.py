@@ -21,7 +21,6 @@ from referee.cli.plain import Program
 from referee.errors import UsageError
 from referee.league.standings_text import counts
 from referee.league.workers import HostNotes, Workers, open_pool
-from referee.support.escape import escape
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program
 
@@ -237,7 +236,7 @@ def report(
     from referee.league.report_data import report_data
 
     if url and not re.fullmatch(r"https?://[^\s\"<>]+", url):
-        raise UsageError(f"--url is '{escape(url, 200)}', but must be the address of the folder, such as https://example.org/autumn/.")
+        raise UsageError(f"--url is '{url}', but must be the address of the folder, such as https://example.org/autumn/.")
     opened = _open(folder)
     try:
         if is_live:

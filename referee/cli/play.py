@@ -22,7 +22,6 @@ from referee.errors import UsageError
 from referee.match.options import CPU
 from referee.players.spec import HUMAN
 from referee.replay.paths import SUFFIX
-from referee.support.escape import escape
 from referee.support.files import write_whole
 from referee.support.packages import need_web, to_watch
 from referee.support.words import fitted, program
@@ -266,7 +265,7 @@ def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *,
                 break
             series_match = series_match.again(kind, pages.make_room())
             wanted, lineup = wanted._replace(match=series_match.match), dict(series_match.lineup)
-            say(f"Match {series_match.number}: " + ", ".join(f"{seat} {escape(name, 80)}" for seat, name in lineup.items()))
+            say(f"Match {series_match.number}: " + ", ".join(f"{seat} {name}" for seat, name in lineup.items()))
         finally:
             if pages is not None and kind is None:
                 pages.close()

@@ -26,7 +26,6 @@ from referee.isolation import bubblewrap, confinement, runtime, submission, supe
 from referee.isolation.entry import is_own_file, needs
 from referee.isolation.limits import LIMITS_USER
 from referee.isolation.sandbox import Cleaning, ProgramStart, Sandbox, SoftLimits
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -92,14 +91,14 @@ def refuse_missing(programs: Iterable[Program]) -> None:
         raise UsageError(f"{begin}: {why}.")
     folder = os.path.dirname(submission.new_name())
     if not _can_enter(folder):
-        where = escape(folder, 200)
+        where = folder
         raise UsageError(f"{begin}: they can't enter {where}, where their files would be; name another folder in TMPDIR.")
     for program in programs:
         closed = _closed(program)
         if closed is not None:
-            where = escape(closed, 200)
+            where = closed
             raise UsageError(
-                f"{begin}: {escape(program.label, 120)} needs {where}, which other users can't read; "
+                f"{begin}: {program.label:.120} needs {where}, which other users can't read; "
                 "install the referee in a folder that every user can enter, such as /opt/referee."
             )
     from referee.isolation.users import UserNumber
@@ -110,9 +109,9 @@ def refuse_missing(programs: Iterable[Program]) -> None:
         line = [*_become(user.number), bubblewrap.tool("true") or "true"]
         done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=_SETPRIV_SECONDS, check=False)
         if done.returncode != 0:
-            raise UsageError(f"{begin}: {escape(done.stderr.strip() or 'setpriv failed', 200)}.")
+            raise UsageError(f"{begin}: {done.stderr.strip() or 'setpriv failed'}.")
     except (OSError, subprocess.SubprocessError) as error:
-        raise UsageError(f"{begin}: setpriv failed ({escape(str(error), 200)}).") from None
+        raise UsageError(f"{begin}: setpriv failed ({error}).") from None
     finally:
         user.release()
 
@@ -121,7 +120,7 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
     """Return a bot's own user with a copy of its files, as ``Isolation.sandbox`` does. PlayerError if the files can't be copied."""
     closed = _closed(program)
     if closed is not None:
-        raise PlayerError(f"{escape(program.label, 120)} needs {escape(closed, 200)}, which the bot's user can't read.")
+        raise PlayerError(f"{program.label:.120} needs {closed}, which the bot's user can't read.")
     from referee.isolation.users import UserNumber
 
     # A build changes its files, which are already a copy.

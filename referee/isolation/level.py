@@ -16,7 +16,6 @@ from referee.isolation.entry import VARIANT_A, VARIANT_B, is_own_file, is_own_py
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
 from referee.isolation.names import own_prefix
 from referee.isolation.sandbox import BubblewrapSandbox, Cleaning, ProgramStart, Sandbox
-from referee.support.escape import escape
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:
@@ -157,10 +156,8 @@ def _refuse_closed(program: Program, binds: Iterable[str]) -> None:
     for bind in binds:
         needed = 0o005 if os.path.isdir(bind) else 0o004
         if not os.path.exists(bind) or os.stat(bind).st_mode & needed != needed:
-            where = escape(bind, 200)
-            raise PlayerError(
-                f"{escape(program.label, 120)} needs {where}, which the sandbox's user can't read; try: chmod -R a+rX {where}"
-            )
+            where = bind
+            raise PlayerError(f"{program.label:.120} needs {where}, which the sandbox's user can't read; try: chmod -R a+rX {where}")
 
 
 def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
@@ -180,7 +177,7 @@ def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
     words = runtime.first_line(program.argv[0])
     if first.startswith(b"#!"):
         interpreter = words[0] if words else ""
-        names = f"its first line names the interpreter '{escape(interpreter, 120)}'"
+        names = f"its first line names the interpreter '{interpreter:.120}'"
         if not os.path.isabs(interpreter) or not os.path.exists(interpreter):
             why = f"{names}, which does not exist; write #!/usr/bin/env python3, for instance"
         elif has_walls and not (runtime.is_of_system(normal(interpreter)) or is_own_python(words)):
@@ -188,7 +185,7 @@ def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
     elif not first.startswith(b"\x7fELF"):
         why = "it is neither a program of this machine nor a script whose first line names one (#!/usr/bin/env python3, for instance)"
     if why is not None:
-        raise StartError(f"{escape(program.label, 120)} can't be started: {why}.")
+        raise StartError(f"{program.label:.120} can't be started: {why}.")
 
 
 def _refuse_unshown(program: Program) -> None:
@@ -199,7 +196,7 @@ def _refuse_unshown(program: Program) -> None:
     argv0 = program.inside[0]
     if not is_own_file(program) and argv0 != runtime.OWN_PYTHON and not runtime.is_one(argv0):
         raise StartError(
-            f"{escape(program.label, 120)} can't be started: '{escape(argv0, 200)}' belongs neither to the system nor to the folder of a "
+            f"{program.label:.120} can't be started: '{argv0}' belongs neither to the system nor to the folder of a "
             "runtime, so the sandbox doesn't show it; install it for all users, or put it into the bot's folder."
         )
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from referee.isolation import submission
 from referee.isolation.submission import Count
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from referee.errors import PlayerError
@@ -26,7 +25,7 @@ class Parcel:
     def __init__(self, folder: str, label: str) -> None:
         self.is_whole = False
         self._folder = folder
-        self._count = Count(f"'{escape(label, 120)}'")
+        self._count = Count(f"'{label}'")
         self._waiting = bytearray()
         self._links: list[tuple[str, bytes]] = []
         self._file = -1

@@ -26,8 +26,8 @@ from referee.isolation.proof import Proof
 from referee.isolation.sandbox import BubblewrapSandbox, Cleaning
 from referee.isolation.supervision import Supervision
 from referee.isolation.users import FIRST, LAST
-from referee.support.escape import escape
 from referee.support.packages import install_command
+from referee.support.words import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -174,7 +174,7 @@ def _run(isolation: Isolation, program: Program, variant: str, *, is_deep: bool)
         return
     yield SandboxCheck("sandbox starts", ok=True, seen=f"a sandbox ({variant})")
     for title, (ok, seen) in report.items():
-        yield _check(title, bool(ok), escape(str(seen), 200), "Don't run strangers' programs here, and report this")
+        yield _check(title, bool(ok), cut(str(seen), 200), "Don't run strangers' programs here, and report this")
     if freezes is not None:
         advice = "Check that the freezer of the control groups works (docs/isolation.md)"
         yield _check("freezer holds", freezes, "frozen and continued" if freezes else "it doesn't stop", advice)
@@ -226,7 +226,7 @@ class _Reader:
     def last_words(self, otherwise: str) -> str:
         """The last line on stderr, or something else where there is none."""
         lines = self.err.decode("utf-8", "replace").strip().splitlines()
-        return escape(lines[-1] if lines else otherwise, 200)
+        return cut(lines[-1] if lines else otherwise, 200)
 
     def take(self, news: int = -1) -> bool:
         """Wait for more output, or for an event on another descriptor; False at the end."""

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from referee.errors import CopyUnwritten, PlayerError
 from referee.isolation.names import is_stale, own_prefix
-from referee.support.escape import escape
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def copy(
     submission or leads nowhere, a FIFO, a socket, a device, one file too many. CopyUnwritten if the disk is full.
     """
     target = target or new_name()
-    count = Count(f"'{escape(label, 120)}'", leaves_out, is_submission=is_submission)
+    count = Count(f"'{label}'", leaves_out, is_submission=is_submission)
     try:
         os.mkdir(target, 0o700)
         for piece in pieces:
@@ -149,11 +148,11 @@ def copy(
     except OSError as error:
         remove(target)
         if error.errno in _FULL:
-            where = escape(os.path.dirname(target), 200)
+            where = os.path.dirname(target)
             raise CopyUnwritten(
                 f"The files of {count.label} can't be copied to {where}: {error.strerror}; make room and try again."
             ) from None
-        where = escape(str(error.filename or label), 200)
+        where = str(error.filename or label)
         why = error.strerror or str(error)
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EINVAL):
             why = "it changed while it was copied"
@@ -217,7 +216,7 @@ class _Descent:
         text = os.readlink("", dir_fd=fd)
         real, home = os.path.realpath(path), os.path.realpath(home)
         if not real.startswith(home + os.sep):
-            where = f"'{escape(path, 200)}' points to '{escape(text, 200)}'"
+            where = f"'{path}' points to '{text}'"
             raise self._count.refusal(f"is a link that leaves its folder: {where}; name the file itself.")
         # From here on only names are used. They are looked up in the open folder, even if the path means something else now.
         *parts, last = real[len(home) + 1 :].split(os.sep)
@@ -259,7 +258,7 @@ class _Descent:
     def _check(self, link: _Link, goal: int) -> None:
         """Raise PlayerError if a link of another user leads to a target that doesn't belong to that user."""
         if link.owner not in (0, os.geteuid(), os.fstat(goal).st_uid):
-            where = f"'{escape(link.name, 200)}', which belongs to another user and points to '{escape(link.text, 200)}'"
+            where = f"'{link.name}', which belongs to another user and points to '{link.text}'"
             raise self._count.refusal(f"is reached through the link {where}, which doesn't; name the folder itself.")
 
     def _peek(self, folder: int, name: str) -> int:
@@ -287,7 +286,7 @@ def open_file(path: str, label: str) -> BinaryIO:
     """
     if not hasattr(os, "O_PATH"):
         return open_regular(Path(path))
-    with contextlib.closing(_Descent(Count(f"'{escape(label, 120)}'"))) as descent:
+    with contextlib.closing(_Descent(Count(f"'{label}'"))) as descent:
         found = descent.follow(os.path.join(os.getcwd(), path))
         if not stat.S_ISREG(os.fstat(found).st_mode):
             raise OSError(0, "it is not an ordinary file", path)
@@ -304,12 +303,12 @@ def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -
             os.symlink(_link(top, path, count), place)
         elif stat.S_ISDIR(facts.st_mode):
             if path.count(os.sep) >= MOST_DEPTH:
-                raise count.refusal(f"has more than {MOST_DEPTH} folders in one another: '{escape(path, 80)}'; flatten it.")
+                raise count.refusal(f"has more than {MOST_DEPTH} folders in one another: '{path}'; flatten it.")
             os.mkdir(place, 0o700)
             try:
                 inner = os.open(name, os.O_RDONLY | _FOLDER, dir_fd=folder)
             except PermissionError as error:
-                raise count.refusal(f"has a folder that can't be read: '{escape(path, 200)}' ({error.strerror}).") from None
+                raise count.refusal(f"has a folder that can't be read: '{path}' ({error.strerror}).") from None
             try:
                 _copy_folder(inner, top, path, place, count)
             finally:
@@ -339,7 +338,7 @@ def _entries(folder: int, below: str, count: Count) -> Iterator[tuple[str, os.st
         try:
             yield name, os.stat(name, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
-            gone = escape(os.path.join(below, name), 200)
+            gone = os.path.join(below, name)
             raise count.refusal(f"changed while it was copied: '{gone}' is gone; try again.") from None
 
 
@@ -350,7 +349,7 @@ def _link(top: str, path: str, count: Count) -> str:
     """
     full = os.path.join(top, path)
     real = os.path.realpath(full)
-    where = f"'{escape(path, 200)}' points to '{escape(_target(full), 200)}'"
+    where = f"'{path}' points to '{_target(full)}'"
     if real != top and not real.startswith(top + os.sep):
         raise count.refusal(f"has a link that leaves it: {where}; put a copy there.")
     if not os.path.exists(real):
@@ -392,7 +391,7 @@ def _copy_file(folder: int, name: str, path: str, target: str, count: Count) -> 
 def _odd_file(count: Count, path: str, facts: os.stat_result) -> PlayerError:
     kind = KINDS.get(stat.S_IFMT(facts.st_mode), "no ordinary file")
     remedy = "take it out" if count.is_submission else "take it out, or give the bot a folder of its own"
-    return count.refusal(f"has {kind}: '{escape(path, 200)}'; {remedy}.")
+    return count.refusal(f"has {kind}: '{path}'; {remedy}.")
 
 
 def _open_to_all(top: str) -> None:

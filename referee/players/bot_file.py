@@ -23,7 +23,6 @@ from referee import games
 from referee.errors import PlayerError
 from referee.games.game import SettingsError
 from referee.isolation import submission
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +57,7 @@ def read(folder: Path, seat: Seat, whose: str) -> BotFile | None:
             raise PlayerError(f"{whose} has a {NAME} that is not an ordinary file.")
         return None
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise PlayerError(f"{whose} has a {NAME} outside its folder: it is a link to '{escape(str(path.resolve()), 200)}'.")
+        raise PlayerError(f"{whose} has a {NAME} outside its folder: it is a link to '{path.resolve()}'.")
     try:
         with submission.open_file(str(path), str(path)) as file:
             data = file.read(_MOST_BYTES + 1)
@@ -82,13 +81,13 @@ def parse(data: bytes, seat: Seat, whose: str) -> BotFile:
         line = data[: error.start].count(b"\n") + 1
         raise PlayerError(f"{whose} that is not UTF-8 (at line {line}).") from None
     except (ValueError, RecursionError) as error:
-        raise PlayerError(f"{whose} that is not TOML: {escape(str(error), 200)}.") from None
+        raise PlayerError(f"{whose} that is not TOML: {error}.") from None
     tables = {key: value for key, value in table.items() if isinstance(value, dict) and key not in _KEYS}
     found = _commands({key: value for key, value in table.items() if key not in tables}, "", whose)
     seats = list(dict.fromkeys([seat, *_seats()])) if tables else []
     for name, own in tables.items():
         if name not in seats:
-            raise PlayerError(f"{whose} with an unknown table '{escape(name, 80)}'; a table has the name of a seat: {_hint(name, seats)}")
+            raise PlayerError(f"{whose} with an unknown table '{name:.80}'; a table has the name of a seat: {_hint(name, seats)}")
         commands = _commands(own, f"{name}.", whose)
         if name == seat:
             found |= commands
@@ -99,7 +98,7 @@ def _commands(table: Mapping[str, Any], before: str, whose: str) -> dict[str, tu
     """Return the commands of one table; ``before`` is its name in messages."""
     for key in table:
         if key not in _KEYS:
-            raise PlayerError(f"{whose} with an unknown key '{escape(before + key, 80)}'; {_hint(key, list(_KEYS))}")
+            raise PlayerError(f"{whose} with an unknown key '{before + key:.80}'; {_hint(key, list(_KEYS))}")
     return {key: (_rule_sets if key == _RULES else _words)(before + key, value, whose) for key, value in table.items()}
 
 
@@ -107,15 +106,11 @@ def _rule_sets(key: str, value: object, whose: str) -> tuple[str, ...]:
     """Return the rule sets that a list names."""
     names = value if isinstance(value, list) else []
     if not names or not all(isinstance(name, str) for name in names):
-        raise PlayerError(
-            f"{whose} with a wrong '{escape(key, 80)}', {escape(repr(value), 60)}: it must be a list of rule sets, such as [\"classic\"]."
-        )
+        raise PlayerError(f"{whose} with a wrong '{key:.80}', {value!r:.60}: it must be a list of rule sets, such as [\"classic\"].")
     known = list(dict.fromkeys(name for game in games.all_names() for name in _rules_of(game)))
     for name in names:
         if name not in known:
-            raise PlayerError(
-                f"{whose} whose '{escape(key, 80)}' has the rule set '{escape(name, 40)}', which no game has; {_hint(name, known)}"
-            )
+            raise PlayerError(f"{whose} whose '{key:.80}' has the rule set '{name:.40}', which no game has; {_hint(name, known)}")
     return tuple(names)
 
 
@@ -133,15 +128,15 @@ def _hint(key: str, good: list[str]) -> str:
 
 def _words(key: str, value: object, whose: str) -> tuple[str, ...]:
     """Return the words of a command line."""
-    wrong = f"{whose} with a wrong '{escape(key, 80)}'"
+    wrong = f"{whose} with a wrong '{key:.80}'"
     if not isinstance(value, str):
-        raise PlayerError(f'{wrong}, {escape(repr(value), 60)}: it must be a command line in quotes, such as "make".')
+        raise PlayerError(f'{wrong}, {value!r:.60}: it must be a command line in quotes, such as "make".')
     if "\0" in value or len(value) > _LONGEST:
         raise PlayerError(f"{wrong}: a command line has at most {_LONGEST:,} characters and no null character.")
     try:
         words = tuple(shlex.split(value))
     except ValueError:
-        raise PlayerError(f"{wrong}, '{escape(value, 120)}': it has a quote that is never closed.") from None
+        raise PlayerError(f"{wrong}, '{value:.120}': it has a quote that is never closed.") from None
     if not words or not words[0]:
         raise PlayerError(f"{wrong}: it is empty; write a command line, or leave the key out.")
     return words

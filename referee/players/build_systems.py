@@ -7,7 +7,6 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.support.escape import escape
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def advice(folder: Path, seat: str) -> str:
     if project is None:
         return ""
     lines = project.lines(seat)
-    return f"a bot.toml for '{escape(project.file, 80)}' with the line{'s' * bool(project.build)} {lines}"
+    return f"a bot.toml for '{project.file}' with the line{'s' * bool(project.build)} {lines}"
 
 
 def find(folder: Path) -> Project | None:

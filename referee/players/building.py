@@ -213,7 +213,7 @@ class _Run:
     """One run of a build. ``parcel`` takes the files that a sandbox sends; ``place`` is measured where there is none."""
 
     def __init__(self, program: Program, isolation: Isolation, seconds: int) -> None:
-        self.command = f"'{escape(' '.join([Path(program.build[0]).name, *program.build[1:]]), 120)}'"
+        self.command = f"'{' '.join([Path(program.build[0]).name, *program.build[1:]])}'"
         self.parcel: Parcel | None = None
         self.place: Workplace | None = None
         self._isolation = isolation

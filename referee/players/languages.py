@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from referee.errors import UsageError
 from referee.isolation import runtime
-from referee.support.escape import escape
 from referee.support.files import open_regular
 
 
@@ -200,4 +199,4 @@ def _class_name(path: Path) -> str:
         text = ""
     found = _MAIN.search(text)
     classes: list[str] = _CLASS.findall(text[: found.start()]) if found else []
-    return classes[-1] if classes else escape(path.stem, 80)
+    return classes[-1] if classes else path.stem

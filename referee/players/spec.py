@@ -162,7 +162,7 @@ def _words(text: str, seat: Seat) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    return f"'{escape(text, 120)}'"
+    return f"'{text}'"
 
 
 def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
@@ -263,7 +263,7 @@ def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Spec:
     for stem in (seat, *_MAIN):
         found = sorted(path for path in (*folder.glob(f"{stem}.*"), folder / stem) if _is_program(path))
         if len(found) > 1:
-            names = ", ".join(escape(path.name, 80) for path in found)
+            names = ", ".join(path.name for path in found)
             raise PlayerError(f"{the_seat(seat)} {_quoted(text)} is a folder with several programs called {stem}: {names}; keep one.")
         if found:
             break
@@ -274,13 +274,11 @@ def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Spec:
     top, path = folder.resolve(), found[0]
     real = path.resolve()
     if not real.is_relative_to(top):
-        raise PlayerError(
-            f"{the_seat(seat)} {_quoted(text)} has its program outside its folder: '{escape(path.name, 80)}' points to '{escape(str(real), 200)}'."
-        )
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} has its program outside its folder: '{path.name}' points to '{real}'.")
     if told is None and languages.compiled_source(real) and (project := build_systems.advice(folder, seat)):
         raise PlayerError(f"{the_seat(seat)} {_quoted(text)} is a folder with source that must be built; write {project}.")
     if not real.is_file():
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} has no ordinary file as its program: '{escape(path.name, 80)}'.")
+        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} has no ordinary file as its program: '{path.name}'.")
     argv = _run(top / path.name, str(path), text, seat)
     inside = (*argv[:-1], f"{HOME}/{path.name}")
     # Use the path as given: the copy decides whether it may follow a link on this path.
@@ -341,7 +339,7 @@ def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_
 
     A submission names it, so it can't be any file of this machine. ``is_built``: the file may come into being by the build.
     """
-    begin = f"{the_seat(seat)} {_quoted(text)} has a {bot_file.NAME} whose '{key}' starts with '{escape(word, 80)}'"
+    begin = f"{the_seat(seat)} {_quoted(text)} has a {bot_file.NAME} whose '{key}' starts with '{word}'"
     place = os.path.normpath(word)
     if word.startswith(("/", "~")) or place == ".." or place.startswith("../"):
         raise PlayerError(f"{begin}, which is outside the folder; write the name of a program on the PATH, or of a file in the folder.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.support.escape import escape
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:
@@ -43,6 +42,6 @@ def notice(program: Program) -> None:
             continue
         _told.add(str(path))
         shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-        text = f"'{escape(str(shown), 200)}' has {WHAT}: it plays here, but its first line can't start it; save it with Unix line ends."
+        text = f"'{shown}' has {WHAT}: it plays here, but its first line can't start it; save it with Unix line ends."
         for listener in _listeners:
             listener(text)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.players.faults import the_seat
 from referee.replay.position import move_text
-from referee.support.escape import escape
-from referee.support.words import counted, fitted, program
+from referee.support.words import counted, cut, fitted, program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +66,7 @@ def _losses_json(file: Path, analysis: Analysis[Any] | None, losses: Losses) -> 
 
 def command_for(file: Path, step: int) -> str:
     """Return the command that shows a step of a replay."""
-    return f"{program()} show {shlex.quote(escape(str(file), 400))} --step {step}"
+    return f"{program()} show {shlex.quote(str(file))} --step {step}"
 
 
 def analysis_lines(file: Path, found: MatchAnalysis, wide: int, *, every: bool) -> list[str]:
@@ -95,8 +94,8 @@ def analysis_lines(file: Path, found: MatchAnalysis, wide: int, *, every: bool) 
 
 
 def _losses_lines(file: Path, analysis: Analysis[Any] | None, losses: Losses, wide: int) -> list[str]:
-    who, kind = the_seat(escape(losses.seat, 20)), "exactly" if losses.is_exact else "by an estimate"
-    lost = f"{who} lost by {escape(losses.fault, 400)}" if losses.fault else f"{who} lost."
+    who, kind = the_seat(cut(losses.seat, 20)), "exactly" if losses.is_exact else "by an estimate"
+    lost = f"{who} lost by {cut(losses.fault, 400)}" if losses.fault else f"{who} lost."
     if not losses.steps:
         return fitted(f"{lost} No better move was found for it in any step, {kind}. Counted: {losses.measure}.", 0, wide)
     number = "step" if len(losses.steps) == 1 else f"{len(losses.steps)} steps"

@@ -79,7 +79,7 @@ def begin(path: Path, turn: int) -> StartPosition:
         raise UsageError(_beyond(path, replay, turn))
     time = clock_of(head)
     if time is None:
-        raise ReplayError(f"{escape(str(path))} has no valid clock in its head, so its match can't continue.")
+        raise ReplayError(f"{path} has no valid clock in its head, so its match can't continue.")
     given_match, seed, secret = head.get("match"), seed_of(head), known_secret(head)
     match = given_match if isinstance(given_match, str) else match_id(secret or b"")
     events = found.events
@@ -91,7 +91,7 @@ def begin(path: Path, turn: int) -> StartPosition:
         again = _again(game, settings, secret, events)
         if again is None:
             raise UsageError(
-                f"{escape(str(path))} has no secret in its head, and the random numbers of {game.info.name} are drawn from it: the match can't continue from a step of "
+                f"{path} has no secret in its head, and the random numbers of {game.info.name} are drawn from it: the match can't continue from a step of "
                 "this replay. Use the replay of the person who ran the match."
             )
         events, state = again
@@ -123,9 +123,9 @@ def begin(path: Path, turn: int) -> StartPosition:
 def _beyond(path: Path, replay: Replay, turn: int) -> str:
     steps = counted(replay.turns, "step")
     if replay.result is not None and turn == replay.turns:
-        text = escape(str(replay.result.get("text", "")), 200).rstrip(".")
-        return f"{escape(str(path))} has {steps}, and before turn {turn} the match is over: {text}. The last turn is {turn - 1}."
-    return f"{escape(str(path))} has no turn {turn}: it has {steps}, and the last turn is {max(0, replay.turns - 1)}."
+        text = str(replay.result.get("text", "")).rstrip(".")
+        return f"{path} has {steps}, and before turn {turn} the match is over: {text}. The last turn is {turn - 1}."
+    return f"{path} has no turn {turn}: it has {steps}, and the last turn is {max(0, replay.turns - 1)}."
 
 
 class _Collector:
@@ -178,7 +178,7 @@ class _Collector:
 def _fault(record: Mapping[str, Json]) -> Fault:
     kind, line, detail = str(record.get("kind")), record.get("line"), record.get("detail")
     if kind not in KINDS:
-        raise ReplayError(f"The replay has a fault of the kind '{escape(kind, 40)}', which there isn't.")
+        raise ReplayError(f"The replay has a fault of the kind '{kind:.40}', which there isn't.")
     facts = {**(detail if isinstance(detail, dict) else {}), "cause": str(record.get("cause"))}
     return Fault(kind, str(record.get("text")), line if isinstance(line, str) else None, facts)
 
@@ -244,12 +244,12 @@ def seat_of(path: Path, bot: str | None, again: str) -> Seat:
         why = f"{'more than one' if count > 1 else 'one' if count else 'none'} of them is found here with the recorded hash"
         if files and not found:
             named, (text, _) = next(iter(files.items()))
-            again = f"{again} {shlex.quote(escape(text, 200))}"
+            again = f"{again} {shlex.quote(text)}"
             why = f"{_quoted(text)} has changed since the match"
     if len(found) == 1:
         return found[0]
     names = ", ".join(f"{seat} {_quoted(str(about.get('program')))}" for seat, about in players.items())
-    raise UsageError(f"The players of {escape(str(path), 200)} are {names}; {why}: name the seat, as in {again} --seat {named}")
+    raise UsageError(f"The players of {path} are {names}; {why}: name the seat, as in {again} --seat {named}")
 
 
 def _program(game: str, settings: Any, about: Mapping[str, Json], seat: Seat, path: Path) -> tuple[str, bool]:
@@ -321,7 +321,7 @@ def _is_example(text: str, game: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    return f"'{escape(text, 120)}'"
+    return f"'{text:.120}'"
 
 
 __all__ = ["SAME", "StartPosition", "begin", "recorded_player", "recorded_program", "seat_of", "split", "unchanged_program"]

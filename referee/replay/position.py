@@ -11,8 +11,7 @@ from referee.players.faults import the_seat
 from referee.replay.names import player_name
 from referee.replay.reader import open_game, read_head, read_lines, verify
 from referee.replay.recorded import first_turn, remark_of, seconds_by_seat, time_control, told
-from referee.support.escape import escape
-from referee.support.words import counted, wrapped
+from referee.support.words import counted, cut, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,7 +77,7 @@ def find_position(file: Path, number: int) -> FoundPosition:
     if not 0 <= wanted <= replay.turns:
         good = "good " if replay.problem is not None else ""
         raise UsageError(
-            f"{escape(str(file))} has no step {number:,}: it has {counted(replay.turns, f'{good}step')}. The last position, after all of them, is --step {replay.turns} "
+            f"{file} has no step {number:,}: it has {counted(replay.turns, f'{good}step')}. The last position, after all of them, is --step {replay.turns} "
             f"or --step -1; the first is --step 0 or --step -{replay.turns + 1}."
         )
     return finder.position(game, replay)
@@ -115,7 +114,7 @@ def position_lines(found: FoundPosition, wide: int) -> list[str]:
     """Return a position for people, in lines of ``wide`` columns. The replay is an untrusted file."""
     game, replay, number = found.game, found.replay, found.number
     head = replay.head
-    facts = [("match", f"{head['game']}, rules {escape(str(head['rules']), 40)}, {escape(str(head.get('match')), 40)}")]
+    facts = [("match", f"{head['game']}, rules {cut(str(head['rules']), 40)}, {cut(str(head.get('match')), 40)}")]
     place = f"{number:,} of {replay.turns:,}: the position before it"
     if number == replay.turns:
         place = f"{number:,}: the position in which a player failed" if found.faults else f"{number:,}: the last position"
@@ -140,22 +139,22 @@ def _happened(found: FoundPosition) -> list[tuple[str, str]]:
     game, replay = found.game, found.replay
     outcome = game.outcome(found.state)
     if outcome is not None:
-        return [("result", escape(outcome.text, 400))]
+        return [("result", cut(outcome.text, 400))]
     record = {} if found.step is None else found.step.record
     seconds = seconds_by_seat(record, "us")
     moves = moves_of(game, found.step) if found.step is not None else {}
     lines = []
     for seat, about in replay.head["players"].items():
-        name = escape(player_name(about, seat), 80)
+        name = player_name(about, seat)
         left = f"; {found.bank[seat]:,.3f} s of its bank were left" if seat in found.bank else ""
         if seat in moves:
             spent = f" in {seconds[seat] * 1e3:.3f} ms" if seat in seconds else ""
-            lines.append((escape(seat, 10), f"{name} moved {move_text(moves[seat])}{spent}{left}"))
+            lines.append((cut(seat, 10), f"{name} moved {move_text(moves[seat])}{spent}{left}"))
         elif seat in found.faults:
             fault = found.faults[seat]
-            lines.append((escape(seat, 10), f"{name} failed, {escape(str(fault.get('kind')), 20)}: {escape(str(fault.get('text')), 500)}"))
+            lines.append((cut(seat, 10), f"{name} failed, {cut(str(fault.get('kind')), 20)}: {cut(str(fault.get('text')), 500)}"))
         elif seat in game.movers(found.state):
-            lines.append((escape(seat, 10), f"{name} was asked; its answer is not in the replay{left}"))
+            lines.append((cut(seat, 10), f"{name} was asked; its answer is not in the replay{left}"))
         lines += [("", text) for text in _remarks(record, seat)]
     if found.step is not None and game.appraisal is not None:
         kind = "exactly" if game.appraisal.is_exact else "estimate"
@@ -166,15 +165,15 @@ def _happened(found: FoundPosition) -> list[tuple[str, str]]:
                 (kind, f"{text} {game.appraisal.measure(seat, game.codec.settings(replay.head['rules'], replay.head['settings']))}")
             )
     if found.step is not None:
-        lines += [("event", escape(notice.text, 400)) for notice in found.step.notices if notice.seat is None]
+        lines += [("event", cut(notice.text, 400)) for notice in found.step.notices if notice.seat is None]
     return lines
 
 
 def _remarks(record: Mapping[str, Json], seat: Seat) -> list[str]:
     """Return what a seat said in a step, and what it was told after it."""
     remark = remark_of(record, seat)
-    said = [f"it said: {escape(str(remark['say']), 400)}"] if "say" in remark else []
-    return [*said, *(f"it was told: {escape(str(notice['text']), 400)}" for notice in told(record) if notice["seat"] == seat)]
+    said = [f"it said: {cut(str(remark['say']), 400)}"] if "say" in remark else []
+    return [*said, *(f"it was told: {cut(str(notice['text']), 400)}" for notice in told(record) if notice["seat"] == seat)]
 
 
 def moves_of(game: Game[Any, Any], step: Step) -> dict[Seat, Json]:
@@ -196,7 +195,7 @@ def _better(game: Game[Any, Any], step: Step | None) -> list[tuple[Seat, Apprais
 
 def move_text(move: Json) -> str:
     """Return a move as compact JSON text, safe for a terminal."""
-    return escape(json.dumps(move, separators=(",", ":")), 200)
+    return cut(json.dumps(move, separators=(",", ":")), 200)
 
 
 def status_facts(game: Game[Any, Any], state: Any) -> list[tuple[str, str]]:
@@ -209,5 +208,5 @@ def status_facts(game: Game[Any, Any], state: Any) -> list[tuple[str, str]]:
 def board(game: Game[Any, Any], state: Any, wide: int) -> list[str]:
     """Return the board of a position as lines of at most ``wide`` characters; its JSON form if the game has no text view."""
     if game.text is None:
-        return wrapped("position", 10, escape(game.codec.view_text(state, None), 4_000), wide)
+        return wrapped("position", 10, cut(game.codec.view_text(state, None), 4_000), wide)
     return game.text.board_lines(state, min(wide - 2, _COLUMNS), _ROWS)

@@ -18,7 +18,7 @@ from referee.players.faults import ILLEGAL, MALFORMED, Fault
 from referee.players.log import Log
 from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
 from referee.replay.recorded import NO_CLOCK, first_turn, limits_of, microseconds, remark_of, time_control, told, warnings_in
-from referee.support.escape import escape
+from referee.support.words import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -64,7 +64,7 @@ class Given(NamedTuple):
 
     def __str__(self) -> str:
         """The answer in a sentence."""
-        return escape(_text(self.move), 200) if self.kind == MOVE else escape(self.text, 400).rstrip(".")
+        return cut(_text(self.move), 200) if self.kind == MOVE else cut(self.text, 400).rstrip(".")
 
     def to_json(self) -> dict[str, Json]:
         """The answer as ``--json`` prints it."""
@@ -103,9 +103,9 @@ def questions(path: Path, seat: Seat) -> Questions:
     """Read a replay and return the questions of a seat. ReplayError if it doesn't verify; UsageError if there is no such seat or question."""
     head, _ = read_head(path, read_lines(path))
     game, settings = open_game(path, head)
-    shown = escape(str(path), 200)
+    shown = str(path)
     if seat not in head["players"]:
-        raise UsageError(f"{shown} has no seat '{escape(seat, 40)}'; there are {', '.join(head['players'])}.")
+        raise UsageError(f"{shown} has no seat '{cut(seat, 40)}'; there are {', '.join(head['players'])}.")
     found: dict[int, Given] = {}
     open_turns: set[int] = set()
     starts: list[Given] = []
@@ -139,7 +139,7 @@ def questions(path: Path, seat: Seat) -> Questions:
 def check_sound(path: Path, replay: Replay) -> None:
     """Raise ReplayError if a replay has any problem except that it ends early."""
     if replay.problem is not None and replay.problem.kind != "cut":
-        raise ReplayWrong(f"{escape(str(path), 200)} does not verify, so it proves nothing: {replay.problem.text.rstrip('.')}.")
+        raise ReplayWrong(f"{path} does not verify, so it proves nothing: {replay.problem.text.rstrip('.')}.")
 
 
 def _from(first: int, take: Callable[[_Read], None]) -> Callable[[_Read], None]:

@@ -21,8 +21,8 @@ from referee.errors import ReplayCut, ReplayError
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
 from referee.replay.paths import why_unreadable
 from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT, dumps
-from referee.support.escape import escape
 from referee.support.files import open_whole
+from referee.support.words import cut
 from referee.wire import strict_json
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def read_lines(path: Path, name: Path | None = None, below: Path | None = None) 
 
     ``name`` is the file's name in messages, if that isn't its path; ``below`` is as for ``open_regular``.
     """
-    called = escape(str(name or path))
+    called = str(name or path)
     try:
         raw = open_whole(path, below)
     except (OSError, ValueError) as error:
@@ -152,25 +152,25 @@ def read_head(path: Path, lines: Iterator[bytes]) -> tuple[dict[str, Json], byte
     """Return the head of a replay and its line. ReplayError if it is not a head, or of a version that can't be read here."""
     line = next(lines, None)
     if line is None:
-        raise ReplayError(f"{escape(str(path))} is empty.")
-    head = _record(line, f"{escape(str(path))}: the first line")
+        raise ReplayError(f"{path} is empty.")
+    head = _record(line, f"{path}: the first line")
     if head.get("type") != "head" or not isinstance(head.get("format"), int):
-        raise ReplayError(f"{escape(str(path))} is not a replay: its first line is not a head.")
+        raise ReplayError(f"{path} is not a replay: its first line is not a head.")
     if head["format"] != FORMAT:
         raise ReplayError(
-            f"{escape(str(path))} has replay format {escape(str(head['format']), 20)}; this version reads format {FORMAT}: use the referee that wrote it."
+            f"{path} has replay format {cut(str(head['format']), 20)}; this version reads format {FORMAT}: use the referee that wrote it."
         )
     return head, line
 
 
 def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
     """Return the game and the checked settings that a head names. ReplayError if they aren't available here."""
-    name = f"{escape(str(path))}:"
+    name = f"{path}:"
     try:
         game = games.get(str(head.get("game")))
         if head.get("version") != game.info.version:
             raise ReplayError(
-                f"{name[:-1]} was played under version {escape(str(head.get('version')), 20)} of the rules of {game.info.name}; this referee has version {game.info.version}, "
+                f"{name[:-1]} was played under version {cut(str(head.get('version')), 20)} of the rules of {game.info.name}; this referee has version {game.info.version}, "
                 "which may decide steps otherwise."
             )
         given = head.get("settings")
@@ -279,7 +279,7 @@ class _Verification:
             return
         self.digest.update(line)
         if type(record.get("turn")) is not int or record["turn"] != self.turn:
-            shown = escape(str(record.get("turn")), 20)
+            shown = cut(str(record.get("turn")), 20)
             raise self.wrong("order", f"turn {shown} stands where turn {self.turn} belongs: lines were moved or removed", "turn")
         if kind == "fault":
             self.check_faults(record)
@@ -444,4 +444,4 @@ def _sorted(value: Json) -> str:
 
 
 def _brief(value: Json) -> str:
-    return escape(json.dumps(value, separators=(",", ":")), 120)
+    return cut(json.dumps(value, separators=(",", ":")), 120)

@@ -14,7 +14,6 @@ from referee.match.events import Listener, PlayersFaulted, StepTaken
 from referee.players.faults import ILLEGAL, MALFORMED
 from referee.replay.questions import PASS, Asker, Interview, answer_of, fault_given, read_questions
 from referee.replay.recorded import first_turn, known_secret, start_line
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -106,7 +105,7 @@ def questions_to_turn(asked: Questions, turn: int | None, host: Host | None = No
 
 
 def _unasked(asked: Questions, turn: int | None, turns: list[int]) -> str:
-    shown, seat = escape(str(asked.replay.path), 200), asked.seat
+    shown, seat = str(asked.replay.path), asked.seat
     if not turns or turn is None:
         return f"{shown} holds no question to the {seat}: it failed before its first one."
     if not 0 <= turn < max(asked.replay.turns, turns[-1] + 1):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.replay.names import player_name
 from referee.replay.reader import open_game, verify
-from referee.support.escape import escape
-from referee.support.words import program, wrapped
+from referee.support.words import cut, program, wrapped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,32 +73,32 @@ def _verdict_text(certain: list[dict[str, Any]]) -> str:
 def _facts(game: Game[Any, Any], replay: Replay, certain: list[dict[str, Any]], wide: int) -> list[str]:
     """Return the report's upper part, wrapped at ``wide`` columns. The replay is an untrusted file."""
     head, result = replay.head, replay.result or {}
-    facts = [("result", escape(str(result.get("text", "none: the replay is cut short")), 400))]
+    facts = [("result", cut(str(result.get("text", "none: the replay is cut short")), 400))]
     if result:
         facts.append(("score", _scores(result, game.outcome(replay.final))))
     facts.append(("steps", f"{replay.turns:,}"))
     if certain:
         facts.append(("verdict", _verdict_text(certain)))
     for seat, player in head["players"].items():
-        facts.append((escape(seat, 20), f"{escape(player_name(player, seat), 80)} ({escape(str(player.get('program')), 200)})"))
+        facts.append((cut(seat, 20), f"{cut(player_name(player, seat), 80)} ({cut(str(player.get('program')), 200)})"))
     facts.append(("settings", _pairs(head["settings"], 40)))
     if isinstance(clock := head.get("clock", {}), dict):
         facts.append(("clock", _pairs(clock, 20)))
     if isinstance(source := head.get("from"), dict):
-        facts.append(("from", f"turn {escape(str(source.get('turn')), 20)} of {escape(str(source.get('file')), 200)}"))
-    seed, isolation = escape(str(head.get("seed")), 40), escape(str(head.get("isolation")), 40)
-    facts.append(("seed", f"{seed}, isolation {isolation}, referee {escape(str(head.get('referee')), 20)}"))
+        facts.append(("from", f"turn {cut(str(source.get('turn')), 20)} of {cut(str(source.get('file')), 200)}"))
+    seed, isolation = cut(str(head.get("seed")), 40), cut(str(head.get("isolation")), 40)
+    facts.append(("seed", f"{seed}, isolation {isolation}, referee {cut(str(head.get('referee')), 20)}"))
     if isinstance(limits := head.get("limits"), dict):
-        facts.append(("limits", f"{_pairs(limits, 20)}; processor time {escape(str(head.get('accounting')), 20)}"))
+        facts.append(("limits", f"{_pairs(limits, 20)}; processor time {cut(str(head.get('accounting')), 20)}"))
     for record in replay.faults:
         for seat, fault in record["faults"].items():
-            facts.append((f"fault {escape(seat, 12)}", f"turn {record['turn']}: {escape(str(fault.get('text')), 500)}"))
-    match = f"{head['game']}, rules {escape(str(head['rules']), 40)}, {escape(str(head.get('match')), 40)}"
+            facts.append((f"fault {cut(seat, 12)}", f"turn {record['turn']}: {cut(str(fault.get('text')), 500)}"))
+    match = f"{head['game']}, rules {cut(str(head['rules']), 40)}, {cut(str(head.get('match')), 40)}"
     return [*wrapped("match", 10, match, wide), "", *(line for name, text in facts for line in wrapped(name, 10, text, wide))]
 
 
 def _pairs(values: dict[str, Any], most: int) -> str:
-    return ", ".join(f"{escape(str(key), 30)} {escape(str(value), most)}" for key, value in values.items())
+    return ", ".join(f"{cut(str(key), 30)} {cut(str(value), most)}" for key, value in values.items())
 
 
 def _scores(result: dict[str, Any], outcome: Outcome | None) -> str:
@@ -107,7 +106,7 @@ def _scores(result: dict[str, Any], outcome: Outcome | None) -> str:
     if not isinstance(scores, dict):
         return "none"
     unit = "" if outcome is None else f" {outcome.unit}"
-    return ", ".join(f"{escape(seat, 20)} {'none' if score is None else escape(str(score), 20) + unit}" for seat, score in scores.items())
+    return ", ".join(f"{cut(seat, 20)} {'none' if score is None else cut(str(score), 20) + unit}" for seat, score in scores.items())
 
 
 def _clock_kind(head: dict[str, Any]) -> str:
@@ -121,7 +120,7 @@ def _times(result: dict[str, Any], wide: int, kind: str) -> list[str]:
     lines = [f"{'player':<10}{kind if kind != 'time' else 'used':>11}{'answers':>9}{'mean':>11}{'longest':>11}"]
     try:
         for name, used in result["time"].items():
-            seat = escape(name, 10)
+            seat = cut(name, 10)
             spent, count = used["used_seconds"], used["answers"]
             mean, longest = used["mean_seconds"] * 1e3, used["longest_seconds"] * 1e3
             if wide < len(lines[0]):
@@ -139,12 +138,12 @@ def _events(found: list[tuple[int, Notice]], most: int, wide: int) -> list[str]:
     weighty = [entry for entry in found if not entry[1].is_minor]
     chosen = found if len(found) <= most else weighty
     half = (most + 1) // 2
-    cut = len(chosen) - most
-    listed = chosen if cut <= 0 else [*chosen[:half], *chosen[half + cut :]]
+    left_out = len(chosen) - most
+    listed = chosen if left_out <= 0 else [*chosen[:half], *chosen[half + left_out :]]
     lines = [f"{len(found):,} events" + (f", {len(listed)} shown (--events {len(found)} shows all):" if len(listed) < len(found) else ":")]
     for index, (turn, notice) in enumerate(listed):
-        if cut > 0 and index == half:
-            lines.append(f"   ...  {cut:,} more")
+        if left_out > 0 and index == half:
+            lines.append(f"   ...  {left_out:,} more")
         start = f"{turn:>6}  "
-        lines += textwrap.wrap(escape(notice.text, 400), max(wide, 28), initial_indent=start, subsequent_indent=" " * 8) or [start]
+        lines += textwrap.wrap(cut(notice.text, 400), max(wide, 28), initial_indent=start, subsequent_indent=" " * 8) or [start]
     return lines

@@ -14,7 +14,6 @@ from referee import games
 from referee.errors import ReplayUnwritten
 from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.support.compiling import mypyc_attr
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -193,7 +192,7 @@ class ReplayWriter(Listener):
             facts: dict[str, Any] = {"replay": str(self.path), "steps": steps, **({} if outcome is None else {"outcome": outcome})}
             played = "The match was played to its end" if outcome is not None else "The match was stopped early"
             raise ReplayUnwritten(
-                f"The replay {escape(str(self.path))} can't be written on ({error.strerror or error}): it is good to step {steps:,}. "
+                f"The replay {self.path} can't be written on ({error.strerror or error}): it is good to step {steps:,}. "
                 f"{played}, but without its whole replay it counts for nobody.",
                 facts,
             ) from None

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import ReplayError
-from referee.support.escape import escape
 from referee.support.files import open_regular
 from referee.version import __version__
 
@@ -268,8 +267,8 @@ def held_replay(path: Path) -> bytes | None:
         text = file.read(_MOST_BYTES + 1)
     end = text.find(b"</script>")
     if len(text) > _MOST_BYTES and end < 0:
-        raise ReplayError(f"{escape(str(path))} holds a replay of more than {_MOST_BYTES >> 20} MiB: no referee wrote it.")
+        raise ReplayError(f"{path} holds a replay of more than {_MOST_BYTES >> 20} MiB: no referee wrote it.")
     try:
         return base64.b64decode(text[: end if end >= 0 else None], validate=False)
     except binascii.Error:
-        raise ReplayError(f"{escape(str(path))} is damaged: the replay in this page can't be read.") from None
+        raise ReplayError(f"{path} is damaged: the replay in this page can't be read.") from None
