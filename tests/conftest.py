@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib.util
 import itertools
 import os
 import socket
@@ -152,6 +153,19 @@ def commands() -> Iterator[Commands]:
 def _temporary_folder_of_inner_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Give a pytest that a test starts another temporary folder: at its start it would close this session's folder to other users."""
     os.environ["PYTEST_DEBUG_TEMPROOT"] = str(tmp_path_factory.mktemp("inner"))
+
+
+@pytest.fixture
+def hidden(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Make modules look as if nobody had installed them."""
+    find_spec = importlib.util.find_spec
+
+    def hide(*names: str) -> None:
+        for name in names:
+            monkeypatch.setitem(sys.modules, name, None)
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name in names else find_spec(name, *rest))
+
+    return hide
 
 
 @pytest.fixture

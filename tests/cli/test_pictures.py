@@ -250,7 +250,7 @@ def test_a_remark_covers_no_player() -> None:
 
 @pytest.mark.parametrize(("name", "start"), [("x.html", b"<!doctype"), ("x.svg", b"<"), ("x.PNG", b"\x89PNG"), ("x.gif", b"GIF8")])
 def test_the_form_of_an_export_follows_from_its_name(name: str, start: bytes, tmp_path: Path, referee: Cli) -> None:
-    done = referee("export", replay("evasion-classic-hunter-fault"), "--out", name)
+    done = referee("export", replay("evasion-diagonal-caught"), "--out", name)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / name).read_bytes().lower().startswith(start.lower())
 

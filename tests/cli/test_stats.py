@@ -212,16 +212,11 @@ def test_help_loads_nothing_that_only_statistics_need() -> None:
         assert not {"numpy", "scipy", "networkx", "sqlalchemy", "psutil"} & set(done.stderr.split())
 
 
-def test_what_the_statistics_need_is_named_where_it_is_missing(tmp_path: Path) -> None:
-    code = (
-        "import sys\nfor name in ('numpy', 'scipy'): sys.modules[name] = None\n"
-        "import importlib.util as u; real = u.find_spec\n"
-        "u.find_spec = lambda name, *rest: None if name in ('numpy', 'scipy') else real(name, *rest)\n"
-        "sys.argv = ['referee', *sys.argv[1:]]\nfrom referee.__main__ import main\nmain()\n"
-    )
+def test_what_the_statistics_need_is_named_where_it_is_missing(hidden: Callable[..., None]) -> None:
+    hidden("numpy", "scipy")
     for arguments in (["stats", "sprt", "--counts", "1,2,3"], ["stats", "rating", "r.csv"]):
-        done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 2, done.stderr
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 2, done.output
         assert "referee stats needs numpy and scipy" in done.stderr
         assert "-m pip install numpy scipy" in done.stderr
 

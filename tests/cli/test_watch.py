@@ -28,8 +28,12 @@ from conftest import play_match
 from PIL import Image
 from sandboxes import command_of
 from serving import PATIENCE
+from typer.testing import CliRunner
 from websockets.sync.client import connect
 
+import referee.cli.play
+import referee.cli.watch  # noqa: F401 - registers the commands
+from referee.cli.app import app
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:
@@ -357,24 +361,19 @@ def test_interrupted_while_waiting_for_people(start: Start, tmp_path: Path) -> N
     assert not list(tmp_path.rglob("*.gz"))
 
 
-def test_what_the_pages_need_is_named_where_it_is_missing(good: Path, tmp_path: Path) -> None:
-    code = (
-        "import sys\nfor name in ('starlette', 'uvicorn', 'websockets', 'PIL'): sys.modules[name] = None\n"
-        "import importlib.util as u; real = u.find_spec\n"
-        "u.find_spec = lambda name, *rest: None if name in ('starlette', 'uvicorn', 'websockets', 'PIL') else real(name, *rest)\n"
-        "sys.argv = ['referee', *sys.argv[1:]]\nfrom referee.__main__ import main\nmain()\n"
-    )
+def test_what_the_pages_need_is_named_where_it_is_missing(
+    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: Callable[..., None]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hidden("starlette", "uvicorn", "websockets", "PIL")
     web = "starlette uvicorn websockets"
     for arguments, packages in (
         (("watch", str(good)), web), (("play", "straight", "still", "--live"), web), (("play", "human", "still"), web), (("export", str(good), "--png"), "pillow"),
     ):  # fmt: skip
-        done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 2, done.stderr
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 2, done.output
         assert f"-m pip install {packages}" in done.stderr
-    done = subprocess.run(
-        [sys.executable, "-c", code, "export", str(good), "--svg"], cwd=tmp_path, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
+    assert CliRunner().invoke(app, ["export", str(good), "--svg"]).exit_code == 0
 
 
 def test_a_picture_of_every_kind_of_part() -> None:
