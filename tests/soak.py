@@ -138,7 +138,7 @@ def worker_kills(count: int, level: str, random_moments: random.Random) -> Count
     while (left := _left_by(kills.workers)) and time.monotonic() - ended < ALLOWED:
         time.sleep(0.05)
     found = Counter({f"{level}: matches of killed workers": len(kills.records)})
-    found.update({f"{level}: a {kind} of workers killed": number for kind, number in kills.killed.items()})
+    found.update({f"{level}: kills of a {kind}": number for kind, number in kills.killed.items()})
     if left:
         found[f"LEFT by workers at {level}"] += 1
         print(f"left after {ALLOWED:g} s by workers at {level}: {left}", flush=True)
