@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PATIENCE = 60.0
 #: Seconds between the last person's "ready" and the first step of a match whose steps don't wait for people.
 COUNTDOWN = 3.0
-#: Seconds for which a wish may be too early: an older one is not played.
+#: Seconds for which a wish may be too early: an older one is not played. At a pace, this is counted in steps where the steps are slow.
 WISH_SECONDS = 0.5
 #: Seconds until the rules are asked again about a position that they didn't know.
 _RETRY_SECONDS = 0.02
@@ -85,6 +85,7 @@ class _Wish:
     number: int
     move: Json
     made_at: float
+    made_in: int
     after: Json
     combined: Json
     first_turn: int | None = None
@@ -114,14 +115,14 @@ class _Person:
         self.move_id: int | None = None
         self.last: tuple[int, float] | None = None
 
-    def choose(self, message: dict[str, Json], now: float) -> None:
-        """Take a move, or a wish for one."""
+    def choose(self, message: dict[str, Json], now: float, turn: int) -> None:
+        """Take a move, or a wish for one, in the match's turn."""
         move, number = message.get("move"), message.get("id")
         if not isinstance(move, dict):
             return
         if message["type"] == "wish":
             if isinstance(number, int):
-                self.wish = _Wish(number, move, now, message.get("after"), message.get("combined"))
+                self.wish = _Wish(number, move, now, turn, message.get("after"), message.get("combined"))
             return
         self.pending_move, self.move_id = move, number if isinstance(number, int) else None
 
@@ -154,6 +155,8 @@ class HumanSession:
         self.is_paused = False
         self.is_timed = is_timed
         self._countdown = countdown
+        #: The last turn in which anybody was asked.
+        self._turn = 0
         self._refusal = refusal
         #: Whether the countdown comes before the match.
         self._holds_start = is_timed or (pace is not None and is_paced and not set_up and countdown > 0)
@@ -169,7 +172,7 @@ class HumanSession:
         """The match asks for a move."""
         person = self.people[seat]
         person.asked, person.asked_at = question, now
-        turn = question["turn"]
+        self._turn = turn = question["turn"]
         if self._starts_at is None and self.pace is not None and turn >= self._set_up:
             self._starts_at = now + self._countdown
         person.due = self._due(person, turn, now)
@@ -205,7 +208,8 @@ class HumanSession:
             self._settle(now)
             return self.due(now)
         if kind in ("move", "wish"):
-            person.choose(message, now)
+            # Between two questions the next turn has begun.
+            person.choose(message, now, self._turn + all(other.asked is None for other in self.people.values()))
         elif kind == "resign":
             farewells = self._leave(seat, GAVE_UP)
             self._settle(now)
@@ -289,7 +293,8 @@ class HumanSession:
         is_addition = person.pending_move is not None and wish.after == person.move_id and isinstance(wish.combined, dict)
         move = wish.combined if is_addition else wish.move
         status, why = "late", wish.why
-        if person.asked_at - wish.made_at <= WISH_SECONDS:
+        # A slow machine makes no wish old: what counts is how early it came, in steps.
+        if person.asked_at - wish.made_at <= WISH_SECONDS or turn - wish.made_in <= WISH_SECONDS * (self.pace or 0):
             judged = self._refusal(seat, turn, move)
             if judged is None:
                 person.retry_at = now + _RETRY_SECONDS

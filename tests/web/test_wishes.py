@@ -110,6 +110,30 @@ def test_a_page_hears_when_its_wish_came_and_what_became_of_it() -> None:
     assert table.told == [(1, "waits", 3, turn) for turn in range(3, 8)] + [(1, "late", 3, 8)]
 
 
+def test_on_a_slow_machine_the_age_of_a_wish_is_counted_in_steps() -> None:
+    for seconds, wanted in ((1.7, {8: V}), (1.5, {})):
+        table = Table(8)
+        # Half a second is four steps.
+        table.play(12, {seconds: wish(1, V)}, step=0.4)
+        assert table.walls == wanted
+    # Between the answer in turn 3 and the next question.
+    table = Table(8)
+    table.play(4, {}, step=0.4)
+    table.sent(table.session.take("hunter", wish(1, V), 11.61))
+    for turn in range(4, 9):
+        table.session.ask("hunter", {"turn": turn}, 10.1 + turn * 0.4)
+        table.sent(table.session.due(10.4 + turn * 0.4))
+    assert table.walls == {8: V}
+    # Without a pace there is only the time.
+    table = Table(8, pace=None)
+    table.session.ask("hunter", {"turn": 7}, 10.0)
+    table.sent(table.session.take("hunter", wish(1, V), 10.1))
+    table.sent(table.session.take("hunter", {"type": "move", "move": {}}, 10.2))
+    table.session.ask("hunter", {"turn": 8}, 10.7)
+    table.sent(table.session.due(10.7))
+    assert table.walls == {}
+
+
 @pytest.mark.parametrize("pace", [8, None])
 def test_no_answer_is_given_before_the_rules_have_judged_the_wish(pace: float | None) -> None:
     table = Table(0, pace=pace, known=-1)
