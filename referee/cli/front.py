@@ -82,7 +82,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "export": ("watch", "Turn a replay into a page, a picture or an animated GIF."),
     },
     PLAYERS: {
-        "maze": ("maze", "Play the maze in this terminal: w, a, s, d or the arrow keys; q quits."),
+        "maze": ("servers", "Play the maze in this terminal: w, a, s, d or the arrow keys; q quits."),
     },
     SERVERS: {
         "serve": ("servers", "Serve games to programs that were written for one of the course's own servers."),

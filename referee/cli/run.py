@@ -55,9 +55,9 @@ def run_match(
     the lines of one of several matches, such as "game 2, ".
     """
     from referee.api import runner
-    from referee.cli.terminal import Pace
     from referee.isolation.supervision import start_early
     from referee.match.seeds import new_seed
+    from referee.match.steady_pace import SteadyPace
     from referee.players.building import tell_builds
     from referee.players.spec import Spec
 
@@ -84,7 +84,7 @@ def run_match(
         def listen(match: Match) -> list[Listener]:
             found = [*([] if pages is None else [pages]), *listeners, *progress(match, is_quiet=quiet, has_stderr=has_stderr, title=title)]
             if pages is not None and not pages.connections and show.bots_pace is not None:
-                found.append(Pace(show.bots_pace))
+                found.append(SteadyPace(show.bots_pace))
             return found
 
         if pages is None:
@@ -127,7 +127,8 @@ def announce_build(program: Program) -> None:
 
 def progress(match: Match, *, is_quiet: bool, has_stderr: bool, title: str = "", is_brief: bool = False) -> list[Listener]:
     """Return the listeners that print a match on stderr: its progress unless ``is_quiet``, and the bots' own stderr if wanted."""
-    from referee.cli.terminal import BotStderr, Brief, Live
+    from referee.author.bot_stderr import BotStderr
+    from referee.cli.terminal import Brief, Live
 
     live = None if is_quiet else (Brief if is_brief else Live)(match.game, match.clocks, title)
     shown: list[Listener] = [BotStderr(match, say if live is None else live.put_line)] if has_stderr else []

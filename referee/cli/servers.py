@@ -1,8 +1,7 @@
-"""serve gameserver, serve architect and connect: the course's own protocols over TCP."""
+"""serve gameserver, serve architect, connect and maze: the course's own protocols over TCP, and its interactive game."""
 
 from __future__ import annotations
 
-import re
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -12,11 +11,11 @@ import typer
 
 from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
-from referee.cli.front import SERVERS
+from referee.cli.front import PLAYERS, SERVERS
 from referee.cli.pages import Browser, Show, page_option
 from referee.cli.plain import Program
 from referee.cli.run import linger, run_match
-from referee.errors import PlayerError, UsageError
+from referee.errors import UsageError
 from referee.match.options import checked
 from referee.support.packages import to_watch
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
     from referee.api.runner import PlayedMatch
     from referee.match.events import Listener
-    from referee.players.spec import Spec
-    from referee.servers.architect import Team
     from referee.servers.listener import Visitor
 
 serve = Program(name="serve", help="Serve games to programs that were written for one of the course's own servers.")
@@ -89,13 +86,14 @@ def gameserver(
 
     Several games run at the same time, and each writes a replay. A client that sends SPECTATE receives every state.
     """
+    from referee.servers import lineups
     from referee.servers.gameserver import Gameserver, ServerOptions, seats_for
     from referee.servers.listener import listen, shown_address
 
     flags = {
         "rules": "gameserver",
         "size": size,
-        "hunter": None if hunter is None else _heading(hunter),
+        "hunter": None if hunter is None else lineups.heading(hunter),
         "prey": prey,
         "max_walls": max_walls,
         "cooldown": wall_cooldown,
@@ -110,7 +108,7 @@ def gameserver(
     wanted = request.build(flags)
     # It is a limit like that of every other answer.
     silence = checked({"time": {"move": first_answer}}, lambda _: "--first-answer", converts=True).time.move
-    bots = _opponent(opponent, wanted)
+    bots = lineups.opponent(opponent, wanted.match.settings)
 
     def play(visitors: Mapping[str, Visitor], listeners: list[Listener]) -> dict[str, Any]:
         names = {seat: visitors[seat].name if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
@@ -149,17 +147,6 @@ def _hint(replay: object) -> None:
         put(f"Next:  {to_watch(replay)}")
 
 
-def _heading(text: str) -> str:
-    """Return "x,y,dx,dy" from "x,y,HEADING", the notation of the course. Raises UsageError for any other text."""
-    from referee.games.evasion.state import COMPASS
-
-    found = re.fullmatch(r"\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(NE|NW|SE|SW)\s*", text, re.IGNORECASE)
-    if not found:
-        raise UsageError(f"--hunter is {text!r:.80}, but must be x,y,HEADING with NE, NW, SE or SW, as in 0,0,SE.")
-    dx, dy = COMPASS[found[3].upper()]
-    return f"{found[1]},{found[2]},{dx},{dy}"
-
-
 def _folder(out: str | None) -> str | None:
     """Return the folder for several replays with a final slash, after a test that it is writable. Raises UsageError if it isn't."""
     if out is None:
@@ -174,25 +161,6 @@ def _folder(out: str | None) -> str | None:
     except (OSError, ValueError) as error:
         raise UsageError(f"--out is {out!r:.200}, where no replays can be written ({getattr(error, 'strerror', None) or error}).") from None
     return out.rstrip("/") + "/"
-
-
-def _opponent(bot: str | None, wanted: request.Request) -> dict[str, str]:
-    """Return the local bot by its seat: the prey, or the hunter if the bot can't play the prey. Empty without --opponent."""
-    from referee.players.spec import resolve
-
-    if bot is None:
-        return {}
-    refusals = []
-    for seat in ("prey", "hunter"):
-        try:
-            spec = resolve(bot, seat, wanted.match.game.info.name, wanted.match.settings)
-        except PlayerError as error:
-            refusals.append(error)
-            continue
-        if spec.is_human:
-            raise UsageError("--opponent is a person; name a bot.")
-        return {seat: bot}
-    raise refusals[-1]
 
 
 @serve.command()
@@ -222,7 +190,7 @@ def architect(
     as_json: JsonFlag = False,
 ) -> None:
     """Serve one session of the 2017 protocol: two clients on two ports, two games with the roles swapped."""
-    from referee.servers.architect import TeamPorts, finish, late_answers, visitors
+    from referee.servers.architect import TEAMS, GameRemarks, TeamPorts, finish, late_answers, session_lines, visitors, winners
     from referee.servers.listener import listen, shown_address
 
     if walls not in ("all", "hv"):
@@ -259,7 +227,7 @@ def architect(
             lineup, hunting = visitors(teams, number, owing)
             names = {seat: visitor.name for seat, visitor in lineup.items()}
             say(f"game {number}: {names['hunter']} hunts {names['prey']}")
-            one, pages = run_match(wanted, names, quiet=True, show=show, visitors=lineup, listeners=[_screen(number)])
+            one, pages = run_match(wanted, names, quiet=True, show=show, visitors=lineup, listeners=[GameRemarks(number, say)])
             if pages is not None:
                 linger(pages, show)
                 pages.close()
@@ -271,52 +239,16 @@ def architect(
         status = 130
     finally:
         finish(teams)
-    _tell_session(teams, played, as_json=as_json)
-    raise typer.Exit(status)
-
-
-#: The most ignored answers that one game prints. The replay records all of them.
-_MOST_TOLD = 5
-
-
-def _screen(number: int) -> Listener:
-    from referee.match.events import Listener
-
-    class Screen(Listener):
-        told = 0
-
-        def stepped(self, event: Any) -> None:
-            for seat, remark in event.remarks.items():
-                for warning in remark.get("warnings", ()):
-                    self.told += 1
-                    if self.told <= _MOST_TOLD:
-                        more = "; more of the kind is in the replay" if self.told == _MOST_TOLD else ""
-                        say(f"game {number}, tick {event.turn}: the {seat}'s answer {warning}{more}")
-
-        def faulted(self, event: Any) -> None:
-            for fault in event.faults.values():
-                say(f"game {number}, tick {event.turn}: {fault.text}")
-
-    return Screen()
-
-
-def _tell_session(teams: tuple[Team, Team], played: list[tuple[str, PlayedMatch]], *, as_json: bool) -> None:
-    from referee.servers.architect import TEAMS, judge
-
-    names = {place: team.name for place, team in zip(TEAMS, teams, strict=True)}
-    pairs = [played[start : start + 2] for start in range(0, len(played) - 1, 2)]
-    winners = [judge(one.result, other.result) for (_, one), (_, other) in pairs]
+    called = {place: team.name for place, team in zip(TEAMS, teams, strict=True)}
+    results = [(hunting, one.result) for hunting, one in played]
     if as_json:
-        games = [{"hunting": hunting, **one.to_json()} for hunting, one in played]
-        put_json({"teams": names, "winners": winners, "games": games})
-        return
-    for number, (hunting, one) in enumerate(played):
-        score = one.result.outcome.scores["hunter"]
-        put(f"game {number}  {names[hunting]} hunts: {'no score' if score is None else f'{score:,} steps'}")
-    for winner in winners:
-        loser = TEAMS[1] if winner == TEAMS[0] else TEAMS[0]
-        put(f"{names[winner]} beats {names[loser]}." if winner else f"{names[TEAMS[0]]} and {names[TEAMS[1]]} tie.")
-    _hint(played[0][1].replay if played else None)
+        put_json(
+            {"teams": called, "winners": winners(results), "games": [{"hunting": hunting, **one.to_json()} for hunting, one in played]}
+        )
+    else:
+        put(*session_lines(called, results))
+        _hint(played[0][1].replay if played else None)
+    raise typer.Exit(status)
 
 
 @app.command(rich_help_panel=SERVERS)
@@ -362,6 +294,7 @@ def connect(
     from referee import games
     from referee.isolation.limits import Limits
     from referee.match.options import checked_isolation
+    from referee.servers import lineups
     from referee.servers.remote_client import BotFailed, Bots, RemoteClient
 
     dialects = games.get("evasion").dialects or {}
@@ -370,7 +303,7 @@ def connect(
     if rules is not None and rules not in dialects[dialect].rules:
         raise UsageError(f"--rules is {rules!r:.40}, but must be {' or '.join(dialects[dialect].rules)} with this dialect.")
     level = checked_isolation(isolation or "auto", "--isolation")
-    specs = _own_bots(bots, dialect)
+    specs = lineups.own_bots(bots, dialect)
     label = name or Path(next(iter(specs.values())).label).stem
     client = RemoteClient(dialects[dialect].guest(label, rules or dialects[dialect].rules[0]), Bots(specs, level, Limits()), say)
     status, failure = 0, None
@@ -387,23 +320,63 @@ def connect(
     raise typer.Exit(status)
 
 
-def _own_bots(bots: list[str], dialect: str) -> dict[str, Spec]:
-    """Return our bots by seat. The 2010 server assigns the seat later; the architect's sessions use both seats."""
-    if len(bots) > 2:
-        raise UsageError(f"{len(bots)} bots were named; name one for both roles, or a hunter and a prey.")
-    from referee.players.spec import resolve
+@app.command(rich_help_panel=PLAYERS)
+@command
+def maze(
+    *,
+    role: Annotated[
+        str, typer.Option("--as", metavar="thief|policeman", autocompletion=completion.one_of(("thief", "policeman")), help="Your role.")
+    ] = "thief",
+    difficulty: Annotated[
+        str | None,
+        typer.Option(
+            "--difficulty",
+            metavar="easy|hard|hard-manhattan|expert",
+            autocompletion=completion.one_of(("easy", "hard", "hard-manhattan", "expert")),
+            help="Without it the game asks: easy or hard.",
+        ),
+    ] = None,
+    layout: Annotated[
+        str | None, typer.Option("--layout", metavar="FILE", help="Another maze: a text file, # wall, . free, E exit.")
+    ] = None,
+    parity: Annotated[
+        str,
+        typer.Option(
+            "--parity",
+            metavar="any|even",
+            autocompletion=completion.one_of(("any", "even")),
+            help="Allowed distances between the two at the start.",
+        ),
+    ] = "any",
+    apart: Annotated[int | None, typer.Option("--apart", help="The least distance of the two at the start.  (default: 16)")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=-(2**63), max=2**63 - 1, help="Repeat the starts and the opponent's choices.")
+    ] = None,
+) -> None:
+    """Play the maze in this terminal: w, a, s, d or the arrow keys; q quits."""
+    from referee.servers.maze_terminal import OPPONENTS, play_games
 
-    specs = {}
-    refusals = []
-    for seat, bot in zip(("hunter", "prey"), 2 * bots, strict=False):
+    if role not in OPPONENTS:
+        raise UsageError(f"--as is {role!r:.40}, but must be thief or policeman.")
+    if difficulty is not None and difficulty not in OPPONENTS[role]:
+        raise UsageError(f"--difficulty is {difficulty!r:.40}, but must be {', '.join(OPPONENTS[role])}.")
+    play_games(_maze_settings(layout, parity, apart), role, difficulty, seed)
+
+
+def _maze_settings(layout: str | None, parity: str, apart: int | None) -> Any:
+    """Return the settings of the games. In a small maze the two may start nearer to each other, unless --apart is given."""
+    from referee.games.maze.variants import TooSmall
+
+    for distance in (16, 12, 8, 6, 4, 3, 2, 1) if apart is None and layout is not None else (apart,):
+        extra = [] if distance is None else [f"apart={distance}"]
+        flags = {"game": "maze", "layout": layout, "parity": parity, "set": [*extra, "max_moves=0"]}
         try:
-            spec = resolve(bot, seat, "evasion")
-        except PlayerError as error:
-            refusals.append(error)
+            settings = request.build(flags).match.settings
+        except TooSmall:
+            if distance in (1, apart):
+                raise
             continue
-        if spec.is_human or spec.dialect is not None:
-            raise UsageError(f"The {seat} {bot!r:.80} is not a program that speaks the native protocol.")
-        specs[seat] = spec
-    if refusals and (not specs or dialect == "architect" or len(bots) == 2):
-        raise refusals[0]
-    return specs
+        if distance not in (None, apart, 16):
+            put(f"This maze is small: the two start {distance} or more apart.")
+        return settings
+    raise AssertionError

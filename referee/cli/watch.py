@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import shlex
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,19 +15,18 @@ from referee.cli import completion
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import REPLAYS
 from referee.cli.pages import Browser, Host, Name, Port, Where, bind_page, page_option
-from referee.errors import RefereeError, ReplayCut, ReplayError, UsageError
+from referee.errors import RefereeError, UsageError
+from referee.export.source import open_shown, replay_in, write_result
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
-from referee.support.files import write_whole
 from referee.support.packages import need_export, need_league, need_web
 from referee.support.words import program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from starlette.types import ASGIApp
 
     from referee.export.stills import Positions
-    from referee.gallery.listing import Found
     from referee.gallery.shelf import Shelf
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.", autocompletion=completion.replay)]
@@ -78,15 +76,15 @@ def watch(
             show_folder(file, where, is_projector=is_projector)
             return
         with contextlib.ExitStack() as stack:
-            paths = [stack.enter_context(_replay_in(file)) for file in files]
+            paths = [stack.enter_context(replay_in(file)) for file in files]
             for path, file in zip(paths, files, strict=True):
-                _open(path, file)
+                open_shown(path, file)
             show_two(paths, files, step, where)
         return
-    with _replay_in(file) as path:
-        _, head = _open(path, file)
+    with replay_in(file) as path:
+        _, head = open_shown(path, file)
         if export is not None:
-            write_file(export, _html(path, file))
+            write_result(export, _html(path, file))
             put(str(export))
             return
         need_web("referee watch")
@@ -139,8 +137,8 @@ def export(
     stem = file.name.removesuffix(SUFFIX).removesuffix(".gz").removesuffix(".html")
     place = out or Path(f"{stem}{'' if step is None else f'-{step}'}{'-card' if as_card else ''}.{kind}")
     width = size or (1200 if as_card else 640)
-    with _replay_in(file) as path:
-        game, head = _open(path, file)
+    with replay_in(file) as path:
+        game, head = open_shown(path, file)
         if kind == "html":
             data = _html(path, file)
         elif kind == "gif":
@@ -150,7 +148,7 @@ def export(
 
             states, remarks, _ = _positions(path, file, step, TRAIL + 1)
             data = drawn(still(game, head, states, remarks, remarks.count), kind, width, is_card=as_card)
-        write_file(place, data)
+        write_result(place, data)
     if as_json:
         put_json({"file": str(place), "kind": kind})
     else:
@@ -173,35 +171,6 @@ def _kind(flags: tuple[bool, ...], out: Path | None) -> str:
     if out is not None and not kinds:
         raise UsageError(f"--out is '{shown}', but must end in .html, .svg, .png or .gif; or choose the output, as in --png.")
     raise UsageError("Choose one output: --html, --svg, --png or --gif, or give --out a name that ends in .html, .svg, .png or .gif.")
-
-
-@contextlib.contextmanager
-def _replay_in(file: Path) -> Iterator[Path]:
-    """Yield the path of the replay: the file itself, or a temporary copy of the replay in an exported page."""
-    from referee.web.page import held_replay
-
-    try:
-        held = held_replay(file) if file.is_file() else None
-    except OSError as error:
-        raise ReplayError(f"{file} can't be read: {why_unreadable(error, file)}") from None
-    if held is None:
-        yield file
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{file.stem}{SUFFIX}"
-        path.write_bytes(held)
-        yield path
-
-
-def _open(path: Path, file: Path) -> tuple[Any, dict[str, Any]]:
-    """Return the game and the head of a replay. Raises ReplayError if the file is not a replay that can be shown."""
-    from referee.replay.reader import open_game, read_head, read_lines
-
-    try:
-        head, _ = read_head(file, read_lines(path))
-    except ReplayCut as error:
-        raise ReplayError(f"{str(error).rstrip('.')} before its first line ends: there is nothing to show.") from None
-    return open_game(file, head)[0], head
 
 
 def _html(path: Path, file: Path) -> bytes:
@@ -253,22 +222,6 @@ def _gif(
     return raster.gif([still(game, head, states[max(0, at - TRAIL) : at + 1], remarks, at) for at in chosen], size, 50)
 
 
-def write_file(place: Path, data: bytes, option: str = "--out") -> None:
-    """Write a file as a whole, so that no reader sees a partial one. Follow a link; write directly to a device or a pipe."""
-    shown = str(place)
-    if place.is_dir():
-        raise UsageError(f"{option} is {shown}, a folder; name the file.")
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        # Keep a link and replace its target; a link among the devices stands for what is open there.
-        leads = place.is_symlink() and not str(place).startswith(("/dev/", "/proc/"))
-        write_whole(os.path.realpath(place) if leads else place, data)
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{shown} can't be written: {getattr(error, 'strerror', None) or error}; name another place with {option}."
-        ) from None
-
-
 def check_files(files: Sequence[Path], *, is_projector: bool) -> None:
     """Raise UsageError if these files can't be shown together."""
     if is_projector and (len(files) > 1 or not files[0].is_dir()):
@@ -286,10 +239,11 @@ def check_files(files: Sequence[Path], *, is_projector: bool) -> None:
 def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
     """Serve the gallery of a folder until Ctrl-C; print the address of its first page, or of the projector's."""
     need_web("referee watch")
+    from referee.gallery.listing import check_folder
     from referee.gallery.shelf import Shelf
 
     if not is_projector:
-        _check_folder(folder)
+        check_folder(folder)
     name, standings = _league(folder) or (folder.resolve().name, None)
     _serve(Shelf(folder), name, "projector" if is_projector else "", where, standings)
 
@@ -297,21 +251,12 @@ def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
 def show_two(paths: Sequence[Path], files: Sequence[Path], step: int | None, where: Where) -> None:
     """Serve two replays side by side until Ctrl-C. ``files`` are the files that the user knows, if the replays were taken out of them."""
     need_web("referee watch")
+    from referee.gallery.listing import found_replay
     from referee.gallery.shelf import Shelf
 
-    found = [_found(path, file) for path, file in zip(paths, files, strict=True)]
+    found = [found_replay(path, file) for path, file in zip(paths, files, strict=True)]
     title = " and ".join(Path(name).name for _, name in found)
     _serve(Shelf(Path(), found), title, "compare#a=0&b=1" + ("" if step is None else f"&t={step}"), where, None)
-
-
-def _found(path: Path, file: Path) -> tuple[Found, str]:
-    from referee.gallery.listing import Found
-
-    try:
-        facts = path.stat()
-    except OSError as error:
-        raise ReplayError(f"{file} can't be read: {why_unreadable(error, path)}") from None
-    return Found(path, facts.st_size, facts.st_mtime_ns), str(file)
 
 
 def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callable[[], dict[str, Any]] | None) -> None:
@@ -328,23 +273,6 @@ def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callabl
         return site.app(own_names, takes_addresses=takes_addresses), site.close
 
     serve.serve_app(start, bound.listener, bound.announcer(page))
-
-
-def _check_folder(folder: Path) -> None:
-    """Raise UsageError for a folder that can't be read or has no file that can be a replay."""
-    from referee.gallery.listing import scan
-
-    shown = str(folder)
-    try:
-        found, notes = scan(folder)
-    except OSError as error:
-        raise UsageError(f"{shown} can't be read: {why_unreadable(error, folder)}") from None
-    if not found:
-        why = f" {notes[0]}" if notes else ""
-        raise UsageError(
-            f"{shown} has no replays (files whose names end in .gz).{why} Play a match into it: "
-            f"{program()} play boxer runner --out {shlex.quote(str(folder))}/"
-        )
 
 
 def _league(folder: Path) -> tuple[str, Callable[[], dict[str, Any]]] | None:

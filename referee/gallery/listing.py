@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import shlex
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.errors import ReplayError
+from referee.errors import ReplayError, UsageError
 from referee.replay.names import player_name
-from referee.replay.paths import SUFFIX
+from referee.replay.paths import SUFFIX, why_unreadable
 from referee.replay.reader import open_game, read_head
 from referee.support.escape import escape
 from referee.support.files import open_regular
+from referee.support.words import program
 from referee.wire import strict_json
 
 if TYPE_CHECKING:
@@ -225,3 +227,27 @@ class _ReplayText:
 def stem(name: str) -> str:
     """Return a replay's name without its ending."""
     return name.removesuffix(SUFFIX).removesuffix(_ENDING)
+
+
+def found_replay(path: Path, file: Path) -> tuple[Found, str]:
+    """Return a replay with the name of the file that the user knows, if it was taken out of that. ReplayError if it can't be read."""
+    try:
+        facts = path.stat()
+    except OSError as error:
+        raise ReplayError(f"{file} can't be read: {why_unreadable(error, path)}") from None
+    return Found(path, facts.st_size, facts.st_mtime_ns), str(file)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise UsageError for a folder that can't be read or has no file that can be a replay."""
+    shown = str(folder)
+    try:
+        found, notes = scan(folder)
+    except OSError as error:
+        raise UsageError(f"{shown} can't be read: {why_unreadable(error, folder)}") from None
+    if not found:
+        why = f" {notes[0]}" if notes else ""
+        raise UsageError(
+            f"{shown} has no replays (files whose names end in .gz).{why} Play a match into it: "
+            f"{program()} play boxer runner --out {shlex.quote(str(folder))}/"
+        )

@@ -10,13 +10,14 @@ from referee.dialects.dialect import DialectError
 from referee.games.evasion import GAME
 from referee.games.evasion.dialects.architect import ASK_NAME, DONE, ArchitectHost
 from referee.games.evasion.state import HUNTER, PREY
+from referee.match.events import Listener, PlayersFaulted, StepTaken
 from referee.players.faults import LATE
 from referee.servers.listener import Caller, Visitor, close_gracefully, let_in
 from referee.support.escape import escape, is_blank, quoted
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from referee.match.loop import Result
 
@@ -155,3 +156,46 @@ def judge(first: Result, second: Result) -> str | None:
     """Return the winning team of a pair of games, of which the first team hunts in the first; None for a tie."""
     winner = GAME.pairing.winner((first.outcome, first.steps), (second.outcome, second.steps))
     return None if winner is None else TEAMS["ab".index(winner)]
+
+
+#: The most ignored answers that are told of one game. The replay records all of them.
+_MOST_TOLD = 5
+
+
+class GameRemarks(Listener):
+    """Tells of ignored answers and faults in game ``number`` of a session."""
+
+    def __init__(self, number: int, say: Callable[[str], None]) -> None:
+        self._number, self._say = number, say
+        self._told = 0
+
+    def stepped(self, event: StepTaken) -> None:
+        """Tell of ignored parts of answers."""
+        for seat, remark in event.remarks.items():
+            for warning in remark.get("warnings", ()):
+                self._told += 1
+                if self._told <= _MOST_TOLD:
+                    more = "; more of the kind is in the replay" if self._told == _MOST_TOLD else ""
+                    self._say(f"game {self._number}, tick {event.turn}: the {seat}'s answer {warning}{more}")
+
+    def faulted(self, event: PlayersFaulted) -> None:
+        """Tell of faults."""
+        for fault in event.faults.values():
+            self._say(f"game {self._number}, tick {event.turn}: {fault.text}")
+
+
+def winners(played: Sequence[tuple[str, Result]]) -> list[str | None]:
+    """Return the winner of each pair of games, TEAM_1, TEAM_2 or None; each game is the team that hunts and the result."""
+    return [judge(one, other) for (_, one), (_, other) in zip(played[::2], played[1::2], strict=False)]
+
+
+def session_lines(names: Mapping[str, str], played: Sequence[tuple[str, Result]]) -> list[str]:
+    """Return the results of a session for people. ``names`` are those of the teams."""
+    lines = []
+    for number, (hunting, one) in enumerate(played):
+        score = one.outcome.scores[HUNTER]
+        lines.append(f"game {number}  {names[hunting]} hunts: {'no score' if score is None else f'{score:,} steps'}")
+    for winner in winners(played):
+        loser = TEAMS[1] if winner == TEAMS[0] else TEAMS[0]
+        lines.append(f"{names[winner]} beats {names[loser]}." if winner else f"{names[TEAMS[0]]} and {names[TEAMS[1]]} tie.")
+    return lines

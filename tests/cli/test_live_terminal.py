@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from referee.cli import terminal
-from referee.cli.terminal import Live, Pace
+from referee.cli.terminal import Live
 from referee.games.game import Notice
+from referee.match import steady_pace
 from referee.match.clock import Clock
 from referee.match.events import StepTaken
 from referee.match.options import TimeControl
+from referee.match.steady_pace import SteadyPace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,9 +46,9 @@ def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch
         waited.append(seconds)
         now += seconds
 
-    monkeypatch.setattr(terminal, "monotonic", lambda: now)
+    monkeypatch.setattr(steady_pace, "monotonic", lambda: now)
     monkeypatch.setattr("select.select", wait)
-    pace = Pace(4.0)
+    pace = SteadyPace(4.0)
     event: Any = None
     pace.begun(event)
     for thinking in (0.0, 0.1, 0.0, 3.0, 0.0, 0.0):
@@ -59,8 +60,8 @@ def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(("options", "paced"), [(["--pace", "15"], 12), ([], 0)])
 def test_every_step_of_a_live_match_of_programs_is_paced_if_asked(options: list[str], paced: int, tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom referee.cli import terminal\n"
-        "terminal.Pace.stepped = lambda self, event: open('paced', 'a').write('.') and None\n"
+        "import sys\nfrom referee.match.steady_pace import SteadyPace\n"
+        "SteadyPace.stepped = lambda self, event: open('paced', 'a').write('.') and None\n"
         "sys.argv = ['referee', *sys.argv[1:]]\nfrom referee.__main__ import main\nmain()\n"
     )
     command = [sys.executable, "-c", code, "play", "straight", "still", "--max-steps", "12", "--live", "--no-stay", "--no-browser"]

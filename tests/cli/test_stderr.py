@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from terminals import read_to_end
 
-from referee.cli.terminal import MOST_LINES, PendingText
+from referee.author.bot_stderr import MOST_LINES, PendingText
 from referee.players.log import Log
 
 if TYPE_CHECKING:
