@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ async def asked(
         sent.append(message)
 
     scope = {
-        "type": "http", "method": method or ("GET" if body == b"" else "POST"), "path": address, "raw_path": address.encode(), "root_path": "", "scheme": "http",
+        "type": "http", "method": method or ("GET" if body == b"" else "POST"), "path": unquote(address), "raw_path": address.encode(), "root_path": "", "scheme": "http",
         "query_string": query.encode(), "headers": [(b"host", host.encode()), *((name.encode(), value.encode("latin-1")) for name, value in (headers or {}).items())],
     }  # fmt: skip
     await app(scope, receive, send)

@@ -11,8 +11,11 @@ from arenas import begin
 from asgi import asked
 
 from referee.arena.arena import open_arena
+from referee.arena.engine import ArenaEngine
 from referee.arena.season_store import SeasonStore
 from referee.arena.server import ArenaServer
+from referee.cli.league_output import ProgressPrinter
+from referee.league.local import LocalPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +48,8 @@ class Season(NamedTuple):
     arena: OpenArena
     store: SeasonStore
     app: ASGIApp
+    #: Names of things in the season, for tests that ask for them.
+    names: dict[str, str]
 
     def ask(
         self,
@@ -85,4 +90,12 @@ def season(folder: Path, more: str = "") -> Iterator[Season]:
         store = arena.store
         assert isinstance(store, SeasonStore)
         store.put_tokens((token, team) for team, token in TOKENS.items())
-        yield Season(arena, store, ArenaServer(arena, store).app())
+        with contextlib.closing(ArenaServer(arena, store)) as server:
+            yield Season(arena, store, server.app(), {})
+
+
+def play(running: Season, duels: int) -> None:
+    """Play so many duels."""
+    schedule = running.arena.plan(duels)
+    with contextlib.closing(LocalPool(schedule.terms, schedule.teams, running.arena.replays, 1)) as pool:
+        ArenaEngine(running.store, pool, schedule, ProgressPrinter(running.store, is_quiet=True)).run()

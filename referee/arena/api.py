@@ -38,7 +38,8 @@ _MOST_BODY = 64 << 10
 #: The most bytes of a log that are sent.
 _LOG_BYTES = 4 << 20
 _NUMBER = re.compile(r"[1-9]\d{0,11}", re.ASCII)
-_COOKIE = "arena"
+#: The cookie of a session.
+COOKIE = "arena"
 _CLOSE = {"Connection": "close"}
 
 
@@ -129,7 +130,8 @@ class Api:
             return Response(described, media_type="application/json")
 
         return [
-            *(Route(one.path, self._answers(one), methods=[one.method]) for one in ENDPOINTS),
+            # A team's name may have a slash.
+            *(Route(one.path.replace("{team}", "{team:path}"), self._answers(one), methods=[one.method]) for one in ENDPOINTS),
             Route("/api/openapi.json", description),
             Route("/api/{path:path}", _unknown, methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
         ]
@@ -138,7 +140,7 @@ class Api:
         """Return whose token a request has, in its header or in the cookie of a session. HTTPException 401 for a token that isn't valid."""
         given = request.headers.get("authorization")
         if given is None:
-            token = request.cookies.get(_COOKIE)
+            token = request.cookies.get(COOKIE)
             return None if token is None else self._store.holder(token)
         kind, _, token = given.partition(" ")
         found = self._store.holder(token.strip()) if kind.lower() == "bearer" else None
@@ -315,7 +317,7 @@ class Api:
             raise HTTPException(404, str(error)) from None
         self._store.readmit(team)
 
-    def audit(self, _: Asked) -> BaseModel:
+    def audit(self, _: Asked) -> models.AuditAnswer:
         """Return the actions of the staff."""
         return models.AuditAnswer(
             actions=[models.AuditAction(time=moment(one.time), action=one.action, details=dict(one.details)) for one in self._store.audit()]

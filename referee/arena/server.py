@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from referee.arena.api import Api
 from referee.arena.readings import Readings
 from referee.arena.receipt import Receipt
+from referee.arena.site import ArenaPages
 from referee.errors import RefereeError
 from referee.web.guard import Guard
 
@@ -26,19 +28,29 @@ if TYPE_CHECKING:
 
 
 class ArenaServer:
-    """The ASGI application of an open arena."""
+    """The ASGI application of an open arena. ``close`` it after use."""
 
     def __init__(self, arena: OpenArena, store: SeasonStore) -> None:
-        self.api = Api(Readings(arena, store), Receipt(arena.folder, store, arena.config))
+        readings, receipt = Readings(arena, store), Receipt(arena.folder, store, arena.config)
+        self._api = Api(readings, receipt)
+        self._pages = ArenaPages(self._api, readings, receipt)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the application; ``names`` and ``takes_addresses`` are as for ``Guard``."""
-        errors: Any = {HTTPException: _refused, RefereeError: _failed}
-        return Guard(Starlette(routes=self.api.routes(), exception_handlers=errors), names, takes_addresses=takes_addresses)
+        names = tuple(names)
+        errors: Any = {HTTPException: self._refused, RefereeError: _failed}
+        made = Starlette(routes=[*self._api.routes(), *self._pages.routes()], exception_handlers=errors)
+        guarded = Guard(made, names, takes_addresses=takes_addresses, has_forms=True)
+        return self._pages.watching(guarded, names, takes_addresses=takes_addresses)
 
+    def close(self) -> None:
+        """End all work on replays."""
+        self._pages.close()
 
-async def _refused(_: Request, error: HTTPException) -> Response:
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    async def _refused(self, request: Request, error: HTTPException) -> Response:
+        if request.url.path.startswith("/api/"):
+            return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+        return await run_in_threadpool(self._pages.refused, request, error)
 
 
 async def _failed(_: Request, error: RefereeError) -> Response:

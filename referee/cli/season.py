@@ -165,6 +165,7 @@ def serve(
         proxy = urlsplit(address(store)).hostname
         names, takes_addresses = pages.names_of(host, [*(name or ()), *([proxy] if proxy else [])])
         work: list[SeasonWork] = []
+        server = ArenaServer(opened, store)
 
         def begin() -> None:
             work.append(SeasonWork(folder, isolation, workers))
@@ -174,10 +175,11 @@ def serve(
             say("Ctrl-C ends the server.")
 
         def end() -> None:
+            server.close()
             for one in work:
                 one.close()
 
         async def start() -> tuple[ASGIApp, Callable[[], None]]:
-            return ArenaServer(opened, store).app(names, takes_addresses=takes_addresses), end
+            return server.app(names, takes_addresses=takes_addresses), end
 
         pages.serve_app(start, listener, begin)

@@ -94,8 +94,8 @@ export function fetched(from) {
   });
 }
 
-/** Let the theme be chosen, long tables be opened, and the field `id` choose by a name. @param {string} id @param {(name: string, isSure: boolean) => void} choose */
-export function listenToPage(id, choose) {
+/** Let the theme be chosen, and long tables be opened. */
+export function listenToButtons() {
   const root = document.documentElement;
   const chosen = remembered("theme");
   if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
@@ -110,6 +110,11 @@ export function listenToPage(id, choose) {
     opened.add(table);
     open();
   });
+}
+
+/** Let the theme be chosen, long tables be opened, and the field `id` choose by a name. @param {string} id @param {(name: string, isSure: boolean) => void} choose */
+export function listenToPage(id, choose) {
+  listenToButtons();
   const input = part(id, HTMLInputElement);
   input.addEventListener("input", () => choose(input.value, false));
   // A form may not be sent from this page; Enter chooses.

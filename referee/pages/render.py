@@ -42,10 +42,13 @@ def single(name: str, config: Mapping[str, Any], bulk: object = None, **values: 
     return _rendered(name, config, bulk, {"is_inline": True, **inline, **values})
 
 
-def served(name: str, config: Mapping[str, Any], bulk: object = None, **values: Any) -> str:
-    """Return the page ``name`` for a server, which answers requests for ``asset`` too. The parameters are those of ``single``."""
-    script = page.many_script(name) if name in page.MANY else _script(name)
-    return _rendered(name, config, bulk, {"is_inline": False, "style": STYLE, "script": script, **values})
+def served(name: str, config: Mapping[str, Any], bulk: object = None, *, base: str = "", script: str = "", **values: Any) -> str:
+    """Return the page ``name`` for a server, which answers requests for ``asset`` too. The other parameters are those of ``single``.
+
+    ``base`` stands before the addresses of its files. ``script`` is the page whose script it has, if it has none of its own.
+    """
+    file = page.many_script(name) if name in page.MANY else _script(script or name)
+    return _rendered(name, config, bulk, {"is_inline": False, "style": base + STYLE, "script": base + file, **values})
 
 
 @cache

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADERS = (
-    (b"content-security-policy", POLICY.encode()),
-    (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
+)
+_ALONE = ((b"content-security-policy", POLICY.encode()), (b"referrer-policy", b"no-referrer"))
+#: For pages with forms. Without a referrer, a browser names no origin when it sends a form.
+_WITH_FORMS = (
+    (b"content-security-policy", POLICY.replace("form-action 'none'", "form-action 'self'").encode()),
+    (b"referrer-policy", b"same-origin"),
 )
 #: The most bytes of an answer that are passed on at once, so that a reader who is slow holds few of them in memory.
 _PART_BYTES = 64 << 10
@@ -44,11 +48,12 @@ class Guard:
     """Refuses requests under a foreign name or from a foreign page, and sets the headers of every response.
 
     ``names`` are the allowed host names, besides those that mean only this machine. ``takes_addresses`` also allows IP addresses, for a
-    server that is open to others; DNS rebinding doesn't work with IP addresses.
+    server that is open to others; DNS rebinding doesn't work with IP addresses. ``has_forms`` lets pages send forms here.
     """
 
-    def __init__(self, app: ASGIApp, names: Iterable[str] = (), *, takes_addresses: bool = False) -> None:
+    def __init__(self, app: ASGIApp, names: Iterable[str] = (), *, takes_addresses: bool = False, has_forms: bool = False) -> None:
         self._app = app
+        self._headers = (*(_WITH_FORMS if has_forms else _ALONE), *HEADERS)
         self._names = frozenset((*_LOCAL, *(name.lower() for name in names)))
         self._takes_addresses = takes_addresses
 
@@ -67,7 +72,7 @@ class Guard:
 
         async def guarded(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
-                message["headers"] = [*message.get("headers", ()), *HEADERS]
+                message["headers"] = [*message.get("headers", ()), *self._headers]
             # Each part waits until the reader has room for it.
             while message["type"] == "http.response.body" and len(message.get("body", b"")) > _PART_BYTES:
                 await send({"type": message["type"], "body": message["body"][:_PART_BYTES], "more_body": True})
@@ -104,6 +109,6 @@ async def _refuse(scope: Scope, send: Send, text: str) -> None:
         return
     is_api = scope.get("path", "").startswith("/api/")
     kind, body = (b"application/json", json.dumps({"error": text})) if is_api else (b"text/plain; charset=utf-8", f"{text}\n")
-    headers = [(b"content-type", kind), (b"connection", b"close"), *HEADERS]
+    headers = [(b"content-type", kind), (b"connection", b"close"), *_ALONE, *HEADERS]
     await send({"type": "http.response.start", "status": 403, "headers": headers})
     await send({"type": "http.response.body", "body": body.encode()})

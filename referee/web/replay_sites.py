@@ -41,8 +41,14 @@ class ReplaySites:
         self._names: tuple[str, ...] = ()
         self._takes_addresses = False
         self._sites: dict[str, tuple[Site, ASGIApp]] = {}
+        #: True if strangers see the pages, which then name nothing outside the current folder.
+        self.is_public = False
         self._turn = asyncio.Lock()
         self._uploads = Uploads(self._turn)
+
+    def admit(self, names: Iterable[str], *, takes_addresses: bool) -> None:
+        """Let requests in as ``Guard`` does with these parameters."""
+        self._names, self._takes_addresses = tuple(names), takes_addresses
 
     def app(
         self,
@@ -59,7 +65,7 @@ class ReplaySites:
         ``site`` returns the pages of a replay, by the part of the address after ``folder``; None if there is no such replay. ``gone`` is the
         answer to any other address; ``names`` and ``takes_addresses`` are as for ``Guard``.
         """
-        self._names, self._takes_addresses = tuple(names), takes_addresses
+        self.admit(names, takes_addresses=takes_addresses)
 
         async def unknown(_: Request) -> Response:
             return PlainTextResponse(gone, 404, {"Connection": "close"})
@@ -103,6 +109,7 @@ class ReplaySites:
             given = {"mode": "watch", "name": path.name, "server": True, **(config or {})}
             logs = {seat: log_path(path, seat) for seat in seats}
             site = Site(ReplaySession(path, turn=self._turn, below=below), given, {self._token: None}, logs, self._uploads)
+            site.is_public = self.is_public
             found = site, site.app(self._names, takes_addresses=self._takes_addresses)
         # The last one that was asked for is the last one that goes.
         self._sites[key] = found

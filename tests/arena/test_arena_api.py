@@ -16,15 +16,12 @@ import pytest
 from arenas import accept_all
 from asgi import asked
 from leagues import IDLE
-from seasons import FORM, TOKENS, form, season
+from seasons import FORM, TOKENS, form, play, season
 
 from referee.arena import receipt
 from referee.arena.api import ENDPOINTS, openapi
 from referee.arena.checking import Checker
-from referee.arena.engine import ArenaEngine
 from referee.arena.season_store import CHECKING
-from referee.cli.league_output import ProgressPrinter
-from referee.league.local import LocalPool
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:
@@ -55,15 +52,6 @@ def taken(running: Season, text: str, token: str | None = ADA, note: str = "") -
     assert Checker(running.arena, running.store).check_next()
     found: dict[str, Any] = running.ask(f"/api/submissions/{answer.json['id']}", token).json
     return found
-
-
-def play(running: Season, duels: int) -> None:
-    schedule = running.arena.plan(duels)
-    pool = LocalPool(schedule.terms, schedule.teams, running.arena.replays, 1)
-    try:
-        ArenaEngine(running.store, pool, schedule, ProgressPrinter(running.store, is_quiet=True)).run()
-    finally:
-        pool.close()
 
 
 def test_a_season_by_the_api(running: Season) -> None:

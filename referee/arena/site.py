@@ -1,0 +1,341 @@
+"""The pages of an arena: leaderboard, team, match, hand in, and the staff's. They are made on the server, and work without scripts."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from referee.arena.api import COOKIE, ENDPOINTS, STAFF, Asked
+from referee.arena.api_models import MatchesQuery
+from referee.arena.players_version import PlayersVersions
+from referee.errors import UsageError
+from referee.pages import render
+from referee.web.guard import new_token
+from referee.web.replay_sites import ReplaySites
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from referee.arena.api import Api
+    from referee.arena.api_models import MatchAnswer, RatingPointAnswer
+    from referee.arena.readings import Readings
+    from referee.arena.receipt import Receipt
+    from referee.arena.season_store import Holder
+
+    Answer = Callable[[Request, Holder | None], Response]
+
+#: The matches of a page, and how long a session lasts, in seconds: more than a season.
+_MATCHES, _SESSION_SECONDS = 25, 180 * 86_400
+#: The size of the chart of ratings.
+_CHART = (600, 120)
+_STAFF_ACTIONS = {one.name: one for one in ENDPOINTS if one.access == STAFF and one.method == "POST"}
+_WATCHED = "watch"
+
+
+class ArenaPages:
+    """The pages of an arena, beside its API. ``close`` it after use."""
+
+    def __init__(self, api: Api, readings: Readings, receipt: Receipt) -> None:
+        self._api = api
+        self._readings = readings
+        self._store = readings.store
+        self._arena = readings.arena
+        self._receipt = receipt
+        self._versions = PlayersVersions()
+        self._token = new_token()
+        self._sites = ReplaySites(self._token)
+        self._sites.is_public = True
+
+    def close(self) -> None:
+        """End all work on replays."""
+        self._sites.close()
+        self._versions.close()
+
+    def routes(self) -> list[Route]:
+        """Return the routes of all pages."""
+        pages: Mapping[str, Answer] = {
+            "/": self._board,
+            "/teams/{team:path}": self._team,
+            "/matches/{match}": self._match,
+            "/submit": self._submit,
+            "/submissions/{number}": self._submission,
+            "/staff": self._staff,
+            "/invite/{token}": self._invited,
+        }
+        return [
+            *(Route(path, self._page(answer)) for path, answer in pages.items()),
+            Route("/submit", self._hand_in, methods=["POST"]),
+            Route("/teams/{team:path}/activate", self._activate, methods=["POST"]),
+            Route("/staff/{action}", self._act, methods=["POST"]),
+            Route("/sign-out", _sign_out, methods=["POST"]),
+            Route("/{path:path}", _asset),
+        ]
+
+    def watching(self, app: ASGIApp, names: Iterable[str], *, takes_addresses: bool) -> ASGIApp:
+        """Return the application with the viewer of each match beside it; the parameters are those of ``Guard``."""
+        self._sites.admit(names, takes_addresses=takes_addresses)
+
+        async def routed(scope: Scope, receive: Receive, send: Send) -> None:
+            parts = scope.get("path", "").split("/", 3)
+            # What is dropped on a viewer stays at home: this server keeps no strangers' files.
+            is_watching = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and len(parts) == 4 and parts[1] == _WATCHED
+            replay = await run_in_threadpool(self._players_version, parts[2], _cookie(scope)) if is_watching else None
+            # The logs of players are beside the arena's own replay; the viewer has none.
+            found = None if replay is None else self._sites.open(replay.name, replay, self._versions.folder, ())
+            if found is None:
+                await app(scope, receive, send)
+                return
+            path = f"/{self._token}/{parts[3]}"
+            await found({**scope, "path": path, "raw_path": path.encode()}, receive, send)
+
+        return routed
+
+    def _players_version(self, key: str, token: str | None) -> Path | None:
+        """Return the players' version of a match's replay; None if there is none, or not for this visitor."""
+        holder = None if token is None else self._store.holder(token)
+        try:
+            match, replay = self._api.found_match(key)
+            self._api.check_replay(match, holder)
+            return self._versions.get(match.id, self._arena.folder / replay, self._arena.replays)
+        except (HTTPException, OSError, EOFError, ValueError):
+            return None
+
+    def _page(self, answer: Answer) -> Callable[[Request], Any]:
+        async def shown(request: Request) -> Response:
+            return await run_in_threadpool(lambda: answer(request, self._api.holder(request)))
+
+        return shown
+
+    def _shown(self, name: str, request: Request, holder: Holder | None, *, status: int = 200, **values: Any) -> Response:
+        arena = self._api.arena(Asked(request, holder, None))
+        text = render.served(name, {}, base="/", script="arena", arena=arena, holder=holder, **values)
+        return HTMLResponse(text, status)
+
+    def refused(self, request: Request, error: HTTPException) -> Response:
+        """Return the page that says why something was refused."""
+        holder = None
+        if error.status_code != 401:
+            holder = self._api.holder(request)
+        told = {"title": f"Error {error.status_code}", "text": error.detail, "link": "/", "label": "To the leaderboard"}
+        shown = self._shown("arena_told", request, holder, status=error.status_code, **told)
+        shown.headers.update(error.headers or {})
+        return shown
+
+    def _board(self, request: Request, holder: Holder | None) -> Response:
+        entries = self._readings.standings().entries
+        now = time.time()
+        least = min((one.low for one in entries), default=0.0)
+        return self._shown(
+            "arena_board",
+            request,
+            holder,
+            entries=entries,
+            least=least,
+            wide=max((one.high for one in entries), default=1.0) - least or 1.0,
+            ages=[now - datetime.fromisoformat(one.submitted).timestamp() for one in entries],
+            matches=self._readings.matches(MatchesQuery(limit=_MATCHES)).matches,
+        )
+
+    def _team(self, request: Request, holder: Holder | None) -> Response:
+        name = request.path_params["team"]
+        found = self._readings.team(name, holder)
+        if found is None:
+            raise HTTPException(404, "There is no such team.")
+        given = {key: value for key, value in request.query_params.items() if value}
+        try:
+            asked = MatchesQuery.model_validate({**given, "team": name, "limit": _MATCHES})
+            page = self._readings.matches(asked)
+        except ValidationError:
+            raise HTTPException(422, "The version must be a whole number.") from None
+        except UsageError as error:
+            raise HTTPException(422, str(error)) from None
+        is_own = holder is not None and holder.team in (None, name)
+        heights = [point.rating for point in found.ratings]
+        return self._shown(
+            "arena_team",
+            request,
+            holder,
+            team=found,
+            asked=asked,
+            matches=page.matches,
+            next=page.next,
+            more={**given, "before": page.next},
+            is_own=is_own,
+            submissions=self._store.submissions(name) if is_own else [],
+            chart=_chart(found.ratings),
+            least=min(heights, default=0.0),
+            most=max(heights, default=0.0),
+        )
+
+    def _match(self, request: Request, holder: Holder | None) -> Response:
+        match, _ = self._api.found_match(request.path_params["match"])
+        versions = {(one.team, one.number): one.note for one in self._store.versions()}
+        try:
+            self._api.check_replay(match, holder)
+            may_watch = True
+        except HTTPException:
+            may_watch = False
+        return self._shown(
+            "arena_match",
+            request,
+            holder,
+            match=match,
+            told=_told(match),
+            may_watch=may_watch,
+            notes={seat: versions.get((who.team, who.version or 0), "") for seat, who in match.seats.items()},
+            logs=[seat for seat in match.seats if self._api.sees_log(match, seat, holder)],
+        )
+
+    def _submit(self, request: Request, holder: Holder | None) -> Response:
+        _need_team(holder)
+        return self._shown("arena_submit", request, holder)
+
+    async def _hand_in(self, request: Request) -> Response:
+        holder = await run_in_threadpool(self._api.holder, request)
+        taken = await self._receipt.take(request, _need_team(holder))
+        return _see(f"/submissions/{taken.number}")
+
+    def _submission(self, request: Request, holder: Holder | None) -> Response:
+        if holder is None:
+            raise _sign_in()
+        return self._shown("arena_submission", request, holder, one=self._api.submission(Asked(request, holder, None)))
+
+    def _staff(self, request: Request, holder: Holder | None) -> Response:
+        _need_staff(holder)
+        return self._shown(
+            "arena_staff",
+            request,
+            holder,
+            submissions=self._store.submissions(),
+            waiting=self._store.waiting(),
+            actions=self._api.audit(Asked(request, holder, None)).actions,
+        )
+
+    def _invited(self, request: Request, _: Holder | None) -> Response:
+        token = request.path_params["token"]
+        holder = self._store.holder(token)
+        if holder is None:
+            raise HTTPException(404, "This invitation is not valid; ask the staff for a new one.")
+        who = "the staff" if holder.team is None else holder.team
+        told: dict[str, Any] = {"title": "Welcome", "text": f"You are signed in as {who}.", "label": "Go on"}
+        # No redirection: after a link from elsewhere, a browser sends a strict cookie with the next click only.
+        shown = self._shown("arena_told", request, holder, link="/staff" if holder.is_staff else "/submit", **told)
+        is_secure = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
+        shown.set_cookie(COOKIE, token, max_age=_SESSION_SECONDS, httponly=True, samesite="strict", secure=is_secure)
+        return shown
+
+    async def _activate(self, request: Request) -> Response:
+        holder, form = await self._sent(request)
+        team = request.path_params["team"]
+        if holder is None:
+            raise _sign_in()
+        if holder.team not in (None, team):
+            raise HTTPException(403, "This is another team's.")
+        number = form.get("version", "")
+        if not (number.isascii() and number.isdigit() and len(number) < 10):
+            raise HTTPException(422, "The version must be a whole number.")
+        if not holder.is_staff and team in await run_in_threadpool(self._store.disqualified):
+            raise HTTPException(403, "Your team is disqualified.")
+        await run_in_threadpool(self._api.make_active, team, int(number))
+        return _see(f"/teams/{quote(team, safe='')}")
+
+    async def _act(self, request: Request) -> Response:
+        """Do what the staff's page asks for, as the API does it."""
+        holder, form = await self._sent(request)
+        _need_staff(holder)
+        name = request.path_params["action"]
+        endpoint = _STAFF_ACTIONS.get(name)
+        if endpoint is None:
+            raise HTTPException(404, "There is no such action.")
+        try:
+            given = None if endpoint.body is None else endpoint.body.model_validate(form)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise HTTPException(422, f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
+        await run_in_threadpool(getattr(self._api, name), Asked(request, holder, given))
+        return _see("/staff")
+
+    async def _sent(self, request: Request) -> tuple[Holder | None, dict[str, str]]:
+        """Return who sends a form, and its texts."""
+        holder = await run_in_threadpool(self._api.holder, request)
+        if holder is None:
+            raise _sign_in()
+        async with request.form(max_files=0, max_fields=10, max_part_size=10_000) as form:
+            return holder, {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+def _need_team(holder: Holder | None) -> str:
+    if holder is None:
+        raise _sign_in()
+    if holder.team is None:
+        raise HTTPException(403, "The staff has no team; a team hands in with its own invitation.")
+    return holder.team
+
+
+def _need_staff(holder: Holder | None) -> None:
+    if holder is None:
+        raise _sign_in()
+    if not holder.is_staff:
+        raise HTTPException(403, "This is for the staff alone.")
+
+
+def _sign_in() -> HTTPException:
+    return HTTPException(401, "Open the link of your invitation first.")
+
+
+def _see(path: str) -> Response:
+    return RedirectResponse(path, 303)
+
+
+async def _sign_out(_: Request) -> Response:
+    shown = _see("/")
+    shown.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return shown
+
+
+async def _asset(request: Request) -> Response:
+    found = render.asset(request.path_params["path"])
+    if found is None:
+        raise HTTPException(404, "There is no such page.")
+    return Response(found.data, media_type=found.media_type)
+
+
+def _cookie(scope: Scope) -> str | None:
+    """Return the token of a session from the headers of a request."""
+    from starlette.requests import HTTPConnection
+
+    return HTTPConnection(scope).cookies.get(COOKIE)
+
+
+def _told(match: MatchAnswer) -> list[tuple[str, str]]:
+    scores = ", ".join(f"{seat} {score:g}" for seat, score in match.scores.items() if score is not None)
+    faults = ", ".join(f"{seat} {kind}" for seat, kind in match.faults.items())
+    told = [("Reason", match.reason), ("Steps", f"{match.steps:,}"), ("Scores", scores), ("Faults", faults), ("Ended", match.ended or "")]
+    return [(name, text) for name, text in told if text]
+
+
+def _chart(points: Sequence[RatingPointAnswer]) -> list[tuple[int, str]]:
+    """Return by version the corners of its line in the chart of ratings; none with fewer than two points."""
+    if len(points) < 2:
+        return []
+    wide, high = _CHART
+    first, last = min(one.duels for one in points), max(one.duels for one in points)
+    least, most = min(one.rating for one in points), max(one.rating for one in points)
+    lines: dict[int, list[str]] = {}
+    for one in points:
+        x = wide * (one.duels - first) / (last - first or 1)
+        y = high - 5 - (high - 10) * (one.rating - least) / (most - least or 1)
+        lines.setdefault(one.version, []).append(f"{x:.1f},{y:.1f}")
+    return [(number, " ".join(corners)) for number, corners in lines.items()]

@@ -1,0 +1,155 @@
+"""The pages of an arena: sessions, forms, and what they show; and all of them in a real Chromium."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+from arenas import accept_all
+from leagues import IDLE
+from pages import DESKTOP, PHONE, axe, launched, visiting
+from seasons import FORM, TOKENS, form, play, season
+
+from referee.arena.checking import Checker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from commands import Commands
+    from seasons import Answer, Season
+
+ADA, BOB, STAFF = TOKENS["Ada"], TOKENS["Bob"], TOKENS[None]
+MARKUP = "<b>walls</b> & =1+1"
+
+
+def with_cookie(token: str, **more: str) -> dict[str, str]:
+    return {"cookie": f"arena={token}", **more}
+
+
+def sent(running: Season, path: str, token: str, **fields: str) -> Answer:
+    """Send a form as a browser does."""
+    kind = {"content-type": "application/x-www-form-urlencoded", "origin": "http://127.0.0.1:8300", "sec-fetch-site": "same-origin"}
+    return running.ask(path, None, urlencode(fields).encode(), with_cookie(token, **kind), "POST")
+
+
+@pytest.fixture
+def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Season]:
+    accept_all(monkeypatch)
+    with season(tmp_path) as found:
+        for text, token in (("one", ADA), ("two", ADA), ("three", BOB)):
+            assert found.hand_in(f"# {text}\n{IDLE}".encode(), token, note=MARKUP).status == 202
+            assert Checker(found.arena, found.store).check_next()
+        play(found, 2)
+        yield found
+
+
+def test_a_link_opens_a_session_whose_cookie_no_script_and_no_other_site_gets(running: Season) -> None:
+    opened = running.ask(f"/invite/{ADA}")
+    assert (opened.status, "You are signed in as Ada." in opened.body.decode()) == (200, True)
+    cookie = opened.headers["set-cookie"].lower()
+    assert cookie.startswith(f"arena={ADA}; ")
+    assert {"httponly", "samesite=strict", "path=/"} <= set(cookie.split("; "))
+    assert "secure" not in cookie
+    assert "; secure" in running.ask(f"/invite/{ADA}", headers={"x-forwarded-proto": "https"}).headers["set-cookie"].lower()
+    assert "set-cookie" not in running.ask("/invite/tother").headers
+    assert "form-action 'self'" in opened.headers["content-security-policy"]
+    # Revoking ends the session.
+    assert running.ask("/submit", headers=with_cookie(ADA)).status == 200
+    running.store.revoke("Ada")
+    assert running.ask("/submit", headers=with_cookie(ADA)).status == 401
+    assert 'arena=""' in sent(running, "/sign-out", BOB).headers["set-cookie"]
+
+
+def test_a_form_hands_in_and_names_and_notes_are_no_markup(running: Season) -> None:
+    answer = running.ask("/submit", None, form(f"# four\n{IDLE}".encode(), note=MARKUP), with_cookie(ADA, **FORM), "POST")
+    assert (answer.status, answer.headers["location"]) == (303, "/submissions/4")
+    waiting = running.ask("/submissions/4", headers=with_cookie(ADA)).body.decode()
+    assert 'data-live="/api/submissions/4"' in waiting
+    assert Checker(running.arena, running.store).check_next()
+    shown = running.ask("/submissions/4", headers=with_cookie(ADA)).body.decode()
+    assert "The version is accepted, and active" in shown
+    team = running.ask("/teams/Ada", headers=with_cookie(ADA)).body.decode()
+    assert "&lt;b&gt;walls&lt;/b&gt; &amp; =1+1" in team
+    assert "<b>" not in team + shown
+    assert [running.ask("/submissions/4", headers=with_cookie(token)).status for token in (BOB, STAFF)] == [403, 200]
+
+
+def test_own_people_activate_their_versions(running: Season) -> None:
+    assert re.findall(r'name="version" value="(\d)"', running.ask("/teams/Ada", headers=with_cookie(ADA)).body.decode()) == ["1"]
+    assert 'action="/teams/Ada/activate"' not in running.ask("/teams/Ada", headers=with_cookie(BOB)).body.decode()
+    assert sent(running, "/teams/Ada/activate", ADA, version="1").status == 303
+    assert [version.number for version in running.store.versions() if version.team == "Ada" and version.is_active] == [1]
+    assert sent(running, "/teams/Ada/activate", BOB, version="2").status == 403
+    assert [sent(running, "/teams/Ada/activate", ADA, version=number).status for number in ("9", "x", "")] == [404, 422, 422]
+
+
+def test_the_staff_acts_by_forms(running: Season) -> None:
+    assert sent(running, "/staff/freeze", STAFF).headers["location"] == "/staff"
+    assert "Take versions" in running.ask("/staff", headers=with_cookie(STAFF)).body.decode()
+    assert "No version is taken." in running.ask("/submit", headers=with_cookie(ADA)).body.decode()
+    assert sent(running, "/staff/thaw", STAFF).status == 303
+    assert sent(running, "/staff/disqualify", STAFF, team="Bob", reason="copied").status == 303
+    assert "The team is disqualified: copied" in running.ask("/teams/Bob").body.decode()
+    assert sent(running, "/staff/requeue", STAFF, id="1").status == 303
+    assert sent(running, "/staff/requeue", STAFF, id="x").status == 422
+    assert sent(running, "/staff/nothing", STAFF).status == 404
+    assert [entry.action for entry in running.store.audit()] == ["requeue", "disqualify", "thaw", "freeze"]
+
+
+def test_matches_of_a_team_are_shown_by_opponent(running: Season) -> None:
+    matches = running.ask("/api/matches?team=Ada&opponent=Bob").json["matches"]
+    shown = running.ask("/teams/Ada?opponent=Bob").body.decode()
+    assert set(re.findall(r'href="/matches/(\w+)"', shown)) == {one["id"] for one in matches}
+    assert running.ask("/teams/Ada?version=x").status == 422
+    match = running.ask("/api/matches").json["matches"][0]
+    page = running.ask(f"/matches/{match['id']}").body.decode()
+    assert f'href="/watch/{match["id"]}/"' in page
+    assert "its log" not in page
+    assert running.ask(f"/watch/{match['id']}/").status == 200
+    assert running.ask(f"/watch/{match['id']}/log?seat=hunter").body == b""
+    assert running.ask(f"/watch/{match['id']}/files", None, b"x").status == 405
+
+
+@pytest.mark.slow
+def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    with season(tmp_path) as made:
+        for text, token in (("one", ADA), ("two", ADA), ("three", BOB)):
+            made.hand_in(f"# {text}\n{IDLE}".encode(), token, note=MARKUP)
+            Checker(made.arena, made.store).check_next()
+        play(made, 9)
+        match = made.ask("/api/matches").json["matches"][0]["id"]
+    server = commands.start("arena", "serve", "arena", "--isolation", "none", "--port", "0", "--slots", "1", cwd=tmp_path)
+    try:
+        top = server.stdout.readline().strip()
+        with launched() as browser, visiting(browser) as opened:
+            page = opened(f"{top}invite/{STAFF}", DESKTOP)
+            page.get_by_role("link", name="Go on").click()
+            page.get_by_role("heading", name="Audit log").wait_for()
+            for path in ("", "teams/Ada", f"matches/{match}", "submissions/1", "staff"):
+                page.goto(f"{top}{path}")
+                for size in (DESKTOP, PHONE):
+                    page.set_viewport_size({"width": size["width"], "height": size["height"]})
+                    assert axe(page) == [], path
+                    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+            page.goto(f"{top}watch/{match}/")
+            page.get_by_text("verified").wait_for()
+
+            # A team hands in without a script; with one, it sees the check as it runs.
+            bot = tmp_path / "wrong.py"
+            bot.write_text("syntax error(\n")
+            plain = opened(f"{top}invite/{ADA}", PHONE, java_script_enabled=False)
+            plain.get_by_role("link", name="Go on").click()
+            plain.locator("#file").set_input_files(bot)
+            plain.get_by_role("button", name="Hand in").click()
+            plain.wait_for_url("**/submissions/4")
+            page = opened(f"{top}invite/{ADA}", PHONE)
+            page.goto(f"{top}submissions/4")
+            page.get_by_text("SyntaxError").first.wait_for()
+            assert axe(page) == []
+    finally:
+        server.terminate()
+        server.communicate(60)
