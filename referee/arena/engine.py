@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from referee.league.engine import Engine
+from referee.league.rows import ConnectionLost
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Container
 
     from referee.arena.schedule import ArenaSchedule
     from referee.arena.store import ArenaStore
     from referee.league.engine import ProgressListener, Queue
-    from referee.league.local import Pool
-    from referee.league.values import Duel
+    from referee.league.local import Finished, Pool
+    from referee.league.values import Duel, MatchTask
+
+_T = TypeVar("_T")
+
+
+def _again(call: Callable[[], _T]) -> _T:
+    """Return what a call gives that may be made twice: made anew if the database's server was restarted meanwhile."""
+    try:
+        return call()
+    except ConnectionLost:
+        return call()
 
 
 class ArenaEngine(Engine):
@@ -26,17 +38,21 @@ class ArenaEngine(Engine):
         super().__init__(store, pool, plan, watch, absent)
 
     def _further(self) -> list[Duel]:
-        new = self._plan.further()
+        self._store.keep_claim()
+        new = _again(self._plan.further)
         state = self._plan.state
         # What is over is in the arrays.
         self._duels = {number: duel for number, duel in self._duels.items() if number >= len(state)}
         if not new:
-            self._plan.record()
+            _again(self._plan.record)
         return new
 
     def _give_out(self, queue: Queue) -> None:
         super()._give_out(queue)
-        self._plan.record()
+        _again(self._plan.record)
+
+    def _take(self, finished: Finished) -> MatchTask | None:
+        return _again(partial(super()._take, finished))
 
     def _recall(self) -> None:
         """Learn from the results so far who can start, and from the store which duels are open."""

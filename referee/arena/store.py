@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import OperationalError
 
 from referee.errors import UsageError
 from referee.league import database, rows
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from referee.games.game import Json
+    from referee.league.claim import Claim
     from referee.league.store import StoredMatch
     from referee.league.values import Duel, MatchRecord, MatchTask, Team
 
@@ -71,6 +74,8 @@ _outcomes = Table(
     Column("points", Integer, nullable=False),
     Column("absent", Integer, nullable=False),
 )
+#: How long the process that plays waits for a database that doesn't answer, and how long between two tries, in seconds.
+_PATIENCE, _PAUSE = 600.0, 0.2
 #: So many rows are read at once.
 _ROWS = 10_000
 #: So many duels without a result are read at once; a batch has fewer.
@@ -136,6 +141,30 @@ class ArenaStore(Store):
         super()._check(create=create)
         if create:
             _meta.create_all(self._engine)
+
+    #: The claim of the process that plays.
+    _claim: Claim | None = None
+
+    def claim(self) -> Claim:
+        """Claim the arena for this process, which then waits for a database whose server is restarted. UsageError if another process plays it."""
+        self._claim = super().claim()
+        return self._claim
+
+    def keep_claim(self) -> None:
+        """Claim the arena again after a restart of the database's server. UsageError if another process was faster."""
+        if self._claim is not None:
+            self._connected().close()
+            self._claim.renew(self._engine, self.where)
+
+    def _connected(self) -> Connection:
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return super()._connected()
+            except OperationalError:
+                if self._claim is None or self._engine.dialect.name == "sqlite" or time.monotonic() > until:
+                    raise
+            sleep(_PAUSE)
 
     def outcomes(self, first: int) -> Iterator[Sequence[Sequence[int]]]:
         """Yield the results of duels in their order, many at once, from the duel ``first`` on."""

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from referee.errors import UsageError
 from referee.support.escape import escape
@@ -48,6 +48,9 @@ class Claim:
                 os.close(self._fd)
                 raise UsageError(_taken(where)) from None
             return
+        self._lock_database(engine, where)
+
+    def _lock_database(self, engine: Engine, where: str) -> None:
         # The lock belongs to the connection, which must not go back to the pool with it, nor keep a transaction open meanwhile.
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         try:
@@ -62,6 +65,15 @@ class Claim:
             raise UsageError(_taken(where))
         self._connection = connection
 
+    def renew(self, engine: Engine, where: str) -> None:
+        """Claim the league again if the database's server was restarted, which ends all claims. UsageError if another process was faster."""
+        if self._connection is not None:
+            try:
+                self._connection.execute(text("select 1"))
+            except DBAPIError:
+                self.release()
+                self._lock_database(engine, where)
+
     def __enter__(self) -> Self:
         return self
 
@@ -75,7 +87,7 @@ class Claim:
             self._fd = -1
         if self._connection is not None:
             # The server notices the end of a connection only a moment later.
-            with contextlib.suppress(DBAPIError):
+            with contextlib.suppress(SQLAlchemyError):
                 self._connection.execute(text("select pg_advisory_unlock_all()"))
             self._connection.close()
             self._connection = None

@@ -26,6 +26,10 @@ class StoreError(RefereeError):
     exit_code = 4
 
 
+class ConnectionLost(StoreError):
+    """The database ended the connection, as a restart of its server does. Whether the last write was done is not known."""
+
+
 def result_text(record: MatchRecord) -> str:
     """A result as it is stored, without what differs from run to run on other machines."""
     facts = record._asdict()

@@ -22,6 +22,7 @@ from referee.league.claim import Claim, is_claimed, network_file_system
 from referee.league.database import DONE, FILE, PLANNED, STOPPED, VERSION, reason
 from referee.league.rows import (
     WRONG,
+    ConnectionLost,
     StoreError,
     essence,
     is_readable,
@@ -155,13 +156,17 @@ class Store:
         """Close all connections."""
         self._engine.dispose()
 
+    def _connected(self) -> Connection:
+        """Return a connection for one use."""
+        return self._engine.connect()
+
     @contextlib.contextmanager
     def _write(self) -> Iterator[Connection]:
         try:
-            with self._engine.begin() as connection:
+            with self._connected() as connection, connection.begin():
                 yield connection
         except DBAPIError as error:
-            raise StoreError(f"The store {quoted(self.where)} can't be written: {reason(error, self.where)}.") from None
+            raise _kind(error)(f"The store {quoted(self.where)} can't be written: {reason(error, self.where)}.") from None
         except WRONG as error:
             raise self._damaged(error) from None
 
@@ -175,10 +180,10 @@ class Store:
     def _stream(self) -> Iterator[Connection]:
         """A connection for reading. Each reading needs ``database.deadline``."""
         try:
-            with self._engine.connect() as connection:
+            with self._connected() as connection:
                 yield connection
         except DBAPIError as error:
-            raise StoreError(f"The store {quoted(self.where)} can't be read: {reason(error, self.where)}.") from None
+            raise _kind(error)(f"The store {quoted(self.where)} can't be read: {reason(error, self.where)}.") from None
         except WRONG as error:
             raise self._damaged(error) from None
 
@@ -444,6 +449,10 @@ class Store:
     def claim(self) -> Claim:
         """Claim the league for this process. UsageError if another process plays it."""
         return Claim(self._engine, self.where)
+
+
+def _kind(error: DBAPIError) -> type[StoreError]:
+    return ConnectionLost if error.connection_invalidated else StoreError
 
 
 def _stop(connection: Connection, duels: Iterable[int], note: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,18 @@ import pytest
 from arenas import accept_all, add, write_arena
 from databases import Postgres
 from leagues import Notes, PretendPool, play
+from sqlalchemy import event
 
 from referee.arena.arena import new, open_arena
 from referee.arena.engine import ArenaEngine
 from referee.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from referee.league.values import MatchTask
+    from referee.league.worker import Report
 
 
 def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,5 +44,51 @@ def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.Monkey
             new(tmp_path / "arena", None, None, url)
         with pytest.raises(UsageError, match="holds an arena or a league already"):
             new(write_arena(tmp_path / "other", 2), None, None, url)
+    finally:
+        server.close()
+
+
+def test_a_server_that_is_restarted_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    server = Postgres()
+    moments: dict[int, Callable[[], None]] = {}
+    count = itertools.count()
+
+    def restart() -> None:
+        server.stop()
+        server.start()
+
+    def crash_within_a_write() -> None:
+        is_over = False
+
+        def crash(*_: object) -> None:
+            nonlocal is_over
+            if not is_over:
+                is_over = True
+                restart()
+
+        event.listen(arena.store._engine, "before_cursor_execute", crash)
+
+    # Stopped, it is started again by the first pause of the one who waits for it.
+    moments = {3: restart, 7: server.stop, 12: crash_within_a_write}
+
+    def play_match(task: MatchTask) -> Report:
+        moments.get(next(count), lambda: None)()
+        return play(task)
+
+    try:
+        url = server.new()
+        monkeypatch.setattr("referee.arena.store.sleep", lambda _: server.start())
+        with closing(new(write_arena(tmp_path / "arena", 2), None, None, url)) as arena:
+            add(arena, "one")
+            with arena.store.claim():
+                ArenaEngine(arena.store, PretendPool(play_match), arena.plan(20), Notes()).run()
+                # Nobody else can have the claim, which ended with the first server.
+                with closing(open_arena(tmp_path / "arena")) as other, pytest.raises(UsageError, match="Another process plays"):
+                    other.store.claim()
+            assert len(arena.results) == 20
+            assert arena.store.counts().done == 40
+            assert next(count) == 40
+            assert arena.contradicted(arena.state().results) == []
     finally:
         server.close()
