@@ -198,7 +198,11 @@ def _roles(cls: type[Bot]) -> str:
 def _rule_sets(cls: type[Bot]) -> tuple[str, ...]:
     """Return the rule sets that a class names; empty for all."""
     named = cls.rules
-    return (*map(str, named),) if isinstance(named, (tuple, list, set, frozenset)) else (named,) if named and isinstance(named, str) else ()
+    if isinstance(named, str):
+        return (named,) if named else ()
+    if not isinstance(named, (tuple, list, set, frozenset)):
+        raise TypeError(f'{cls.__name__}.rules is {named!r:.80}; it must name rule sets, such as rules = ("classic",)')
+    return (*map(str, named),)
 
 
 class Conversation:

@@ -110,7 +110,7 @@ def _standings(teams: Sequence[str], duels: Sequence[DuelLine], strength: dict[s
         played = won[team] + tied[team] + lost[team]
         rows.append(
             TeamRow(
-                team, place, places, is_first, points[team], played, won[team], tied[team], lost[team], float(total[team]),
+                team, place, False, places, is_first, points[team], played, won[team], tied[team], lost[team], float(total[team]),
                 *((elo, elo - width, elo + width * 1.1) if played else (None, None, None)),
             )
         )  # fmt: skip

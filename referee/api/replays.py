@@ -11,6 +11,7 @@ from typing_extensions import NamedTuple, TypeVar
 from referee.errors import UsageError
 from referee.replay.names import player_name
 from referee.replay.reader import open_game, play_again, read_head, read_lines, start_of
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     import os
@@ -92,7 +93,7 @@ class Replay(Generic[S]):
         """
         states = len(self) + 1
         if not -states <= turn < states:
-            raise IndexError(f"step {turn} of a replay with {states - 1} steps")
+            raise IndexError(f"step {turn} of a replay with {counted(states - 1, 'step')}")
         turn %= states
         state: S = self._start if turn == 0 else self._read[turn - 1].after
         return state

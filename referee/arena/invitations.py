@@ -12,6 +12,7 @@ from referee.arena import config
 from referee.errors import UsageError
 from referee.grading import escaping, roster
 from referee.league import teams
+from referee.support.csv_text import marked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +73,7 @@ def table(found: Sequence[Invitation]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(Invitation._fields)
     writer.writerows([escaping.cell(one.team), one.link, one.token] for one in found)
-    return text.getvalue()
+    return marked(text.getvalue())
 
 
 def address(store: SeasonStore, url: str | None = None) -> str:

@@ -13,6 +13,7 @@ from referee.arena.store import RatingPoint
 from referee.league import ratings
 from referee.league.league import Schedule
 from referee.league.values import Duel
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Sequence
@@ -217,7 +218,7 @@ class ArenaSchedule(Schedule):
         self._looked_at = look
         best, certainty = self.best(names)
         error = ratings.WRONG_END * 6 / (math.pi * look) ** 2
-        return f"{best} is the best of {len(names):,}: that is certain after {total:,} duels." if certainty >= 1 - error else None
+        return f"{best} is the best of {len(names):,}: that is certain after {counted(total, 'duel')}." if certainty >= 1 - error else None
 
     def rivals(self) -> list[str]:
         """Return the versions of which one is to be found the best: those of the teams, or all if there is only one."""

@@ -17,7 +17,7 @@ from referee.match.seeds import new_seed
 from referee.players.spec import resolve
 from referee.replay.reader import read_lines
 from referee.support.packages import install_command, to_watch
-from referee.support.words import fitted
+from referee.support.words import counted, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -277,7 +277,7 @@ def _function_lines(samples: Samples, wide: int) -> list[str]:
     if not samples.count:
         why = samples.problem or "the bot was too quick for a sample; play more with --games"
         return fitted(f"functions: not known; {why}.", 2, wide)
-    lines = fitted(f"functions, by {samples.count:,} samples, {sampling.RATE} a second while the bot works:", 2, wide)
+    lines = fitted(f"functions, by {counted(samples.count, 'sample')}, {sampling.RATE} a second while the bot works:", 2, wide)
     lines.append("    self   total  function")
     room = max(20, (wide or 120) - 18)
     for one in samples.functions()[:_SHOWN]:

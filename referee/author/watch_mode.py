@@ -14,6 +14,7 @@ from referee.errors import RefereeError, StartError, UsageError
 from referee.match.seeds import new_seed
 from referee.players.spec import resolve
 from referee.support.packages import need_author, to_watch
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +62,7 @@ def keep_playing(
             seeds = (
                 f"Every match has the seed {match.seed}."
                 if draw is None
-                else f"The {len(matches):,} games are drawn from the seed {match.seed}."
+                else f"The {counted(len(matches), 'game')} are drawn from the seed {match.seed}."
             )
             output.say(f"{seeds} A change of the bots' files begins {'the next one' if draw is None else 'them again'}; Ctrl-C ends.")
         try:
@@ -170,7 +171,7 @@ class _WatchSession:
             self._output.put(json.dumps({"summary": tally.to_json()}))
             return
         won = ", ".join(f"{seat} won {count:,}" for seat, count in tally.won.items())
-        steps = f"; {min(tally.steps):,} to {max(tally.steps):,} steps" if tally.steps else ""
+        steps = f"; {min(tally.steps):,} to {counted(max(tally.steps), 'step')}" if tally.steps else ""
         others = [f"{count:,} {what}" for count, what in ((tally.stopped, "stopped"), (tally.failed, "not played")) if count]
         self._output.put("", "; ".join([f"{tally.played:,} match{'es' * (tally.played != 1)}{': ' if won else ''}{won}{steps}", *others]))
         if tally.last is not None:

@@ -24,6 +24,7 @@ from referee.cli.plain import Program
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
 from referee.players import windows_lines
+from referee.support.csv_text import MARK
 from referee.support.escape import message, printable
 from referee.version import described
 
@@ -83,6 +84,13 @@ def columns(elsewhere: int) -> int:
 def put_json(value: Any) -> None:
     """Print the JSON value of ``--json`` on stdout."""
     put(*json.dumps(value, indent=None if not sys.stdout.isatty() else 2).splitlines())
+
+
+def put_csv(text: str) -> None:
+    """Print CSV on stdout. A terminal doesn't need its byte order mark."""
+    if text.startswith(MARK) and not sys.stdout.isatty():
+        typer.echo(MARK, nl=False)
+    put(*text.removeprefix(MARK).splitlines())
 
 
 def command(function: F) -> F:

@@ -19,7 +19,7 @@ from referee.league.summary import summarize, summary_lines
 from referee.match.seeds import new_seed
 from referee.players.spec import HUMAN
 from referee.support.packages import need_web
-from referee.support.words import program
+from referee.support.words import counted, program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ def report(
     if as_json:
         put_json(_facts(seed, ended))
         return
-    count = f"{len(ended):,} games" if of is None else f"{len(ended):,} of {of:,} games"
+    count = f"{counted(len(ended), 'game')}" if of is None else f"{len(ended):,} of {counted(of, 'game')}"
     put(f"{count} of {' and '.join(players.values())}")
     if ended:
         put(*summary_lines(sorted(ended)))
@@ -98,7 +98,7 @@ class _BatchProgress:
         self.ended.append(game)
         done = len(self.ended)
         left = (time.monotonic() - self._begun) / done * (self._games - done)
-        self._line.show(f"{done:,} of {self._games:,} games, {left:,.0f} s left")
+        self._line.show(f"{done:,} of {counted(self._games, 'game')}, {left:,.0f} s left")
 
     def end(self) -> None:
         """Clear the line."""

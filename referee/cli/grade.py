@@ -258,7 +258,7 @@ def grade(
     folder = out if out is not None else _default_folder(found)
     wanted = Wanted(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero, layout or "auto")
     grades = grade_class(folder, found, wanted, play.all, say, after_due=after_due)
-    _finish(grades, after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
+    _finish(grades, wanted.done(grades), after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
 
 
 def _reveal(folder: Path, others: Mapping[str, object], *, as_json: bool) -> None:
@@ -419,7 +419,7 @@ class _Play:
             pool.close()
 
 
-def _finish(grades: Grades, *, after_due: bool, gradebook: Path | None, column: str | None, as_json: bool) -> None:
+def _finish(grades: Grades, done: str, *, after_due: bool, gradebook: Path | None, column: str | None, as_json: bool) -> None:
     """Write the marks, and say what there is."""
     from referee.grading import outputs
     from referee.grading.grade_class import again
@@ -429,7 +429,7 @@ def _finish(grades: Grades, *, after_due: bool, gradebook: Path | None, column: 
     if as_json:
         _put_json(grades)
     else:
-        put(*marks_lines(grades, columns(120)))
+        put(*marks_lines(grades, columns(120), done))
         put(
             "",
             f"Next:  {grades.folder / 'report.html'} is the report; {grades.folder / 'students'} has a folder for each student.",

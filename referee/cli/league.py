@@ -408,7 +408,11 @@ def _check_roles(schedule: Schedule, teams: Collection[Team], workers: Workers) 
         say(f"Each program of {len(teams):,} teams is started once in each role, to see whether it plays it.")
     league = schedule.league
     settings = schedule.game.codec.settings(league.rules, dict(league.variants[0].settings))
-    check_roles(teams, schedule.game, settings, schedule.terms)
+    try:
+        check_roles(teams, schedule.game, settings, schedule.terms)
+    except (KeyboardInterrupt, SystemExit):
+        say(f"0 matches were played: the programs of {counted(len(teams), 'team')} were being started to see which roles they play.")
+        raise
 
 
 def _pool(opened: OpenLeague, new: Mapping[str, Team], workers: Workers, absent: Container[str] = ()) -> Pool:

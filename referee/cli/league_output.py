@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from referee.cli.app import columns, put, put_json, say
+from referee.cli.app import columns, put, put_csv, put_json, say
 from referee.league.export import csv_text
 from referee.league.pace import Pace
 from referee.league.standings_text import place_json, report, table
@@ -38,7 +38,7 @@ def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) ->
         put_json(report(opened, state, places))
         return
     if as_csv:
-        put(*csv_text([place_json(place) for place in places]).splitlines())
+        put_csv(csv_text([place_json(place) for place in places]))
         return
     put(*table(places, columns(_WIDE), is_live=opened.is_live(), kind=opened.league.format.kind))
     decided = opened.store.fact("decided")
@@ -103,7 +103,7 @@ class ProgressPrinter:
         """Return the progress as a line: the matches played, the speed of the last minute and the time that is left."""
         counts = self._store.counts()
         voids = f", {counts.voids:,} void" if counts.voids else ""
-        return f"{counts.done:,} of {counts.total:,} matches{voids}, {self._speed(counts.planned, self._clock())}"
+        return f"{counts.done:,} of {counted(counts.total, 'match')}{voids}, {self._speed(counts.planned, self._clock())}"
 
     def _speed(self, planned: int, now: float) -> str:
         if self._pace is None:
@@ -187,7 +187,7 @@ def put_export(opened: OpenLeague, about: Mapping[str, Any], out: Path | None, *
     rows = list(export_rows(opened))
     text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if as_json else as_csv_text(rows, opened)
     if out is None:
-        put(*text.splitlines())
+        put(*text.splitlines()) if as_json else put_csv(text)
     else:
         write_whole(out, text.encode())
         say(f"Written: {out}")

@@ -97,7 +97,7 @@ def compare(
     test = Trial(p0, p1, alpha, beta, score, duels)
     with told_anyway(
         lambda: {"matches": 0, "duels": 0},
-        lambda: put(f"Undecided after 0 of at most {duels:,} duels: the bots were being started to see which roles they play."),
+        lambda: put(f"Undecided after 0 of at most {counted(duels, 'duel')}: the bots were being started to see which roles they play."),
         lambda: False,
         as_json=as_json,
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from functools import partial
 from itertools import count, product
 from operator import itemgetter
@@ -21,10 +22,10 @@ from referee.cli.run import announce_build, linger, progress, run_match, tell_no
 from referee.errors import UsageError
 from referee.match.options import CPU
 from referee.players.spec import HUMAN
-from referee.replay.paths import SUFFIX
+from referee.replay.paths import DUEL_SUFFIX, SUFFIX
 from referee.support.files import write_whole
 from referee.support.packages import need_web, to_watch
-from referee.support.words import fitted, program
+from referee.support.words import counted, fitted, of_unit, program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -223,7 +224,7 @@ def duel(
     played = play_pair(match._replace(out=folder), {"a": team_a, "b": team_b}, run)
     report = played.to_json()
     first = played.games["a"].replay
-    path = first.with_name(first.name.removesuffix(SUFFIX) + ".duel.json")
+    path = first.with_name(first.name.removesuffix(SUFFIX) + DUEL_SUFFIX)
     report["result_file"] = str(path)
     write_whole(path, (json.dumps(report, indent=2) + "\n").encode())
     if as_json or wanted.as_json:
@@ -281,17 +282,20 @@ def _report(played: PlayedMatch) -> list[str]:
     lines += [f"  {'left ' if fault.cause == 'left' else 'fault'}    {fault.text}" for fault in result.faults.values()]
     lines.append(f"  winner   {f'{winner} {result.names[winner]}' if winner else 'nobody'} ({result.outcome.reason})")
     scores = ", ".join(
-        f"{seat} {'none' if score is None else f'{score:,} {result.outcome.unit}'}" for seat, score in result.outcome.scores.items()
+        f"{seat} {'none' if score is None else of_unit(score, result.outcome.unit)}" for seat, score in result.outcome.scores.items()
     )
     lines.append(f"  score    {scores}")
     if result.outcome.ranks is not None:
-        lines.append("  ranks    " + ", ".join(f"{rank} {seat}" for seat, rank in sorted(result.outcome.ranks.items(), key=itemgetter(1))))
+        ranks = result.outcome.ranks
+        shared = {rank: "=" for rank, count in Counter(ranks.values()).items() if count > 1}
+        shown = [f"{rank}{shared.get(rank, '')} {seat}" for seat, rank in sorted(ranks.items(), key=itemgetter(1))]
+        lines.append("  ranks    " + ", ".join(shown))
     lines.append(f"  sandbox  {result.head['isolation']}")
     for seat, clock in result.clocks.items():
         mean = clock.used / clock.asked * 1e3 if clock.asked else 0.0
         what = " of processor time" if clock.control.kind == CPU else ""
         lines.append(
-            f"  time     {seat} {clock.used:.3f} s{what} in {clock.asked:,} answers, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
+            f"  time     {seat} {clock.used:.3f} s{what} in {counted(clock.asked, 'answer')}, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
         )
     # Messages of bots, paths and commands stay whole, for copying.
     lines = [
@@ -316,11 +320,11 @@ def _duel_report(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:
     lines = [f"{names[winner]} beats {names[loser]}." if winner else f"{names['a']} and {names['b']} tie."]
     for team, score in report["scores"].items():
         game = report["games"][f"{team} {verb}"]
-        lines.append(f"  {team.upper()} {verb}  {'no score' if score is None else f'{score:,} {unit}'}: {game['text']}")
+        lines.append(f"  {team.upper()} {verb}  {'no score' if score is None else of_unit(score, unit)}: {game['text']}")
         lines += [f"    fault  {player['fault']['text']}" for player in game["players"].values() if player["fault"]]
     lines.append(f"  sandbox  {report['games'][f'a {verb}']['isolation']}")
     if report["difference"] is not None:
-        lines.append(f"  difference  {report['difference']:,} {unit}")
+        lines.append(f"  difference  {of_unit(report['difference'], unit)}")
     lines += [f"  replay   {game['replay']}" for game in report["games"].values()]
     return [
         *lines,

@@ -15,7 +15,7 @@ from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import REPLAYS
 from referee.errors import UsageError
 from referee.replay.analysis_report import analysis_json, analysis_lines
-from referee.support.words import program
+from referee.support.words import counted, program
 
 if TYPE_CHECKING:
     from referee.replay.questions import Questions
@@ -80,7 +80,7 @@ def verify(
         nonlocal told
         if time.monotonic() - told > _TOLD_SECONDS:
             told = time.monotonic()
-            say(f"verified {count:,} of {len(files):,} replays, {steps:,} steps")
+            say(f"verified {count:,} of {counted(len(files), 'replay')}, {counted(steps, 'step')}")
 
     with contextlib.closing(verify_all(files, tell)) as verdicts:
         for file, (steps, problem) in zip(files, verdicts, strict=True):
@@ -88,7 +88,7 @@ def verify(
             if as_json:
                 continue
             if problem is None:
-                put(f"{file}: good, {steps:,} steps")
+                put(f"{file}: good, {counted(steps, 'step')}")
             else:
                 # A file that can't be read is named in the sentence already.
                 named = "" if problem["kind"] == "unreadable" else f"{file}: "
@@ -99,7 +99,7 @@ def verify(
         put_json({"ok": not problems, "files": reports})
     elif len(files) > 1:
         put(
-            f"{len(files) - len(problems):,} of {len(files):,} replays are good, {len(problems) - unreadable:,} wrong, {unreadable:,} not read."
+            f"{len(files) - len(problems):,} of {counted(len(files), 'replay')} are good, {len(problems) - unreadable:,} wrong, {unreadable:,} not read."
         )
     if problems:
         raise typer.Exit(1 if len(problems) > unreadable else 2)
@@ -115,7 +115,7 @@ def _conform(files: list[Path], *, as_json: bool) -> None:
         put_json(report)
     else:
         is_position = positions or report.get("is_position", False)
-        found = [f"{games:,} games and {steps:,} steps"] if games or not is_position else []
+        found = [f"{counted(games, 'game')} and {counted(steps, 'step')}"] if games or not is_position else []
         if is_position:
             found.append(f"{positions:,} position{'s' * (positions != 1)}")
         put(f"{' and '.join(found)} agree{'s' * (not games and positions == 1)}.")

@@ -16,6 +16,7 @@ from referee.cli.replays import RECORDED_BOT, ReplayFile, asked_seat, recorded_b
 from referee.cli.run import announce_build
 from referee.errors import UsageError
 from referee.match.options import checked_isolation
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from referee.isolation.level import Isolation
@@ -83,7 +84,7 @@ def rerun(
         nonlocal told
         if time.monotonic() - told > _TOLD_SECONDS:
             told = time.monotonic()
-            say(f"asked {done:,} of {total:,} questions")
+            say(f"asked {done:,} of {counted(total, 'question')}")
 
     found = ask_again(asked, spec, level, patience=patience, most=most, on_progress=tell)
     if as_json:

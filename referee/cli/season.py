@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from referee.cli.app import command, put, say
+from referee.cli.app import command, put, put_csv, say
 from referee.cli.options import with_workers
 from referee.cli.pages import Host, Name, Port, tell_port
 from referee.errors import UsageError
@@ -89,7 +89,7 @@ def invite(
             with contextlib.nullcontext() if out is None else _private(out) as file:
                 text = invitations.table(invitations.invite(opened, store, roster, url))
                 if file is None:
-                    put(*text.splitlines())
+                    put_csv(text)
                     return
                 file.write(text)
             say(f"Written: {out}")

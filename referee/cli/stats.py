@@ -13,6 +13,7 @@ from referee.cli.app import JsonFlag, app, columns, command, put, put_json
 from referee.cli.front import INSTRUCTORS
 from referee.cli.plain import Program
 from referee.errors import UsageError
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +124,7 @@ def rating(
     if as_json:
         put_json([{"team": each.team, "elo": each.elo, "low": each.low, "high": each.high} for each in found])
         return
-    notes = [f"{len(comparisons):,} results. Intervals at 95 %; all ranks together at 95 %."]
+    notes = [f"{counted(len(comparisons), 'result')}. Intervals at 95 %; all ranks together at 95 %."]
     if len({each.start for each in comparisons}) == 1:
         notes.append("All results are on one start. They can't show how much starts matter, so the intervals assume an ordinary amount.")
     _print(_ratings_table(found), *notes)

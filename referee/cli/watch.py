@@ -19,7 +19,7 @@ from referee.errors import RefereeError, UsageError
 from referee.export.source import open_shown, replay_in, write_result
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
 from referee.support.packages import need_export, need_league, need_web
-from referee.support.words import program
+from referee.support.words import counted, program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -197,7 +197,7 @@ def _positions(path: Path, file: Path, step: int | None, most: int | None) -> Po
 
 def _within(name: str, wanted: int | None, default: int, most: int) -> int:
     if wanted is not None and wanted > most:
-        raise UsageError(f"{name} is {wanted}, but the replay has {most:,} steps.")
+        raise UsageError(f"{name} is {wanted}, but the replay has {counted(most, 'step')}.")
     return default if wanted is None else wanted
 
 

@@ -30,6 +30,12 @@ class Wanted(NamedTuple):
     missing_is_zero: bool = False
     layout: str = "auto"
 
+    def done(self, grades: Grades) -> str:
+        """Return what the run has done, as a line below the marks; "" for a first run, and for one that took no submissions."""
+        if self.submissions is not None:
+            return told((student.submission for student in grades.students), len(grades.runs)) if len(grades.runs) > 1 else ""
+        return "" if self.rerun is None else f"Played again: the matches of {self.rerun}"
+
 
 def grade_class(
     folder: Path, rubric: Rubric | None, wanted: Wanted, play: Callable[[OpenGrading], None], say: Callable[[str], None], *, after_due: bool
@@ -65,7 +71,7 @@ def grade_class(
                 # Matches can't be played as the rubric or the command asks, so both may be corrected.
                 grading.forget(folder)
                 raise
-            say(f"{counts.done:,} of {counts.total:,} matches are done and stored. Go on:  {again(folder)}")
+            say(f"{counts.done:,} of {counted(counts.total, 'match')} are done and stored. Go on:  {again(folder)}")
             outputs.write(opened.grades(), after_due=after_due)
             raise
         return opened.grades()

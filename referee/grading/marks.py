@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.grading import family, needs
 from referee.grading.rubric import own_seats
 from referee.grading.values import AFTER_DUE, FAULTY, MISSING, OK, REFUSED, RubricMark, StudentMarks, Trial, TrialMark
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,7 +128,7 @@ def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tu
     if failed:
         # A sentence about a public match says more to the student.
         test, first = min(failed, key=lambda each: each[1].trial.is_hidden)
-        count = f"The submission failed on {len(failed):,} of {len(shown):,} starts, as in {_place(test, first.trial)}: "
+        count = f"The submission failed on {len(failed):,} of {counted(len(shown), 'start')}, as in {_place(test, first.trial)}: "
         reasons.append(f"{count if len(shown) > 1 else ''}{first.text}")
     if undecided:
         count = f"{len(undecided):,} start{'s are' if len(undecided) > 1 else ' is'} not decided"

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _LEAST_REASON = 30
 
 
-def marks_lines(grades: Grades, room: int) -> list[str]:
-    """Return the marks as a table of at most ``room`` columns, and how many submissions were faulty and why."""
+def marks_lines(grades: Grades, room: int, done: str = "") -> list[str]:
+    """Return the marks as a table of at most ``room`` columns, what was ``done``, and how many submissions were faulty and why."""
     maximum = shown_points(grades.rubric.maximum)
     head = f"points of {maximum}"
     wide = max([7, *(len(student.submission.student) for student in grades.students)])
@@ -40,8 +40,8 @@ def marks_lines(grades: Grades, room: int) -> list[str]:
         "",
         f"{counted(len(grades.students), 'student')}: {', '.join(f'{count:,} {status}' for status, count in sorted(found.items()))}",
     ]
-    if len(grades.runs) > 1:
-        lines.append(told((student.submission for student in grades.students), len(grades.runs)))
+    if done:
+        lines.append(done)
     kinds = Counter(
         kind
         for student in grades.students

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.games.outcome import Outcome
 from referee.grading.values import Need, TrialMark
 from referee.support.escape import escape
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -83,7 +84,7 @@ def _refused(game: str, marking: Marking, settings: Any, test: RubricTest, need:
         return f"need.{need.kind} means nothing for {test.seat} in {game}{who}."
     limit = marking.step_limit(settings)
     if limit is not None and float(need.value) > limit:
-        return f"need.{need.kind} is {need.value:,}, but with these settings a match has at most {limit:,} steps; take at most {limit:,}."
+        return f"need.{need.kind} is {need.value:,}, but with these settings a match has at most {counted(limit, 'step')}; take at most {limit:,}."
     return ""
 
 
@@ -144,7 +145,7 @@ def _catch_within(played: _Game, most: Any) -> Loss | None:
     record = played.record
     if not played.has_won:
         return Loss(
-            f"The {played.who} did not win: {_sentence(record.text)} The test asks for a win in at most {most:,} steps.",
+            f"The {played.who} did not win: {_sentence(record.text)} The test asks for a win in at most {counted(most, 'step')}.",
             min(int(most), record.steps),
         )
     if record.steps <= most:

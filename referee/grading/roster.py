@@ -56,7 +56,7 @@ class Match(NamedTuple):
 def load(path: Path, who: str = "student") -> tuple[Row, ...]:
     """Return the students of a CSV file with the columns student and optionally name, email, submission and any others.
 
-    ``who`` is the name of the first of these columns: "team" for an arena. UsageError names the line that is wrong.
+    ``who`` is the name of the first of these columns: "team" for an arena. Students without it go by their address. UsageError names the line that is wrong.
     """
     shown = f"'{escape(str(path), 200)}'"
     try:
@@ -67,6 +67,9 @@ def load(path: Path, who: str = "student") -> tuple[Row, ...]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
     try:
         header = [cell.strip().casefold() for cell in next(reader, [])]
+        mail = next((name for name in header if name in _MAILS), "")
+        if who == "student" and who not in header and mail:
+            header[header.index(mail)] = who
         _check_header(header, shown, who)
         rows = [_row(header, cells, reader.line_num, shown, who) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as error:
@@ -80,7 +83,9 @@ def load(path: Path, who: str = "student") -> tuple[Row, ...]:
 def _check_header(header: Sequence[str], shown: str, who: str) -> None:
     if who not in header:
         columns = ", ".join(f"'{escape(name, 40)}'" for name in header[:10]) or "none"
-        raise UsageError(f"The roster {shown} has no column '{who}' in its first line; its columns are {columns}.")
+        raise UsageError(
+            f"The roster {shown} has no column '{who}' in its first line; its columns are {columns}. Give the column that names each {who} this heading."
+        )
     twice = next((name for name in header if name and header.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"The roster {shown} has two columns '{escape(twice, 40)}'.")
@@ -106,6 +111,7 @@ def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who
     return Row(line, student, full_name, values.get("submission", ""), identities, ids)
 
 
+_MAILS = frozenset({"email", "e-mail", "mail", "email address", "e-mail address"})
 _NAMES = frozenset({"name", "full name", "first name", "last name", "surname"})
 _IDS = frozenset({"id", "sid", "student id", "studentid", "student number", "matriculation number"})
 

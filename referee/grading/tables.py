@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 from referee.grading.escaping import cell, finite, number, one_line
 from referee.grading.values import MISSING, REFUSED, RubricMark
+from referee.support.csv_text import marked
 from referee.version import __version__
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ def needs(test: RubricTest) -> str:
 def grades_csv(grades: Grades) -> bytes:
     """Return grades.csv: one row a student. Points that aren't complete are empty cells, not a mark that is too low.
 
-    There is a column of names if any are known. Excel takes a file without a byte order mark for text of an old code page, so the mark is
-    there if the file has other characters than those of ASCII.
+    There is a column of names if any are known.
     """
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
@@ -68,8 +68,7 @@ def grades_csv(grades: Grades) -> bytes:
                 *(number(mark.points) if mark.is_complete else "" for mark in marks_of(student, grades.rubric.tests)),
             ]
         )
-    written = text.getvalue()
-    return written.encode("utf-8" if written.isascii() else "utf-8-sig")
+    return marked(text.getvalue()).encode()
 
 
 def _summary(grades: Grades) -> dict[str, Any]:

@@ -302,7 +302,7 @@ class BotComparison:
         if known.decision == "no-difference":
             return f"There is no difference between {a} and {b} beyond a share of {test.p1:g}."
         if not is_whole:
-            return f"Undecided after {known.duels:,} of at most {test.duels:,} duels: the comparison has not come to its end."
+            return f"Undecided after {known.duels:,} of at most {counted(test.duels, 'duel')}: the comparison has not come to its end."
         return (
             f"Undecided after {counted(known.duels, 'duel')}: too few for a chance of error of {test.alpha:.1%}; "
             f"more of them: {more}{4 * max(known.duels, 250)}"
@@ -316,7 +316,7 @@ class BotComparison:
     def lines(self, *, is_whole: bool) -> list[str]:
         """Return what is known so far, for people. ``is_whole``: the comparison has come to its end."""
         known = self.compared()
-        played = f"{known.duels:,} ({self.matches:,} matches): {known.wins:,} won, {known.ties:,} tied, {known.losses:,} lost"
+        played = f"{known.duels:,} ({counted(self.matches, 'match')}): {known.wins:,} won, {known.ties:,} tied, {known.losses:,} lost"
         return [
             self.sentence(is_whole=is_whole),
             f"  duels    {played}",

@@ -16,6 +16,7 @@ from referee.league.standings import stopped as not_played
 from referee.league.values import MOST_VOIDS
 from referee.league.worker import NotStarted, Played, Void
 from referee.support.escape import escape
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -121,7 +122,7 @@ class Engine:
         while True:
             new = self._further()
             if len(new) > _MANY_DUELS:
-                self._watch.said(f"Planning {len(new):,} duels; that takes a while.")
+                self._watch.said(f"Planning {counted(len(new), 'duel')}; that takes a while.")
             for first in range(0, len(new), _AT_ONCE):
                 some = new[first : first + _AT_ONCE]
                 self._store.put(some, [task for duel in some for task in self._plan.tasks(duel)])

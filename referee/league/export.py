@@ -6,6 +6,8 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from referee.support.csv_text import marked
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -90,7 +92,7 @@ def _written(lines: Iterable[Iterable[Any]]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerows([_harmless(cell) for cell in line] for line in lines)
-    return stream.getvalue()
+    return marked(stream.getvalue())
 
 
 def _harmless(cell: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from referee.support.words import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -66,7 +68,7 @@ def _test(counts: Counter[str], others: Counter[str]) -> tuple[float, str]:
         return 1.0, ""
     p = float(chi2_contingency([[counts[kind] for kind in kinds], [others[kind] for kind in kinds]]).pvalue)
     most = max(kinds, key=lambda kind: abs(counts[kind] / counts.total() - others[kind] / others.total()))
-    numbers = f"{counts[most]:,} of {counts.total():,} matches, elsewhere {others[most]:,} of {others.total():,}"
+    numbers = f"{counts[most]:,} of {counted(counts.total(), 'match')}, elsewhere {others[most]:,} of {others.total():,}"
     return p, f"{most}: {numbers}; chi-squared test, p = {p:.1g}"
 
 

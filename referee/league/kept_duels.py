@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import UsageError
 from referee.league.database import FILE
 from referee.league.keys import canonical
 from referee.league.store import Store
+from referee.support.csv_text import marked
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
@@ -93,19 +95,21 @@ class KeptDuels:
 
     def _listed(self) -> set[str]:
         try:
-            with self._file.open(newline="", encoding="utf-8") as file:
+            with self._file.open(newline="", encoding="utf-8-sig") as file:
                 return {row.get("replay") or "" for row in csv.DictReader(file)}
         except FileNotFoundError:
             return set()
 
     def _list(self, task: MatchTask, record: MatchRecord) -> None:
-        is_new = not self._file.exists()
+        text = io.StringIO()
+        rows, is_new = csv.writer(text), not self._file.exists()
+        if is_new:
+            rows.writerow(("duel", *task.seats, "winner", "reason", "steps", "seed", "replay"))
+        winner = task.seats.get(record.winner, "") if record.winner else ""
+        rows.writerow((task.duel + 1, *task.seats.values(), winner, record.reason, record.steps, task.seed, record.replay))
         with self._file.open("a", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file)
-            if is_new:
-                rows.writerow(("duel", *task.seats, "winner", "reason", "steps", "seed", "replay"))
-            winner = task.seats.get(record.winner, "") if record.winner else ""
-            rows.writerow((task.duel + 1, *task.seats.values(), winner, record.reason, record.steps, task.seed, record.replay))
+            # The players of all matches are the same ones.
+            file.write(marked(text.getvalue()) if is_new else text.getvalue())
 
 
 def _quoted(folder: Path) -> str:

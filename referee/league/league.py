@@ -174,7 +174,7 @@ class Schedule:
         top = self.league.format.top
         if not are_decided(found, self.ranked, top, self._looks, seed=self.league.seed % 2**32):
             return None
-        return f"The first {top} places are decided after {len(results):,} duels." if top > 1 else "The first place is decided."
+        return f"The first {top} places are decided after {counted(len(results), 'duel')}." if top > 1 else "The first place is decided."
 
 
 class Standing(NamedTuple):

@@ -25,6 +25,8 @@ class TeamRow(NamedTuple):
 
     team: str
     place: int
+    #: True if another team has the same place.
+    shared: bool
     places: tuple[int, int]
     decided: bool
     points: float
@@ -40,6 +42,11 @@ class TeamRow(NamedTuple):
     byes: int = 0
     stage: int | None = None
     buchholz: float | None = None
+
+    @property
+    def shown_place(self) -> str:
+        """The place as tables show it: "1=" if it is shared."""
+        return f"{self.place}{'=' if self.shared else ''}"
 
 
 class MatchLine(NamedTuple):

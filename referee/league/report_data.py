@@ -101,6 +101,7 @@ def _row(place: Standing, *, is_elimination: bool) -> TeamRow:
     return TeamRow(
         row.team,
         row.place,
+        row.shared,
         (rating.best_rank, rating.worst_rank),
         place.is_decided,
         row.points,

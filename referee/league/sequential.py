@@ -15,6 +15,7 @@ import numpy as np
 
 from referee.league.confidence import ConfidenceSequence
 from referee.league.elo import elo_of_share
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +155,7 @@ class Compared(NamedTuple):
     def line(self) -> str:
         """Return the state in one line."""
         return (
-            f"{self.duels:,} duels: +{self.wins} ={self.ties} -{self.losses}  share {self.share:.3f} ({self.low:.3f} to {self.high:.3f})  "
+            f"{counted(self.duels, 'duel')}: +{self.wins} ={self.ties} -{self.losses}  share {self.share:.3f} ({self.low:.3f} to {self.high:.3f})  "
             f"LLR {self.llr:+.2f} / {self.llr_worse:+.2f} ({self.lower:+.2f}, {self.upper:+.2f})"
         )
 

@@ -7,6 +7,8 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from referee.support.words import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -49,7 +51,7 @@ def summary_lines(played: Sequence[ManyGame]) -> list[str]:
                 if score["interval"] is None
                 else f", 95 % interval of the mean {score['interval'][0]:,.1f} to {score['interval'][1]:,.1f}"
             )
-            missing = f"; no score in {len(played) - score['games']:,} games" if score["games"] < len(played) else ""
+            missing = f"; no score in {counted(len(played) - score['games'], 'game')}" if score["games"] < len(played) else ""
             lines.append(
                 f"  score    {seat} mean {score['mean']:,.1f}, spread {score['spread']:,.1f}, {score['least']:,} to {score['most']:,}{ends}{missing}"
             )
@@ -65,7 +67,13 @@ def summary_lines(played: Sequence[ManyGame]) -> list[str]:
 def _listed(played: Sequence[ManyGame]) -> list[str]:
     """A line for each game: who won, why, after how many steps, and the name of its replay; of many games the first ones."""
     rows = [
-        (str(one.number + 1), f"{one.winner} won" if one.winner else "no winner", one.reason, f"{one.steps:,} steps", one.replay.name)
+        (
+            str(one.number + 1),
+            f"{one.winner} won" if one.winner else "no winner",
+            one.reason,
+            f"{counted(one.steps, 'step')}",
+            one.replay.name,
+        )
         for one in played[:_MOST_LISTED]
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

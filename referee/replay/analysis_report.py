@@ -88,7 +88,7 @@ def analysis_lines(file: Path, found: MatchAnalysis, wide: int, *, every: bool) 
             lines.append("")
         changes = max(0, len(found.points) - 1)
         lines.append(
-            f"The verdict changed {counted(changes, 'time')} in {found.steps:,} steps; {counted(found.judged, 'position')} judged."
+            f"The verdict changed {counted(changes, 'time')} in {counted(found.steps, 'step')}; {counted(found.judged, 'position')} judged."
         )
     return lines + [f"Left out: {text}" for text in found.left_out]
 
@@ -98,7 +98,7 @@ def _losses_lines(file: Path, analysis: Analysis[Any] | None, losses: Losses, wi
     lost = f"{who} lost by {cut(losses.fault, 400)}" if losses.fault else f"{who} lost."
     if not losses.steps:
         return fitted(f"{lost} No better move was found for it in any step, {kind}. Counted: {losses.measure}.", 0, wide)
-    number = "step" if len(losses.steps) == 1 else f"{len(losses.steps)} steps"
+    number = "step" if len(losses.steps) == 1 else f"{counted(len(losses.steps), 'step')}"
     lines = fitted(f"{lost} Its {number} that cost most, {kind}. Counted: {losses.measure}.", 0, wide)
     for costly in losses.steps:
         lines += fitted(f"step {costly.step:>6,}  {_sentence(costly)}", _INDENT, wide)

@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.replay.reader import open_game, read_head, read_lines, verify
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -191,10 +192,10 @@ class MatchAnalysis:
             replay = verify(self.path, take)
         except _UNWRITTEN as error:
             # An untrusted file can contain anything.
-            text = f"After {self.steps:,} steps it holds what no referee writes ({type(error).__name__})."
+            text = f"After {counted(self.steps, 'step')} it holds what no referee writes ({type(error).__name__})."
             self.verified = {"status": "bad", "kind": "unreadable", "text": text, "steps": self.steps}
         else:
-            good = {"status": "good", "text": f"Played again: every one of {replay.turns:,} steps is as the moves give it."}
+            good = {"status": "good", "text": f"Played again: every one of {counted(replay.turns, 'step')} is as the moves give it."}
             self.verified = {**(good if replay.problem is None else {"status": "bad", **replay.problem.to_json()}), "steps": replay.turns}
             self.outcome = self.game.outcome(replay.final)
             for record in replay.faults:
@@ -237,7 +238,7 @@ class MatchAnalysis:
         self._budget.left += max(0.0, own.left)
         if unsearched:
             self.left_out.append(
-                f"The last {unsearched:,} steps were not searched for better moves: that would take too long on a board like this."
+                f"The search for better moves left out the last {counted(unsearched, 'step')}: that would take too long on a board like this."
             )
         if self._analysis is not None and self._budget.left <= 0.0 and any(point.step and not point.best for point in self.points):
             self.left_out.append(f"A turning point without a {self._analysis.suggestion_name} was not searched for one.")

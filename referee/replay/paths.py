@@ -12,6 +12,8 @@ from referee.support.files import open_regular, similar
 
 #: The suffix of a replay's name.
 SUFFIX = ".replay.jsonl.gz"
+#: The ending of the result of a duel, which lies beside its two replays.
+DUEL_SUFFIX = ".duel.json"
 #: The default folder of replays, below the current folder.
 FOLDER = Path("matches/replays")
 #: How a replay begins, and how many bytes are read to see it.

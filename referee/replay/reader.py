@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import games
 from referee.errors import ReplayCut, ReplayError
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
-from referee.replay.paths import why_unreadable
+from referee.replay.paths import DUEL_SUFFIX, why_unreadable
 from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT, dumps
 from referee.support.files import open_whole
 from referee.support.words import cut
@@ -110,11 +110,18 @@ def read_lines(path: Path, name: Path | None = None, below: Path | None = None) 
         except EOFError:
             raise ReplayCut(f"{called} breaks off.") from None
         except gzip.BadGzipFile:
-            raise ReplayError(f"{called} is not a replay: not gzip, or damaged.") from None
+            raise ReplayError(f"{called} {_otherwise(path)}") from None
         except zlib.error:
             raise ReplayError(f"{called} is damaged: its compressed data can't be read.") from None
         except OSError as error:
             raise ReplayError(f"{called} can't be read: {error.strerror or error}.") from None
+
+
+def _otherwise(path: Path) -> str:
+    """Return what a file is that isn't compressed as replays are, as the end of a sentence."""
+    if path.name.endswith(DUEL_SUFFIX):
+        return "is the result of a duel, not a replay; name one of the two replays that it lists, which lie beside it."
+    return "is not a replay: not gzip, or damaged."
 
 
 def _split(file: gzip.GzipFile, called: str) -> Iterator[bytes]:

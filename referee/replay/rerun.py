@@ -12,6 +12,7 @@ from referee.match.conversation import Entrant
 from referee.players.faults import LATE
 from referee.replay.questions import Interview, read_questions
 from referee.replay.recorded import remark_of, start_line
+from referee.support.words import counted
 from referee.wire import encode
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ class _Rerun:
             steps = ", ".join(map(str, sorted(self.asked.unrecorded)))
             found.append(f"The answer in step {steps} is not in the replay, because the match ended there by another player's fault.")
         if self.remarks and not unasked:
-            found.append(f"What the bot says or draws differs in {self.remarks:,} answers; remarks don't count.")
+            found.append(f"What the bot says or draws differs in {counted(self.remarks, 'answer')}; remarks don't count.")
         return found
 
 

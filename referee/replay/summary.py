@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.replay.names import player_name
 from referee.replay.reader import open_game, verify
-from referee.support.words import cut, program, wrapped
+from referee.support.words import counted, cut, program, wrapped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,7 +124,7 @@ def _times(result: dict[str, Any], wide: int, kind: str) -> list[str]:
             spent, count = used["used_seconds"], used["answers"]
             mean, longest = used["mean_seconds"] * 1e3, used["longest_seconds"] * 1e3
             if wide < len(lines[0]):
-                text = f"{spent:.3f} s in {count:,} answers, mean {mean:.3f} ms, longest {longest:.3f} ms"
+                text = f"{spent:.3f} s in {counted(count, 'answer')}, mean {mean:.3f} ms, longest {longest:.3f} ms"
                 lines += wrapped(f"{kind} {seat}", 10, text, wide)
             else:
                 lines.append(f"{seat:<10}{spent:>9.3f} s{count:>9,}{mean:>8.3f} ms{longest:>8.3f} ms")

@@ -14,6 +14,7 @@ from referee.match.events import Listener, PlayersFaulted, StepTaken
 from referee.players.faults import LATE
 from referee.servers.listener import Caller, Visitor, close_gracefully, let_in
 from referee.support.escape import escape, is_blank, quoted
+from referee.support.words import of_unit
 
 if TYPE_CHECKING:
     import socket
@@ -194,7 +195,7 @@ def session_lines(names: Mapping[str, str], played: Sequence[tuple[str, Result]]
     lines = []
     for number, (hunting, one) in enumerate(played):
         score = one.outcome.scores[HUNTER]
-        lines.append(f"game {number}  {names[hunting]} hunts: {'no score' if score is None else f'{score:,} steps'}")
+        lines.append(f"game {number}  {names[hunting]} hunts: {'no score' if score is None else of_unit(score, 'steps')}")
     for winner in winners(played):
         loser = TEAMS[1] if winner == TEAMS[0] else TEAMS[0]
         lines.append(f"{names[winner]} beats {names[loser]}." if winner else f"{names[TEAMS[0]]} and {names[TEAMS[1]]} tie.")

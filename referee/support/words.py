@@ -20,6 +20,11 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+def of_unit(count: float, unit: str) -> str:
+    """A number with a unit that is named in the plural: "1 step", "2,000 points"."""
+    return f"{count:,} {unit.removesuffix('s') if count == 1 else unit}"
+
+
 def program() -> str:
     """Return the shell command that starts this program again, for the hints "Try:" and "Next:"."""
     called = Path(sys.argv[0])

@@ -17,6 +17,7 @@ from referee.match.clock import Clock
 from referee.replay.reader import open_game, play_again, read_head, start_of
 from referee.replay.recorded import microseconds, time_control, told
 from referee.replay.turning_points import CheckpointQueue, turning_points
+from referee.support.words import counted
 from referee.wire import decode, encode
 
 if TYPE_CHECKING:
@@ -124,10 +125,10 @@ class ReplayIndex:
             self.verdict = {"status": "unknown", "kind": "cancelled", "text": "The file is no longer kept here.", "steps": self.steps}
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             # An untrusted file can contain anything; waiting threads must still get a result.
-            text = f"After {self.steps:,} steps it holds what no referee writes ({type(error).__name__})."
+            text = f"After {counted(self.steps, 'step')} it holds what no referee writes ({type(error).__name__})."
             self.verdict = {"status": "bad", "kind": "unreadable", "text": text, "steps": self.steps}
         else:
-            good = {"status": "good", "text": f"Played again: every one of {replay.turns:,} steps is as the moves give it."}
+            good = {"status": "good", "text": f"Played again: every one of {counted(replay.turns, 'step')} is as the moves give it."}
             self.verdict = {**(good if replay.problem is None else {"status": "bad", **replay.problem.to_json()}), "steps": replay.turns}
         finally:
             # Whatever was wrong with the file, ``compute_verdicts`` must come to an end.

@@ -105,7 +105,7 @@ def test_its_recorded_games_are_played_again(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "games.jsonl").write_text('{"added":[3,3,3,3],"total":12}\n')
     done = cli("conformance", "games.jsonl")
     assert done.returncode == 0, done.stderr
-    assert "1 games and 4 steps agree" in done.stdout
+    assert "1 game and 4 steps agree" in done.stdout
     (tmp_path / "games.jsonl").write_text('{"added":[3,3,3,3],"total":13}\n')
     assert cli("conformance", "games.jsonl").returncode == 1
 

@@ -85,6 +85,9 @@ def test_one_resubmission_leaves_everybody_else_alone(home: Path, referee: Refer
     found = json.loads((home / "out" / "grades.json").read_text())
     assert len(found["runs"]) == 2
     assert {student["student"]: student["from"] for student in found["students"]} == {"ada": 2, "bob": 1, "carl": 1}
+    again = referee("grade", "--out", "out", "--rerun", "bob", "--slots", "1")
+    assert "\nPlayed again: the matches of bob\n" in again.stdout
+    assert "Run 2" not in again.stdout + again.stderr
 
 
 def test_a_superseded_submission_stays_in_the_folder_of_its_hash(home: Path, referee: Referee) -> None:

@@ -51,13 +51,23 @@ def test_as_spreadsheets_save_it(text: str, tmp_path: Path) -> None:
     assert set(row.identities) == {"a", "b"}
 
 
+@pytest.mark.parametrize("heading", ["email", "E-Mail", "mail", "Email address"])
+def test_an_address_alone_identifies_a_student(heading: str, tmp_path: Path) -> None:
+    rows = load(written(tmp_path, f"Name,{heading}\nJane Doe,jdoe@uni.example\nJohn,john@uni.example\n"))
+    assert [row.student for row in rows] == ["jdoe@uni.example", "john@uni.example"]
+    assert rows[0].full_name == "Jane Doe"
+    assert find(found("jdoe.zip", people=("jdoe@uni.example",)), rows).row == rows[0]
+    with pytest.raises(UsageError, match="no column 'team'"):
+        load(written(tmp_path, "email\nx@uni.example\n"), "team")
+
+
 def test_first_and_last_names(tmp_path: Path) -> None:
     assert load(written(tmp_path, "student,first name,last name\n1,Jane,Doe\n"))[0].full_name == "Jane Doe"
 
 
 BAD = {
-    "": "has no column 'student' in its first line; its columns are none.",
-    "name,email\na,b\n": "has no column 'student' in its first line; its columns are 'name', 'email'.",
+    "": "has no column 'student' in its first line; its columns are none. Give the column that names each student this heading.",
+    "name,phone\na,b\n": "has no column 'student' in its first line; its columns are 'name', 'phone'. Give the column that",
     "student\n": "has no students.",
     "student,name,name\na,b,c\n": "has two columns 'name'.",
     "student,name\n,Jane\n": "has no student.",

@@ -199,4 +199,4 @@ def test_work_that_would_take_too_long_is_named(tmp_path: Path) -> None:
     found.run(every=False, on_judged=lambda position: None)
     assert found.verified["status"] == "good"
     assert any("judged" in text for text in found.left_out)
-    assert any("300 steps were not searched for better moves" in text for text in found.left_out)
+    assert any("left out the last 300 steps: that would take too long" in text for text in found.left_out)

@@ -103,6 +103,12 @@ def test_a_class_names_its_rule_sets_and_a_bot_knows_that_of_its_match(rules: An
             Conversation(Mine).answer(json.dumps({**START, "rules": "gameserver"}).encode())
 
 
+@pytest.mark.parametrize("rules", [5, None, {"classic": True}])
+def test_rules_that_are_no_names_are_refused(rules: Any) -> None:
+    with pytest.raises(TypeError, match=r"Mine\.rules is .*; it must name rule sets, such as rules = \(\"classic\",\)"):
+        type("Mine", (HunterBot,), {"rules": rules})
+
+
 def test_settings_are_attributes_and_keys() -> None:
     class Keys(HunterBot):
         def hunt(self, state: State) -> None:

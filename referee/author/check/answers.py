@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from referee.author.check.check import NO_ANSWER, NOT_READY, READY, STARTED, Check
 from referee.author.check.evidence import ONE_LINE, ONLY_ANSWERS
 from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, skipped
+from referee.support.words import counted
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def answers(evidence: Evidence) -> Finding:
                 return Finding(FAILED, given.text, quoted(asked.question), "nothing", given.remedy or THINKING)
             remedy = "Read line after line until the input ends, and answer each message of the type turn with one line."
             return Finding(FAILED, given.text, quoted(asked.question), _stderr(seen.stderr), remedy)
-    return ok(f"It answered {len(seen.questions)} of {len(seen.questions)} questions.")
+    return ok(f"It answered {len(seen.questions)} of {counted(len(seen.questions), 'question')}.")
 
 
 def flushes(evidence: Evidence) -> Finding:

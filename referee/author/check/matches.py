@@ -18,6 +18,7 @@ from referee.match.loop import Entrant, Match, Options
 from referee.match.options import RunOptions
 from referee.players.faults import LATE
 from referee.players.spec import resolve
+from referee.support.words import counted
 from referee.wire import encode
 from referee.wire.decode import is_start, question
 
@@ -203,8 +204,8 @@ def match(evidence: Evidence) -> Finding:
         limit = f"{evidence.subject.time.move:g} s"
         text = f"Its answer in turn {turn} takes {seconds_shown(seconds)}; the limit is {limit}. One such answer loses a match."
         return Finding(FAILED, text, f"a match against {played.opponents}", f"an answer after {seconds_shown(seconds)}", THINKING)
-    end = played.text if played.is_over else f"After {played.steps:,} steps the check ends it."
-    return ok(f"It plays {played.steps:,} steps against {played.opponents} without a fault. {end}")
+    end = played.text if played.is_over else f"After {counted(played.steps, 'step')} the check ends it."
+    return ok(f"It plays {counted(played.steps, 'step')} against {played.opponents} without a fault. {end}")
 
 
 def refused_moves(evidence: Evidence) -> Finding:
@@ -213,7 +214,7 @@ def refused_moves(evidence: Evidence) -> Finding:
     if evidence.positions.samples is None or not played.moves:
         return skipped("There are no moves to count.")
     count = len(played.refused)
-    text = f"Of {played.moves:,} moves {count:,} were refused."
+    text = f"Of {counted(played.moves, 'move')} {count:,} were refused."
     if count > max(2, _REFUSED * played.moves):
         remedy = "Test a move by the rules before you send it; notices in the next question say why it was refused."
         return Finding(WARNING, text, f"a match against {played.opponents}", quoted(played.refused[0].text), remedy)
@@ -234,7 +235,7 @@ def same_seed(evidence: Evidence) -> Finding:
                 "then a match can't be repeated exactly."
             )
             return Finding(WARNING, text, quoted(sent), f"{quoted(first)} and {quoted(second)}", remedy)
-    return ok(f"{len(runs[0])} answers are the same in two processes with the same seed.")
+    return ok(f"Two processes with the same seed gave the same moves: {counted(len(runs[0]), 'answer')} each.")
 
 
 def _moves(evidence: Evidence, session: CheckSession) -> list[tuple[bytes, str]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.author.check.check import Check
 from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.players.faults import LATE
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,11 +122,11 @@ def slow_answers(evidence: Evidence) -> Finding:
         return found._replace(text=f"{found.text} The longest takes {seconds_shown(max(times))}.") if times else found
     longest = max(course.given, key=lambda given: given.own_seconds)
     text = (
-        f"The longest of {len(times)} answers takes {seconds_shown(longest.own_seconds)}; the limit is {limit:g} s. "
+        f"The longest of {counted(len(times), 'answer')} takes {seconds_shown(longest.own_seconds)}; the limit is {limit:g} s. "
         f"One such answer loses a match. The 99th percentile takes {seconds_shown(_p99(times))}.{_at(course)}"
     )
     came = f"{quoted(longest.line)} after {seconds_shown(longest.own_seconds)}"
-    return Finding(FAILED, text, f"{len(times)} questions", came, THINKING)
+    return Finding(FAILED, text, f"{counted(len(times), 'question')}", came, THINKING)
 
 
 def _at(course: Course) -> str:
@@ -150,9 +151,9 @@ def _against_limit(evidence: Evidence, times: list[float], what: str, of: Any) -
     longest = max(course.given, key=lambda given: given.own_seconds)
     came = f"{quoted(longest.line)} after {seconds_shown(longest.own_seconds)}"
     if found > limit:
-        return Finding(FAILED, f"{text}{_at(course)}", f"{len(times)} questions", came, THINKING)
+        return Finding(FAILED, f"{text}{_at(course)}", f"{counted(len(times), 'question')}", came, THINKING)
     if found > CLOSE * limit:
-        return Finding(WARNING, text, f"{len(times)} questions", came, THINKING)
+        return Finding(WARNING, text, f"{counted(len(times), 'question')}", came, THINKING)
     return ok(text)
 
 
@@ -163,10 +164,12 @@ def whole_match(evidence: Evidence) -> Finding:
         return skipped("There is no limit for a whole match.")
     count = questions_of_match(evidence)
     total = sum(one.own_seconds for one in given) / len(given) * count - evidence.subject.time.increment * count
-    text = f"At this pace {count:,} questions, the longest match, take {seconds_shown(max(0.0, total))}; the bank is {bank:g} s."
+    text = f"At this pace {counted(count, 'question')}, the longest match, take {seconds_shown(max(0.0, total))}; the bank is {bank:g} s."
     if total > bank:
         remedy = "Think less when the bank gets low: left.bank in the question divided by the steps to come is what a move may take."
-        return Finding(WARNING, text, f"{len(given)} questions", f"{seconds_shown(total / count)} for an answer, on average", remedy)
+        return Finding(
+            WARNING, text, f"{counted(len(given), 'question')}", f"{seconds_shown(total / count)} for an answer, on average", remedy
+        )
     return ok(text)
 
 
@@ -202,9 +205,7 @@ def under_load(evidence: Evidence) -> Finding:
                     break
         sent = session.sent
     if late:
-        text = (
-            f"Beside busy programs {len(late)} of {count} answers were later than {limit:g} s; the longest took {seconds_shown(longest)}."
-        )
+        text = f"Beside busy programs {len(late)} of {counted(count, 'answer')} were later than {limit:g} s; the longest took {seconds_shown(longest)}."
         came = f"{quoted(late[0].line)} after {seconds_shown(late[0].seconds)}, {seconds_shown(late[0].cpu)} of it at work"
         remedy = "Look at the clock while you think instead of counting on a free processor."
         return Finding(WARNING, text, quoted(sent), came, remedy)

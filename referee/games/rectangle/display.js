@@ -273,7 +273,8 @@ export class RectangleTrack {
   /** @param {any} result */
   result(result) {
     const ranks = Object.entries(result?.ranks ?? {}).sort(([, one], [, other]) => Number(one) - Number(other));
-    return ranks.map(([seat, rank]) => `${Number(rank)}. ${this.named(LETTERS.indexOf(seat)) || plain(seat, 4)} ${number(Number(result.scores?.[seat]) || 0)}`).join(", ");
+    const isShared = (/** @type {any} */ rank) => ranks.filter(([, other]) => other === rank).length > 1;
+    return ranks.map(([seat, rank]) => `${Number(rank)}${isShared(rank) ? "=" : "."} ${this.named(LETTERS.indexOf(seat)) || plain(seat, 4)} ${number(Number(result.scores?.[seat]) || 0)}`).join(", ");
   }
 
   /** @param {any} result */
