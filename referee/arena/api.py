@@ -16,6 +16,7 @@ from starlette.routing import Route
 from referee.arena import api_models as models
 from referee.arena.arena import moment
 from referee.arena.players_version import players_version
+from referee.arena.receipt import bounded
 from referee.arena.season_store import QUEUED, Submission
 from referee.errors import UsageError
 from referee.replay.paths import log_path
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 #: Who may ask: everybody, teams and staff, or staff alone.
 ALL, TEAMS, STAFF = "all", "teams", "staff"
-#: The most bytes of a request that is no hand-in.
-_MOST_BODY = 64 << 10
 #: The most bytes of a log that are sent.
 _LOG_BYTES = 4 << 20
 _NUMBER = re.compile(r"[1-9]\d{0,11}", re.ASCII)
@@ -83,16 +82,16 @@ ENDPOINTS = (
     Endpoint("POST", "/api/staff/freeze", "freeze", "Take no versions until thaw.", models.DoneAnswer, (401, 403), STAFF),
     Endpoint("POST", "/api/staff/thaw", "thaw", "Take versions again.", models.DoneAnswer, (401, 403), STAFF),
     Endpoint(
-        "POST", "/api/staff/disqualify", "disqualify", "Let no version of a team play.", models.DoneAnswer, (401, 403, 404, 422), STAFF,
+        "POST", "/api/staff/disqualify", "disqualify", "Let no version of a team play.", models.DoneAnswer, (401, 403, 404, 408, 413, 422), STAFF,
         models.TeamAsked,
     ),
     Endpoint(
-        "POST", "/api/staff/requeue", "requeue", "Check a submission again.", models.DoneAnswer, (401, 403, 404, 422), STAFF,
+        "POST", "/api/staff/requeue", "requeue", "Check a submission again.", models.DoneAnswer, (401, 403, 404, 408, 413, 422), STAFF,
         models.SubmissionAsked,
     ),
     Endpoint(
         "POST", "/api/staff/activate", "activate", "Make a version the active one; a disqualified team is admitted again.",
-        models.DoneAnswer, (401, 403, 404, 422), STAFF, models.VersionAsked,
+        models.DoneAnswer, (401, 403, 404, 408, 413, 422), STAFF, models.VersionAsked,
     ),
     Endpoint("GET", "/api/staff/audit", "audit", "The actions of the staff.", models.AuditAnswer, (401, 403), STAFF),
 )  # fmt: skip
@@ -290,8 +289,8 @@ class Api:
     def disqualify(self, asked: Asked) -> BaseModel:
         """Let no version of a team play."""
         team, reason = asked.given.team, asked.given.reason or "by the staff."
-        references = {one.team for one in self._store.versions() if one.is_reference}
-        if team in references or team not in {*self._store.invited(), *(one.team for one in self._store.versions())}:
+        own = self._store.versions(team)
+        if any(one.is_reference for one in own) or not (own or team in self._store.invited()):
             raise HTTPException(404, "There is no such team.")
         self._store.disqualify(team, reason)
         return self._done("disqualify", {"team": team, "reason": reason}, f"{team} is disqualified.")
@@ -350,12 +349,7 @@ async def _given(one: Endpoint, request: Request) -> Any:
             return one.query.model_validate(dict(request.query_params))
         if one.body is None:
             return None
-        data = b""
-        async for part in request.stream():
-            data += part
-            if len(data) > _MOST_BODY:
-                raise HTTPException(413, "The request is too large.", _CLOSE)
-        return one.body.model_validate(json.loads(data))
+        return one.body.model_validate(json.loads(await bounded(request).body()))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "The request"

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from referee.arena.api_models import MatchAnswer, MatchesAnswer, StandingsAnswer, TeamAnswer
-from referee.arena.store import ACCEPTED, named
+from referee.arena.store import ACCEPTED
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 
@@ -44,7 +44,7 @@ class Readings:
                 else None
             )
         sees_all = holder is not None and holder.team in (None, name)
-        own = named(self.store.versions(), name)
+        own = self.store.versions(name)
         reports = {version.number: dict(version.report) for version in own if sees_all}
         versions = [{**one, "report": reports.get(one["version"])} for one in found["versions"] if sees_all or one["status"] == ACCEPTED]
         told = {"is_reference": own[0].is_reference, "disqualified": disqualified, "versions": versions}
@@ -52,10 +52,13 @@ class Readings:
 
     def matches(self, asked: MatchesQuery) -> MatchesAnswer:
         """Return matches, the latest first. UsageError if there is no such team or version."""
-        if asked.team in self.store.invited() and not any(version.team == asked.team for version in self.store.versions()):
-            return MatchesAnswer(matches=[], next=None)
-        with self._lock:
-            page = self._views.matches(**dict(asked))
+        try:
+            with self._lock:
+                page = self._views.matches(**dict(asked))
+        except UsageError:
+            if asked.version is None and asked.team in self.store.invited() and not self.store.versions(asked.team):
+                return MatchesAnswer(matches=[], next=None)
+            raise
         return MatchesAnswer(matches=[_match(one) for one in page.matches], next=page.next)
 
     def match(self, key: str) -> tuple[MatchAnswer, str] | None:

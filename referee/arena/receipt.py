@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 HANDED_IN, _INCOMING = "handed-in", ".incoming-"
 #: The most bytes of a request besides its file.
 _MOST_OTHER = 64 << 10
-#: The time for a hand-in: some seconds, and one for each number of bytes.
+#: The time for a request: some seconds, and one for each number of bytes.
 _SECONDS, _BYTES_A_SECOND = 30.0, 32 << 10
 _DAY = 86_400.0
 #: A disk with less room is full: the store needs some of it, too.
@@ -77,9 +77,9 @@ class Receipt:
     async def take(self, request: Request, team: str) -> Submission:
         """Read the file and the note of a request, and queue them. Raises HTTPException; then nothing is kept."""
         await run_in_threadpool(self.check, team)
-        counting = Request(request.scope, self._counted(request), request._send)  # noqa: SLF001 - Starlette has no other way to count
+        most, text = self._season.max_bytes + _MOST_OTHER, self._too_large()
         try:
-            async with counting.form(max_files=1, max_fields=4, max_part_size=_MOST_OTHER) as form:
+            async with bounded(request, most, text).form(max_files=1, max_fields=4, max_part_size=_MOST_OTHER) as form:
                 file, note = form.get("file"), form.get("note", "")
                 if not isinstance(file, UploadFile) or not file.filename:
                     raise HTTPException(422, 'There is no file: hand in multipart/form-data with a part "file" that has a file name.')
@@ -97,33 +97,13 @@ class Receipt:
                 raise _full() from None
             raise
 
-    def _counted(self, request: Request) -> Any:
-        """Return what receives the parts of a request until they are too many or too slow."""
-        begun, size = monotonic(), 0
-        most = self._season.max_bytes
-
-        async def receive() -> Any:
-            nonlocal size
-            left = begun + _SECONDS + size / _BYTES_A_SECOND - monotonic()
-            try:
-                message = await asyncio.wait_for(request.receive(), max(0.0, left))
-            except asyncio.TimeoutError:
-                raise HTTPException(408, "The file comes too slowly; try again.", _CLOSE) from None
-            size += len(message.get("body", b""))
-            if size > most + _MOST_OTHER:
-                raise self._too_large()
-            return message
-
-        return receive
-
-    def _too_large(self) -> HTTPException:
-        text = f"The file has more than {self._season.max_bytes:,} bytes, which is the limit; hand in the bot's own files alone."
-        return HTTPException(413, text, _CLOSE)
+    def _too_large(self) -> str:
+        return f"The file has more than {self._season.max_bytes:,} bytes, which is the limit; hand in the bot's own files alone."
 
     def _keep(self, team: str, note: str, file: UploadFile) -> Submission:
         """Write a file into a folder of its own, which gets its name when it is complete, and queue it."""
         if (file.size or 0) > self._season.max_bytes:
-            raise self._too_large()
+            raise HTTPException(413, self._too_large(), _CLOSE)
         top = self._folder / HANDED_IN
         number = uuid.uuid4().hex
         stage, place = top / f"{_INCOMING}{number}", top / number
@@ -144,6 +124,25 @@ class Receipt:
             if isinstance(error, StoreError) and shutil.disk_usage(self._folder).free < _LEAST_ROOM:
                 raise _full() from None
             raise
+
+
+def bounded(request: Request, most: int = _MOST_OTHER, text: str = "The request is too large.") -> Request:
+    """Return a request whose body ends with HTTPException 413 after so many bytes, and with 408 if it comes too slowly."""
+    begun, size = monotonic(), 0
+
+    async def receive() -> Any:
+        nonlocal size
+        left = begun + _SECONDS + size / _BYTES_A_SECOND - monotonic()
+        try:
+            message = await asyncio.wait_for(request.receive(), max(0.0, left))
+        except asyncio.TimeoutError:
+            raise HTTPException(408, "The request comes too slowly; try again.", _CLOSE) from None
+        size += len(message.get("body", b""))
+        if size > most:
+            raise HTTPException(413, text, _CLOSE)
+        return message
+
+    return Request(request.scope, receive)
 
 
 def _full() -> HTTPException:

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from referee.arena.api import COOKIE, ENDPOINTS, STAFF, Asked
 from referee.arena.api_models import MatchesQuery
 from referee.arena.players_version import PlayersVersions
+from referee.arena.receipt import bounded
 from referee.errors import UsageError
 from referee.pages import render
 from referee.web.guard import new_token
@@ -181,7 +182,8 @@ class ArenaPages:
 
     def _match(self, request: Request, holder: Holder | None) -> Response:
         match, _ = self._api.found_match(request.path_params["match"])
-        versions = {(one.team, one.number): one.note for one in self._store.versions()}
+        teams = {who.team for who in match.seats.values()}
+        notes = {(one.team, one.number): one.note for team in teams for one in self._store.versions(team)}
         try:
             self._api.check_replay(match, holder)
             may_watch = True
@@ -194,7 +196,7 @@ class ArenaPages:
             match=match,
             told=_told(match),
             may_watch=may_watch,
-            notes={seat: versions.get((who.team, who.version or 0), "") for seat, who in match.seats.items()},
+            notes={seat: notes.get((who.team, who.version or 0), "") for seat, who in match.seats.items()},
             logs=[seat for seat in match.seats if self._api.sees_log(match, seat, holder)],
         )
 
@@ -272,7 +274,7 @@ class ArenaPages:
         holder = await run_in_threadpool(self._api.holder, request)
         if holder is None:
             raise _sign_in()
-        async with request.form(max_files=0, max_fields=10, max_part_size=10_000) as form:
+        async with bounded(request).form(max_files=0, max_fields=10, max_part_size=10_000) as form:
             return holder, {name: value for name, value in form.items() if isinstance(value, str)}
 
 

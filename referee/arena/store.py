@@ -221,10 +221,13 @@ class ArenaStore(Store):
                 found[frozenset(rows.names(teams))] += count
         return dict(found)
 
-    def versions(self) -> list[Version]:
-        """All versions of all teams, in the order in which they were handed in."""
+    def versions(self, team: str | None = None) -> list[Version]:
+        """All versions of all teams, or those of a team, in the order in which they were handed in."""
+        query = select(_versions).order_by(_versions.c.submitted, _versions.c.name)
+        if team is not None:
+            query = query.where(_versions.c.team == team)
         with self._read() as connection:
-            return [_version(row) for row in connection.execute(select(_versions).order_by(_versions.c.submitted, _versions.c.name))]
+            return [_version(row) for row in connection.execute(query)]
 
     def versions_mark(self) -> tuple[float, ...]:
         """Return numbers that differ once a version was added or refused, or another one is active."""

@@ -227,8 +227,10 @@ def test_a_file_that_is_too_large_is_refused_while_it_comes(tmp_path: Path) -> N
 def test_a_slow_hand_in_is_given_up(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(receipt, "_SECONDS", 0.0)
     given = {"authorization": f"Bearer {ADA}", **FORM}
-    status, _, body = asyncio.run(asked(running.app, "/api/submissions", body=None, headers=given))
-    assert (status, json.loads(body)["error"]) == (408, "The file comes too slowly; try again.")
+    for path, token in (("/api/submissions", ADA), ("/api/staff/disqualify", STAFF)):
+        given["authorization"] = f"Bearer {token}"
+        status, _, body = asyncio.run(asked(running.app, path, body=None, headers=given))
+        assert (status, json.loads(body)["error"]) == (408, "The request comes too slowly; try again.")
 
 
 def test_a_full_disk_leaves_nothing_half_written(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:

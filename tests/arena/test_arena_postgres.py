@@ -14,6 +14,7 @@ from sqlalchemy import event
 
 from referee.arena.arena import new, open_arena
 from referee.arena.engine import ArenaEngine
+from referee.arena.season_store import Holder, SeasonStore
 from referee.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,6 +41,21 @@ def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.Monkey
             assert arena.store.ratings(["mine v1"])[-1].duels == 20
             assert arena.activate("mine", 1).is_active
             assert arena.contradicted(arena.state().results) == []
+        # The tables of a server come when it is opened first.
+        with closing(open_arena(tmp_path / "arena", SeasonStore)) as arena:
+            store = arena.store
+            assert isinstance(store, SeasonStore)
+            store.put_tokens([("t1", "mine"), ("t2", None)])
+            assert [store.holder(token) for token in ("t1", "t2", "t3")] == [Holder("mine"), Holder(None), None]
+            handed_in = store.put_submission("mine", "note\0", "handed-in/x/bot.py")
+            assert store.next_submission() == handed_in == store.submission(1)
+            store.set_submission(1, "refused", {"reason": "late"})
+            assert (store.next_submission(), store.submissions("mine")[0].report) == (None, {"reason": "late"})
+            store.disqualify("mine", "copied")
+            store.put_audit("disqualify", {"team": "mine"})
+            assert set(store.forfeits()) == {"mine v1", "mine v2"}
+            store.readmit("mine")
+            assert (store.forfeits(), store.disqualified(), store.audit()[0].action) == ({}, {}, "disqualify")
         with pytest.raises(UsageError, match="There is an arena in"):
             new(tmp_path / "arena", None, None, url)
         with pytest.raises(UsageError, match="holds an arena or a league already"):
