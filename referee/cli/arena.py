@@ -20,10 +20,10 @@ from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.league.workers import Workers, open_pool
 from referee.support.packages import need_league
-from referee.support.words import counted, program
+from referee.support.words import aligned, counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Sequence
 
     from referee.arena.arena import OpenArena, Standing
     from referee.arena.history import VersionHistory
@@ -147,12 +147,12 @@ def history(
         if as_json:
             put_json({"team": team, "versions": [one.to_json() for one in found]})
             return
-        put(*_columns([("version", "status", "rating", "95 %", "duels", "note"), *map(_version_row, found)], left=(1, 5)))
+        put(*aligned([("version", "status", "rating", "95 %", "duels", "note"), *map(_version_row, found)], left=(1, 5)))
         shown = next((one for one in found if one.version.is_active and one.records), None)
         if shown is not None:
             put("", f"Version {shown.version.number} against:")
             rows = [(record.opponent, record.duels, record.won, record.tied, record.lost) for record in shown.records]
-            put(*_columns([("opponent", "duels", "won", "tied", "lost"), *rows], left=(0,)))
+            put(*aligned([("opponent", "duels", "won", "tied", "lost"), *rows], left=(0,)))
 
 
 @arena.command("verify")
@@ -319,7 +319,7 @@ def _table(places: Sequence[Standing]) -> list[str]:
         name += "" if place.forfeit is None else " (can't start)"
         ranks = f"{rating.best_rank}" if rating.best_rank == rating.worst_rank else f"{rating.best_rank}-{rating.worst_rank}"
         rows.append((place.rank, name, f"{rating.elo:+.0f}", f"{rating.low:+.0f} to {rating.high:+.0f}", ranks, place.duels))
-    return _columns(rows, left=(1,))
+    return aligned(rows, left=(1,))
 
 
 def _version_row(one: VersionHistory) -> tuple[Any, ...]:
@@ -327,15 +327,3 @@ def _version_row(one: VersionHistory) -> tuple[Any, ...]:
     status = "active" if version.is_active else version.status
     shown = ("", "") if rating is None else (f"{rating.elo:+.0f}", f"{rating.low:+.0f} to {rating.high:+.0f}")
     return (version.number, status, *shown, one.duels, version.note)
-
-
-def _columns(rows: Sequence[Sequence[Any]], left: Container[int]) -> list[str]:
-    """Return rows as lines; some columns begin at the left, the others are numbers."""
-    widths = [max(len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            f"{cell:<{wide}}" if number in left else f"{cell:>{wide}}" for number, (cell, wide) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
-    return [line.rstrip() for line in lines]

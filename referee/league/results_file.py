@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.league.values import Comparison
-from referee.replay.paths import why_unreadable
+from referee.replay.paths import content
 from referee.support.escape import quoted
-from referee.support.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,13 +67,7 @@ def _score(text: str, where: str) -> float:
 
 def _lines(file: Path, name: str) -> io.StringIO:
     """Return the text of a file. Raises UsageError if there is none."""
-    try:
-        with open_regular(file) as raw:
-            data = raw.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{name} can't be read: {why_unreadable(error, file)}") from None
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"{name} has more than {MOST_BYTES >> 20} MiB, too much for one table of results.")
+    data = content(file, name, MOST_BYTES)
     if not data.strip():
         raise UsageError(f"{name} is empty.")
     try:

@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from referee.support.words import counted
+from referee.support.words import aligned, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,17 +67,10 @@ def summary_lines(played: Sequence[ManyGame]) -> list[str]:
 def _listed(played: Sequence[ManyGame]) -> list[str]:
     """A line for each game: who won, why, after how many steps, and the name of its replay; of many games the first ones."""
     rows = [
-        (
-            str(one.number + 1),
-            f"{one.winner} won" if one.winner else "no winner",
-            one.reason,
-            f"{counted(one.steps, 'step')}",
-            one.replay.name,
-        )
+        (one.number + 1, f"{one.winner} won" if one.winner else "no winner", one.reason, counted(one.steps, "step"), one.replay.name)
         for one in played[:_MOST_LISTED]
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  game     " + "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [f"  game     {line}" for line in aligned(rows, left=range(5))]
     left = len(played) - len(rows)
     return lines + ([f"           and {left:,} more; --json lists all"] if left else [])
 

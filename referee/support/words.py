@@ -8,6 +8,11 @@ import sys
 import textwrap
 from pathlib import Path
 
+from referee.support.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
 
 def counted(count: int, noun: str) -> str:
     """A number with its noun in the singular or the plural: "1 match", "2,000 matches"."""
@@ -46,3 +51,15 @@ def fitted(line: str, indent: int, wide: int) -> list[str]:
     if not 0 < wide < len(line):
         return [line]
     return textwrap.wrap(line, max(wide, 30), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+
+
+def aligned(rows: Sequence[Sequence[object]], left: Container[int]) -> list[str]:
+    """Return the rows of a table as lines. The columns with the numbers ``left`` begin at the left; the others end at the right."""
+    table = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if at in left else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
