@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from referee.cli.pages import Show
+    from referee.api.shown_match import Show
     from referee.cli.request import Request
     from referee.league.many import ManyGame
     from referee.web.live import PageAddress, Pages
@@ -139,7 +139,7 @@ def play_series(wanted: Request, lineup: Mapping[str, str], games: int, show: Sh
                 shown = show._replace(series=Series(number + 1, games, won), stays=show.stays or not is_last)
                 if not is_quiet:
                     say(f"Game {number + 1:,} of {games:,}")
-                played, pages = run_match(wanted._replace(match=one), lineup, quiet=is_quiet, show=shown, place=place)
+                played, pages = run_match(one, lineup, quiet=is_quiet, show=shown, place=place)
                 assert pages is not None
                 place = None
                 found.append(game_of(number, start, seed, Result(played)))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import tempfile
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -339,22 +337,14 @@ def _default_folder(rubric: Rubric | None) -> Path:
 
 
 def _init(*, as_json: bool) -> None:
-    from referee.games import registry
-    from referee.grading import templates
+    from referee.grading.templates import write_all
 
-    paths = {name: Path(f"rubric-{name}.toml") for name in registry.names()}
-    for path in paths.values():
-        if path.exists():
-            raise UsageError(f"{path} is there already, and its seed may be in use; move it away first.")
-    for name, path in paths.items():
-        with path.open("x", encoding="utf-8") as file:
-            file.write(templates.text(name, path.name))
-        if not as_json:
-            put(str(path))
+    paths = write_all()
     if as_json:
-        put_json({"files": [str(path) for path in paths.values()]})
+        put_json({"files": [str(path) for path in paths]})
         return
-    say(f"Next:  {program()} grade --check-rubric --rubric rubric-{registry.names()[0]}.toml")
+    put(*map(str, paths))
+    say(f"Next:  {program()} grade --check-rubric --rubric {paths[0]}")
 
 
 def _make_zip(rubric: Path, out: Path | None, seconds: float | None, runs_per_day: int | None, *, as_json: bool) -> None:
@@ -472,20 +462,10 @@ def _fill(gradebook: Path, grades: Grades, column: str | None, *, after_due: boo
 def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
     """Grade all example bots in a folder that is removed afterwards."""
     from referee.grading.family import committed
-    from referee.grading.grading import open_grading
+    from referee.grading.grade_class import graded_examples
     from referee.grading.marks_text import marks_lines
-    from referee.grading.rubric import example_submissions
-    from referee.grading.values import Submission
 
-    examples = [Submission(name, name, Path.cwd(), players) for name, players in example_submissions(rubric)]
-    if not examples:
-        raise UsageError(f"The rubric is valid, but no example bot plays every seat that it tests in {rubric.game}.")
-    folder = Path(tempfile.mkdtemp(prefix="referee-rubric-"))
-    try:
-        with open_grading(folder, rubric) as opened:
-            opened.take(examples)
-            play.all(opened)
-            grades = opened.grades()
+    with graded_examples(rubric, play.all) as grades:
         if as_json:
             _put_json(grades)
             return
@@ -495,8 +475,6 @@ def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
         put(*marks_lines(grades, columns(120)))
         if not rubric.is_seed_drawn:
             say(f"hash of the starts, to be published with the assignment: {committed(rubric)}")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _example_marks(grades: Grades, number: int) -> list[str]:

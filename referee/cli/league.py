@@ -25,9 +25,8 @@ from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterator, Mapping
+    from collections.abc import Collection, Container, Mapping
 
-    from referee.league.changes import ChangedTeam
     from referee.league.league import OpenLeague, Schedule
     from referee.league.local import Pool
     from referee.league.report import ReportData
@@ -100,12 +99,12 @@ def resume(
     as_json: JsonFlag = False,
 ) -> None:
     """Continue a league: play the matches that have no result yet."""
-    from referee.league.changes import start_anew
+    from referee.league import changes
 
-    with _claimed(folder) as opened:
-        changed = _changed(opened, force=force)
+    with changes.claimed(folder) as opened:
+        changed = changes.changed_or_refused(opened, force=force)
         with contextlib.closing(_pool(opened, changed, workers)) as pool:
-            _play(start_anew(opened, changed) if changed else opened, pool, quiet=quiet, as_json=as_json)
+            _play(changes.start_anew(opened, changed) if changed else opened, pool, quiet=quiet, as_json=as_json)
 
 
 @league.command("add")
@@ -124,14 +123,14 @@ def add(
 ) -> None:
     """Add a team to a league, and play its matches against all others."""
     need_league("league")
-    from referee.league.changes import add_team, joining
+    from referee.league import changes
 
-    with _claimed(folder) as opened:
-        _changed(opened, force=False)
-        joined = joining(opened, team, name)
+    with changes.claimed(folder) as opened:
+        changes.changed_or_refused(opened, force=False)
+        joined = changes.joining(opened, team, name)
         _check_roles(opened.schedule, [joined], workers)
         with contextlib.closing(_pool(opened, {joined.name: joined}, workers)) as pool:
-            _play(add_team(opened, joined), pool, quiet=quiet, as_json=as_json)
+            _play(changes.add_team(opened, joined), pool, quiet=quiet, as_json=as_json)
 
 
 @league.command("replace")
@@ -155,21 +154,21 @@ def replace(
     as_json: JsonFlag = False,
 ) -> None:
     """Give a team another program, and play its matches again. A team that has withdrawn is back."""
-    from referee.league.changes import changed_teams, replace_team, replacement
+    from referee.league import changes
 
     if name is not None and program is not None:
         raise UsageError("With --name, TEAM is the new program; leave PROGRAM out.")
-    with _claimed(folder) as opened:
+    with changes.claimed(folder) as opened:
         if name is None and program is None and team not in opened.schedule.teams:
             name = Path(team).stem
         called, spec = (team, program) if name is None else (name, team)
-        new = replacement(opened, called, spec)
-        absent = {team: one for team, one in changed_teams(opened).items() if team != called}
+        new = changes.replacement(opened, called, spec)
+        absent = {team: one for team, one in changes.changed_teams(opened).items() if team != called}
         _check_roles(opened.schedule, [new], workers)
         with contextlib.closing(_pool(opened, {called: new}, workers, absent)) as pool:
-            _play(replace_team(opened, new), pool, absent, quiet=quiet, as_json=as_json)
+            _play(changes.replace_team(opened, new), pool, absent, quiet=quiet, as_json=as_json)
         for other, one in absent.items():
-            say(f"The matches of {other} were not played: {_why_not(opened, other, one)}")
+            say(f"The matches of {other} were not played: {changes.why_not(opened, other, one)}")
 
 
 @league.command("withdraw")
@@ -181,17 +180,17 @@ def withdraw(
     as_json: JsonFlag = False,
 ) -> None:
     """Take a team out of a league. Its files are not needed any more; nothing is played."""
-    from referee.league.changes import withdraw_team
+    from referee.league import changes
 
-    with _claimed(folder) as opened:
-        left = withdraw_team(opened, team)
+    with changes.claimed(folder) as opened:
+        left = changes.withdraw_team(opened, team)
         found = counts(left)
         if as_json:
             put_json({"withdrawn": left.withdrawn, **found})
             return
         put(left.store.forfeits()[team])
         if found["matches"]["planned"]:
-            put(f"Next:  {_again(left)}")
+            put(f"Next:  {changes.again(left)}")
 
 
 @league.command("standings")
@@ -316,20 +315,20 @@ def rebuild(
     as_json: JsonFlag = False,
 ) -> None:
     """Add results that the store lacks, from the replays. Exit status 1 if a match had to be left out."""
-    from referee.league.changes import set_aside
+    from referee.league import changes
     from referee.league.check import rebuild_league
 
     refused: list[str] = []
-    with _claimed(folder, is_whole=False) as opened:
+    with changes.claimed(folder, is_whole=False) as opened:
         count = rebuild_league(opened, refused.append)
-        set_aside(opened)
+        changes.set_aside(opened)
         say(*refused)
         if as_json:
             put_json({"restored": count, "left_out": refused, **counts(opened)})
         else:
             left = f"; {counted(len(refused), 'match')} left out" if refused else ""
             put(f"{counted(count, 'result')} restored from {'its replay' if count == 1 else 'their replays'}{left}.")
-            put(f"Next:  {_again(opened)}")
+            put(f"Next:  {changes.again(opened)}")
     if refused:
         raise typer.Exit(1)
 
@@ -339,63 +338,6 @@ def _open(folder: Path) -> OpenLeague:
     from referee.league.league import open_league
 
     return open_league(folder)
-
-
-@contextlib.contextmanager
-def _claimed(folder: Path, *, is_whole: bool = True) -> Iterator[OpenLeague]:
-    """Open a league that no other process plays meanwhile. StoreError if it is to be whole and its store has lost matches."""
-    need_league("league")
-    from referee.league.changes import set_aside
-    from referee.league.league import OpenLeague
-
-    with contextlib.closing(_open(folder)) as opened, opened.store.claim():
-        # Another process may have changed it before the claim.
-        found = OpenLeague(opened.folder, opened.store)
-        if is_whole:
-            # A change that was interrupted may have left replays that don't count any more.
-            set_aside(found)
-        yield found
-
-
-def _again(opened: OpenLeague) -> str:
-    """Return the command that continues a league."""
-    return f"{program()} league resume {shlex.quote(str(opened.folder))}"
-
-
-def _why_not(opened: OpenLeague, name: str, one: ChangedTeam) -> str:
-    """Return what has become of a team whose files have changed, and what to do."""
-    from referee.league.league import first
-
-    if one.team is not None:
-        return (
-            f"Its files have changed since the league began ({first(one.what)}). Restore them, or play them anew: {_again(opened)} --force"
-        )
-    words = f"{shlex.quote(str(opened.folder))} {shlex.quote(name)}"
-    return (
-        f"{one.what[0]} Restore its files, give it another program ({program()} league replace {words} PROGRAM), or take it out of the league "
-        f"({program()} league withdraw {words})."
-    )
-
-
-def _changed(opened: OpenLeague, *, force: bool) -> dict[str, Team]:
-    """The teams whose files have changed, as they are now. Without ``force`` the league can't go on with them.
-
-    The UsageError says what can be done about a team that can't play any more.
-    """
-    from referee.league.changes import changed_teams
-    from referee.league.league import first
-
-    found = changed_teams(opened)
-    for name, one in found.items():
-        if one.team is None:
-            raise UsageError(_why_not(opened, name, one))
-    if found and not force:
-        told = "; ".join(f"{name}: {first(one.what)}" for name, one in list(found.items())[:5])
-        raise UsageError(
-            f"The files of {counted(len(found), 'team')} have changed since the league began ({told}). "
-            f"Restore them, or play {'its' if len(found) == 1 else 'their'} matches anew: {_again(opened)} --force"
-        )
-    return {name: one.team for name, one in found.items() if one.team is not None}
 
 
 def _check_roles(schedule: Schedule, teams: Collection[Team], workers: Workers) -> None:
@@ -431,6 +373,7 @@ def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet:
     Matches of ``absent`` teams are left.
     """
     from referee.cli.league_output import progress
+    from referee.league import changes
     from referee.league.engine import Engine, LeagueStopped
     from referee.league.hosts import warnings_of_hosts
     from referee.league.league import first
@@ -454,7 +397,7 @@ def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet:
     except (KeyboardInterrupt, SystemExit):
         # Ctrl-C, or a signal that asks for the end.
         found = opened.store.counts()
-        say(f"{found.done:,} of {counted(found.total, 'match')} are done and stored. Go on:  {_again(opened)}")
+        say(f"{found.done:,} of {counted(found.total, 'match')} are done and stored. Go on:  {changes.again(opened)}")
         raise
     except (LeagueStopped, StoreError) as error:
-        raise type(error)(f"{error} What is done is stored. Go on afterwards:  {_again(opened)}") from None
+        raise type(error)(f"{error} What is done is stored. Go on afterwards:  {changes.again(opened)}") from None

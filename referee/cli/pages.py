@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from socket import socket
 
+    from referee.api.shown_match import Show
     from referee.games.game import Seat
-    from referee.web.live import Pages, Series
+    from referee.web.live import Pages
 
 PAGE_HELP = "ON A PAGE, for spectators and human players"
 
@@ -45,23 +46,6 @@ Name = Annotated[
 ]
 Browser = Annotated[bool, page_option("--browser/--no-browser", help="Open the page in a browser here.")]
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
-
-
-class Show(NamedTuple):
-    """The options for a match's pages: whether spectators are served, the server's address, and the pace and clock of people."""
-
-    is_live: bool = False
-    pace: float | None = 8
-    is_timed: bool = False
-    host: str = "127.0.0.1"
-    port: int | None = None
-    opens: bool = True
-    stays: bool = False
-    names: tuple[str, ...] = ()
-    #: Steps a second of a match between programs; None: no delay between steps.
-    bots_pace: float | None = None
-    #: The place of the match among several that are shown one after another.
-    series: Series | None = None
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:

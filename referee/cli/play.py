@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from referee.api.shown_match import Show
 from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
-from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace
+from referee.cli.pages import PACES, Browser, Host, Name, Port, page_option, read_pace
 from referee.cli.run import announce_build, linger, progress, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
@@ -215,7 +216,7 @@ def duel(
 
     def run(asked: MatchRequest, lineup: Mapping[str, Player]) -> PlayedMatch:
         names = {seat: str(player) for seat, player in lineup.items()}
-        return run_match(wanted._replace(match=asked), names, quiet=quiet or wanted.quiet, title=f"game {next(games)}, ")[0]
+        return run_match(asked, names, quiet=quiet or wanted.quiet, title=f"game {next(games)}, ")[0]
 
     if wanted.match.game.pairing is not None:
         for team, role in product((team_a, team_b), wanted.match.game.seats(wanted.match.settings)):
@@ -252,7 +253,7 @@ def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *,
 
         series_match = SeriesMatch(wanted.match, lineup, lineup)
     while True:
-        played, pages = run_match(wanted, lineup, quiet=is_quiet, show=show, has_stderr=has_stderr, series_match=series_match)
+        played, pages = run_match(wanted.match, lineup, quiet=is_quiet, show=show, has_stderr=has_stderr, series_match=series_match)
         kind = None
         try:
             if as_json:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from referee.api.shown_match import Show
 from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import PLAYERS, SERVERS
-from referee.cli.pages import Browser, Show, page_option
+from referee.cli.pages import Browser, page_option
 from referee.cli.plain import Program
 from referee.cli.run import linger, run_match
 from referee.errors import UsageError
@@ -112,7 +113,7 @@ def gameserver(
 
     def play(visitors: Mapping[str, Visitor], listeners: list[Listener]) -> dict[str, Any]:
         names = {seat: visitors[seat].name if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
-        played, _ = run_match(wanted, names, quiet=True, visitors=visitors, listeners=listeners)
+        played, _ = run_match(wanted.match, names, quiet=True, visitors=visitors, listeners=listeners)
         return {"text": played.result.outcome.text, **played.to_json()}
 
     sock = listen(host, port)
@@ -227,7 +228,7 @@ def architect(
             lineup, hunting = visitors(teams, number, owing)
             names = {seat: visitor.name for seat, visitor in lineup.items()}
             say(f"game {number}: {names['hunter']} hunts {names['prey']}")
-            one, pages = run_match(wanted, names, quiet=True, show=show, visitors=lineup, listeners=[GameRemarks(number, say)])
+            one, pages = run_match(wanted.match, names, quiet=True, show=show, visitors=lineup, listeners=[GameRemarks(number, say)])
             if pages is not None:
                 linger(pages, show)
                 pages.close()

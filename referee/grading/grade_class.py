@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import RefereeError, UsageError
 from referee.grading import family, grading, outputs
 from referee.grading.marks_text import told
+from referee.grading.rubric import example_submissions
 from referee.grading.submissions import collect
+from referee.grading.values import Submission
 from referee.league.engine import LeagueStopped
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
 
     from referee.grading.grading import OpenGrading
-    from referee.grading.values import Grades, Rubric, Submission
+    from referee.grading.values import Grades, Rubric
 
 
 class Wanted(NamedTuple):
@@ -100,3 +105,20 @@ def _only(found: Sequence[Submission], student: str, source: Path) -> Submission
 def again(folder: Path) -> str:
     """Return the command that continues a grading."""
     return f"{program()} grade --out {shlex.quote(str(folder))}"
+
+
+@contextlib.contextmanager
+def graded_examples(rubric: Rubric, play: Callable[[OpenGrading], None]) -> Iterator[Grades]:
+    """Grade all example bots, in a folder that is removed afterwards. UsageError if none plays every seat."""
+    examples = [Submission(name, name, Path.cwd(), players) for name, players in example_submissions(rubric)]
+    if not examples:
+        raise UsageError(f"The rubric is valid, but no example bot plays every seat that it tests in {rubric.game}.")
+    folder = Path(tempfile.mkdtemp(prefix="referee-rubric-"))
+    try:
+        with grading.open_grading(folder, rubric) as opened:
+            opened.take(examples)
+            play(opened)
+            grades = opened.grades()
+        yield grades
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee import games
+from referee.errors import UsageError
 from referee.games.capabilities import SampleTest
 from referee.games.game import SettingsError
 from referee.grading import family
@@ -136,3 +138,15 @@ def _general(game: Game[Any, Any]) -> tuple[SampleTest, ...]:
         SampleTest("Any bot that doesn't fail passes this test.", "plays without a fault", "finishes = true", 10, seat, OPPONENT, 2, 0),
         SampleTest("The submission has to win.", "wins", "wins = true", 20, seat, OPPONENT, 6, 3),
     )
+
+
+def write_all() -> list[Path]:
+    """Write a rubric for each game into the current folder, and return their paths. UsageError if one is there already."""
+    paths = {name: Path(f"rubric-{name}.toml") for name in games.names()}
+    for path in paths.values():
+        if path.exists():
+            raise UsageError(f"{path} is there already, and its seed may be in use; move it away first.")
+    for name, path in paths.items():
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text(name, path.name))
+    return list(paths.values())

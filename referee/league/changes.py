@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
 from referee.league import lost, schedule
-from referee.league.league import OpenLeague, Schedule, first
+from referee.league.league import OpenLeague, Schedule, first, open_league
 from referee.league.teams import changed, check_name, check_plays, identities
 from referee.league.teams import team as read_team
 from referee.support.escape import escape
-from referee.support.words import counted
+from referee.support.packages import need_league
+from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from referee.league.values import Duel, Team
 
@@ -183,3 +186,52 @@ def _checked(opened: OpenLeague, name: str, spec: str | Mapping[str, str], home:
     for each in settings[1:]:
         check_plays(team, game, each)
     return team
+
+
+@contextlib.contextmanager
+def claimed(folder: Path, *, is_whole: bool = True) -> Iterator[OpenLeague]:
+    """Open a league that no other process plays meanwhile. StoreError if it is to be whole and its store has lost matches."""
+    need_league("league")
+    with contextlib.closing(open_league(folder)) as opened, opened.store.claim():
+        # Another process may have changed it before the claim.
+        found = OpenLeague(opened.folder, opened.store)
+        if is_whole:
+            # A change that was interrupted may have left replays that don't count any more.
+            set_aside(found)
+        yield found
+
+
+def again(opened: OpenLeague) -> str:
+    """Return the command that continues a league."""
+    return f"{program()} league resume {shlex.quote(str(opened.folder))}"
+
+
+def why_not(opened: OpenLeague, name: str, one: ChangedTeam) -> str:
+    """Return what has become of a team whose files have changed, and what to do."""
+    if one.team is not None:
+        return (
+            f"Its files have changed since the league began ({first(one.what)}). Restore them, or play them anew: {again(opened)} --force"
+        )
+    words = f"{shlex.quote(str(opened.folder))} {shlex.quote(name)}"
+    return (
+        f"{one.what[0]} Restore its files, give it another program ({program()} league replace {words} PROGRAM), or take it out of the league "
+        f"({program()} league withdraw {words})."
+    )
+
+
+def changed_or_refused(opened: OpenLeague, *, force: bool) -> dict[str, Team]:
+    """The teams whose files have changed, as they are now. Without ``force`` the league can't go on with them.
+
+    The UsageError says what can be done about a team that can't play any more.
+    """
+    found = changed_teams(opened)
+    for name, one in found.items():
+        if one.team is None:
+            raise UsageError(why_not(opened, name, one))
+    if found and not force:
+        told = "; ".join(f"{name}: {first(one.what)}" for name, one in list(found.items())[:5])
+        raise UsageError(
+            f"The files of {counted(len(found), 'team')} have changed since the league began ({told}). "
+            f"Restore them, or play {'its' if len(found) == 1 else 'their'} matches anew: {again(opened)} --force"
+        )
+    return {name: one.team for name, one in found.items() if one.team is not None}

@@ -1,0 +1,179 @@
+"""One match with its pages, for spectators, for people who play, and for players at connections."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.api import runner
+from referee.errors import UsageError
+from referee.isolation.supervision import start_early
+from referee.match.loop import Entrant
+from referee.match.options import CPU, TimeControl
+from referee.match.seeds import new_seed, secret_of
+from referee.match.steady_pace import SteadyPace
+from referee.players.own_files import published
+from referee.players.spec import Spec, resolve
+from referee.support.packages import need_web
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from referee.api.rematches import SeriesMatch
+    from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
+    from referee.match.events import Listener
+    from referee.match.loop import Match
+    from referee.servers.listener import Visitor
+    from referee.web.live import PageAddress, Pages, Series
+
+#: The time control of a person without --human-clock: no limits.
+_UNTIMED = TimeControl(startup=None, move=None, bank=None)
+#: Seconds between two writes of the replay while pages show it.
+_LIVE_SECONDS = 0.04
+
+
+class Show(NamedTuple):
+    """The options for a match's pages: whether spectators are served, the server's address, and the pace and clock of people."""
+
+    is_live: bool = False
+    pace: float | None = 8
+    is_timed: bool = False
+    host: str = "127.0.0.1"
+    port: int | None = None
+    opens: bool = True
+    stays: bool = False
+    names: tuple[str, ...] = ()
+    #: Steps a second of a match between programs; None: no delay between steps.
+    bots_pace: float | None = None
+    #: The place of the match among several that are shown one after another.
+    series: Series | None = None
+
+
+def play_shown(
+    match: MatchRequest,
+    names: Mapping[str, str],
+    listen: Callable[[Match], Sequence[Listener]],
+    show: Show,
+    on_pages: Callable[[Pages, tuple[str, ...], Show], None],
+    say: Callable[[str], None],
+    *,
+    visitors: Mapping[str, Visitor],
+    series_match: SeriesMatch | None,
+    place: PageAddress | None,
+) -> tuple[PlayedMatch, Pages | None]:
+    """Play one match and write its replay and logs. Return it with its pages, if any, which are served until they are closed.
+
+    ``names`` maps each seat to its player. ``listen`` makes the listeners of the match. ``on_pages`` gets new pages with the seats of the
+    people. ``say`` gets the place of a replay that ends early. Players in ``visitors`` are connected already. With ``series_match`` the
+    people may agree on a rematch. ``place`` is where the pages of the match before were served.
+    """
+    specs = {seat: Spec(name, None, visitors[seat].about) if seat in visitors else _spec(name, seat, match) for seat, name in names.items()}
+    if any(spec.runs is not None for spec in specs.values()):
+        start_early()
+    people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
+    _check(show, people, match.options.time)
+    if people and match.seed is None and match.beginning is None:
+        # People see the position before the match begins.
+        match = match._replace(seed=new_seed())
+    prepared = runner.prepare(match, names, specs, [seat for seat, spec in specs.items() if not spec.is_human])
+    pages = None
+    try:
+        if people or show.is_live:
+            pages = _pages(prepared, specs, people, show, series_match if people else None, place, on_pages)
+        clock = match.options.time if show.is_timed else _UNTIMED
+        entrants = {seat: _entrant(seat, spec, pages, clock, visitors.get(seat)) for seat, spec in specs.items()}
+
+        def listeners(running: Match) -> list[Listener]:
+            found = [*([] if pages is None else [pages]), *listen(running)]
+            if pages is not None and not pages.connections and show.bots_pace is not None:
+                found.append(SteadyPace(show.bots_pace))
+            return found
+
+        if pages is None:
+            played = runner.play(prepared, entrants, listeners)
+        else:
+            # With a person, write the replay after every step, because they wait to see it; spectators can see steps in groups.
+            steps = 1 if pages.connections else 100
+            played = runner.play(prepared, entrants, listeners, flush_steps=steps, flush_seconds=_LIVE_SECONDS, on_flush=pages.grown)
+            pages.end(stays=show.stays)
+    except BaseException:
+        if pages is not None:
+            pages.close()
+        runner.discard_empty(prepared.replay)
+        if prepared.replay.exists():
+            say(f"The replay so far: {prepared.replay}")
+        raise
+    return played, pages
+
+
+def _spec(name: str, seat: str, match: MatchRequest) -> Spec:
+    """Return a player by its name, under a name without folders of this machine: others may read its replay, texts and log."""
+    return published(resolve(name, seat, match.game.info.name, match.settings), str(Path.cwd()))
+
+
+def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl, visitor: Visitor | None) -> Entrant:
+    if visitor is not None:
+        return Entrant(visitor.name, visitor.about, connection=visitor.connection, host=visitor.host)
+    if pages is None or seat not in pages.connections:
+        return runner.entrant(seat, spec)
+    return Entrant(spec.label, {**spec.about, "clock": clock.to_json()}, connection=pages.connections[seat], time=clock)
+
+
+def _check(show: Show, people: tuple[str, ...], time: TimeControl) -> None:
+    if people:
+        need_web("A person's page")
+        if show.is_timed and time.kind == CPU:
+            raise UsageError("--human-clock needs --clock wall: a person uses no processor time.")
+    elif show.is_live:
+        need_web("--live")
+
+
+def _pages(
+    prepared: PreparedMatch,
+    specs: Mapping[str, Spec],
+    people: tuple[str, ...],
+    show: Show,
+    series_match: SeriesMatch | None,
+    place: PageAddress | None,
+    on_pages: Callable[[Pages, tuple[str, ...], Show], None],
+) -> Pages:
+    from referee.web.live import Pages
+
+    game, settings = prepared.request.game, prepared.request.settings
+    head = {
+        "format": 1,
+        "game": game.info.name,
+        "version": game.info.version,
+        "rules": settings.rules,
+        "settings": game.codec.settings_json(settings),
+        "players": {seat: {"name": spec.label} for seat, spec in specs.items()},
+        "clock": {},
+    }
+    is_paced = game.human_play is not None and game.human_play.is_paced
+    pages = Pages(
+        prepared.replay,
+        prepared.logs,
+        people,
+        head,
+        host=show.host,
+        port=show.port,
+        pace=show.pace if is_paced else None,
+        is_timed=show.is_timed,
+        names=show.names,
+        start=_start(prepared.request),
+        offers=None if series_match is None else series_match.offers(),
+        place=place if series_match is None else series_match.place,
+        series=show.series,
+        bots_pace=show.bots_pace,
+    )
+    if place is None and (series_match is None or series_match.place is None):
+        on_pages(pages, people, show)
+    return pages
+
+
+def _start(request: MatchRequest) -> dict[str, Any]:
+    """Return the position in which a match begins, as spectators see it, with its turn."""
+    game, beginning = request.game, request.beginning
+    state, turn = (game.start(request.settings, secret_of(request.seed)), 0) if beginning is None else (beginning.state, beginning.turn)
+    return {"turn": turn, "state": json.loads(game.codec.view_text(state, None))}
