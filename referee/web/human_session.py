@@ -27,7 +27,7 @@ PATIENCE = 60.0
 COUNTDOWN = 3.0
 #: Seconds for which a wish may be too early: an older one is not played. At a pace, this is counted in steps where the steps are slow.
 WISH_SECONDS = 0.5
-#: Seconds until the rules are asked again about a position that they didn't know.
+#: The shortest time between two questions to the rules about the wishes of a seat, in seconds.
 _RETRY_SECONDS = 0.02
 PACES = (1, 2, 4, 8, 15, 30)
 #: Reasons for a person's departure, for messages.
@@ -108,7 +108,8 @@ class _Person:
         self.asked: dict[str, Json] | None = None
         self.asked_at = 0.0
         self.wish: _Wish | None = None
-        #: When the rules are asked again about the wish; None if they needn't be.
+        #: When the rules were asked about a wish last, and when they are asked again; None if they needn't be.
+        self.judged_at = -math.inf
         self.retry_at: float | None = None
         self.due: float | None = None
         self.pending_move: Json = None
@@ -288,6 +289,10 @@ class HumanSession:
         wish = person.wish
         if wish is None or person.asked is None or wish.judged_turn == person.asked["turn"]:
             return []
+        if now < person.judged_at + _RETRY_SECONDS:
+            person.retry_at = person.judged_at + _RETRY_SECONDS
+            return []
+        person.judged_at = now
         turn = person.asked["turn"]
         wish.first_turn = turn if wish.first_turn is None else wish.first_turn
         is_addition = person.pending_move is not None and wish.after == person.move_id and isinstance(wish.combined, dict)

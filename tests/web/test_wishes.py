@@ -149,6 +149,15 @@ def test_no_answer_is_given_before_the_rules_have_judged_the_wish(pace: float | 
     assert session.next_due() is None
 
 
+def test_a_page_that_wishes_without_end_does_not_keep_the_rules_busy() -> None:
+    table = Table(9, pace=None)
+    table.session.ask("hunter", {"turn": 4}, 10.0)
+    for number in range(1000):
+        table.sent(table.session.take("hunter", wish(number, V), 10 + number / 10_000))
+    table.sent(table.session.due(10.1))
+    assert [number for number, *_ in table.told] == pytest.approx([0, 200, 400, 600, 800, 999], abs=3)
+
+
 def test_a_wish_that_comes_between_two_questions_is_for_the_next_one() -> None:
     table = Table(0, pace=None)
     assert table.session.take("hunter", wish(1, V), 10.0) == []
