@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.api.runner import MatchRequest
 from referee.errors import UsageError
 from referee.isolation.limits import Limits
+from referee.players.faults import the_seat
 from referee.replay.beginning import SAME, StartPosition, begin, recorded_player, split
 from referee.replay.paths import SUFFIX
 
@@ -50,12 +51,12 @@ def lineup(start: StartPosition, players: Sequence[Named | None], text: str) -> 
     for seat in seats:
         if seat not in playing:
             step = start.beginning.fault_steps[seat]
-            notes.append(f"The {seat} failed in step {step} of the replay, so it is out of this match and not started.")
+            notes.append(f"{the_seat(seat)} failed in step {step} of the replay, so it is out of this match and not started.")
         elif seat in named:
             chosen[seat] = named[seat]
         else:
             words = [SAME if other != seat else "PROGRAM" for other in seats[: seats.index(seat) + 1]]
-            hint = f"name the {seat}: referee play --from {shlex.quote(text)} {' '.join(words)}"
+            hint = f"name {the_seat(seat, begins=False)}: referee play --from {shlex.quote(text)} {' '.join(words)}"
             chosen[seat], note = recorded_player(start, seat, hint)
             notes += [note] if note else []
     return Lineup(chosen, tuple(notes))

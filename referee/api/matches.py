@@ -13,6 +13,7 @@ from referee.api.runner import MatchRequest, PlayedMatch
 from referee.errors import PlayerError, UsageError
 from referee.match.options import MatchOptions, TimeControl, checked
 from referee.match.seeds import new_seed
+from referee.players.faults import the_seat
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
@@ -274,15 +275,15 @@ def _check_player(seat: Seat, player: object) -> None:
     from sdk.bot import Bot
 
     if isinstance(player, Bot):
-        raise PlayerError(f"The {seat} is an instance of {type(player).__name__}; pass the class itself: {type(player).__name__}")
+        raise PlayerError(f"{the_seat(seat)} is an instance of {type(player).__name__}; pass the class itself: {type(player).__name__}")
     if not inspect.isclass(player):
         if not isinstance(player, (str, os.PathLike)):
             raise PlayerError(
-                f"The {seat} is {player!r:.40}, but a player is a path, a command line, the name of an example bot, or a class."
+                f"{the_seat(seat)} is {player!r:.40}, but a player is a path, a command line, the name of an example bot, or a class."
             )
     elif not issubclass(player, Bot):
         raise PlayerError(
-            f"The {seat} is {player.__name__}, which is not a bot class: derive it from a class of sdk, such as sdk.HunterBot."
+            f"{the_seat(seat)} is {player.__name__}, which is not a bot class: derive it from a class of sdk, such as sdk.HunterBot."
         )
     else:
         _class_entrant(seat, player)

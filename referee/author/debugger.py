@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import UsageError
+from referee.players.faults import the_seat
 from referee.players.log import Log
 from referee.replay.position import board, status_facts
 from referee.replay.questions import MOVE
@@ -198,7 +199,7 @@ def debug_lines(
     """Return the result for people, in lines of ``wide`` columns. ``test`` is the written test and the replay beside it."""
     asked, state = to_turn.asked, to_turn.last.state
     seat, game = asked.seat, asked.game
-    place = f"turn {to_turn.last.turn:,} of {file}: the {seat:.20} is asked"
+    place = f"turn {to_turn.last.turn:,} of {file}: {the_seat(seat[:20], begins=False)} is asked"
     facts = [("debug", place), *status_facts(game, state)]
     lines = [line for name, text in facts for line in wrapped(name, 10, text, wide)]
     lines += ["", *board(game, state, wide), ""]

@@ -16,6 +16,7 @@ from referee.league.teams import PROGRAM
 from referee.league.values import MatchRecord
 from referee.league.worker import replay_path
 from referee.players import bot_file
+from referee.players.faults import the_seat
 from referee.replay import reader
 from referee.support.escape import escape
 from referee.support.words import counted
@@ -60,7 +61,7 @@ def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> MatchRecord:
         files = opened.schedule.teams[team].files.get(seat, {})
         known = (files[PROGRAM],) if PROGRAM in files else tuple(files.values())
         if known and not _lacks_hash(files) and head["players"][seat].get("sha256") not in (None, *known):
-            raise ReplayError(f"the {seat}'s program in it is not that of {escape(team, 60)}")
+            raise ReplayError(f"{the_seat(seat, begins=False)}'s program in it is not that of {escape(team, 60)}")
     if head["settings"] != dict(task.settings) or head["seed"] != task.seed:
         raise ReplayError("it is the replay of a match with other settings or another seed")
     faults = {seat: fault for record in found.faults for seat, fault in record["faults"].items()}

@@ -15,6 +15,7 @@ from referee.errors import PlayerError, UsageError
 from referee.isolation import contents, runtime, submission
 from referee.league.keys import canonical
 from referee.league.values import Team
+from referee.players.faults import the_seat
 from referee.players.spec import HUMAN, resolve
 from referee.support.escape import escape, is_blank
 
@@ -330,7 +331,7 @@ def _word(word: str) -> str:
 def _program(player: str, seat: Seat, game: Game[Any, Any], settings: Any) -> Spec:
     spec = resolve(player, seat, game.info.name, settings)
     if spec.is_human:
-        raise PlayerError(f"The {seat} is a person; in a league only programs play.")
+        raise PlayerError(f"{the_seat(seat)} is a person; in a league only programs play.")
     return spec
 
 

@@ -17,7 +17,7 @@ from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.match.options import CPU, RunOptions, TimeControl
 from referee.match.seeds import match_id, seat_seed, secret_of
-from referee.players.faults import Fault
+from referee.players.faults import Fault, the_seat
 from referee.players.log import Log
 from referee.players.placement import Cores
 from referee.players.process import SUPERVISOR_KILLED
@@ -231,7 +231,7 @@ class Match:
         self._conversation.close(is_sound=True)
         for seat, log in self._stderr_logs().items():
             if log.path is not None and log.total > log.kept:
-                self.notes.append(f"The {seat} wrote {log.total:,} bytes to stderr; the first {log.kept:,} are kept.")
+                self.notes.append(f"{the_seat(seat)} wrote {log.total:,} bytes to stderr; the first {log.kept:,} are kept.")
         result = Result(
             outcome, steps, state, self.faults, self.clocks, self._names, self._head, tuple(self.notes), is_started, self._fault_steps
         )

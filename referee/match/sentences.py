@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from referee.games.game import IllegalMove, MalformedMove
 from referee.match.options import CPU
 from referee.players import crash_advice, crash_report
-from referee.players.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, Failure, Fault, who
+from referee.players.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, Failure, Fault, the_seat, who
 from referee.support.escape import quoted
 from referee.wire.strict_json import MOST_DEPTH, MOST_DIGITS
 
@@ -71,7 +71,7 @@ def warning_code(seat: Seat, text: str) -> str:
     A warning about a malformed answer is a whole sentence about the seat. Other warnings begin with the ignored part; a bot can
     choose how these end, but not how they begin.
     """
-    return "malformed" if text.startswith(f"The {seat}") and text.endswith(AS_A_PASS) else "ignored"
+    return "malformed" if text.startswith((f"The {seat}", the_seat(seat))) and text.endswith(AS_A_PASS) else "ignored"
 
 
 def predicate(problem: Problem | NotJson) -> str:
@@ -84,13 +84,13 @@ def malformed(seat: Seat, problem: Problem, line: bytes, turn: int | None = None
     if problem.reason == "other-turn":
         given = problem.data[0]
         shown = given if isinstance(given, int) and given < 10**9 else "a huge number"
-        text = f"The {seat} answered turn {shown} when asked for turn {turn}: {quoted(line)} - an answer carries the turn of its question"
+        text = f"{the_seat(seat)} answered turn {shown} when asked for turn {turn}: {quoted(line)} - an answer carries the turn of its question"
     else:
         what = "stdout line 1" if turn is None else f"answer in turn {turn}"
         hint = ""
         if problem.reason == "not-json":
             hint = _DUMPS if _is_python(line) else " - print to stderr, stdout is for answers alone"
-        text = f"The {seat}'s {what} {predicate(problem)}: {quoted(line)}{hint}"
+        text = f"{the_seat(seat)}'s {what} {predicate(problem)}: {quoted(line)}{hint}"
     return Fault(MALFORMED, f"{text}.", quoted(line, 500))
 
 
@@ -107,14 +107,14 @@ def _is_python(line: bytes) -> bool:
 def refused_line(seat: Seat, error: DialectError, line: bytes, turn: int | None = None) -> Fault:
     """The fault of a line that a dialect doesn't know, in a turn or as the first line."""
     what = "first line" if turn is None else f"answer in turn {turn}"
-    return Fault(MALFORMED, f"The {seat}'s {what} {error}: {quoted(line)}", quoted(line, 500))
+    return Fault(MALFORMED, f"{the_seat(seat)}'s {what} {error}: {quoted(line)}", quoted(line, 500))
 
 
 def refused_move(seat: Seat, error: MalformedMove | IllegalMove, line: bytes, turn: int) -> Fault:
     """The fault of a move that the game refuses."""
     if isinstance(error, MalformedMove):
-        return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", quoted(line, 500))
-    return Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", quoted(line, 500))
+        return Fault(MALFORMED, f"{the_seat(seat)}'s answer in turn {turn} has a malformed move: {error}.", quoted(line, 500))
+    return Fault(ILLEGAL, f"{the_seat(seat)}'s move in turn {turn} is illegal: {error}.", quoted(line, 500))
 
 
 def unanswered(player: Player, failure: Failure, clock: Clock, *, was_at_work: bool = False) -> Fault:
@@ -134,7 +134,7 @@ def not_ready(player: Player, failure: Failure, host: Host | None, time: TimeCon
     if host is not None:
         if failure.reason not in _LATE:
             return fault(player, failure)
-        text = f"The {who(player.seat, player.label)} did not connect to its port and tell its name by the {host.dialect} protocol {limit}."
+        text = f"{who(player.seat, player.label)} did not connect to its port and tell its name by the {host.dialect} protocol {limit}."
         return Fault(LATE, text, None, failure.detail)
     if failure.reason in _LATE:
         return fault(player, failure, f" to the start message {limit}.{_FLUSH}")
@@ -148,25 +148,25 @@ def fault(player: Player, failure: Failure, end: str = ".") -> Fault:
     reason, line, detail, seat = failure.reason, failure.line, failure.detail, player.seat
     if line is not None:
         line = player.log.shown(line)
-        text = f"The {seat} wrote to stdout before it was asked: {quoted(line)} - answer each question once, and print to stderr."
+        text = f"{the_seat(seat)} wrote to stdout before it was asked: {quoted(line)} - answer each question once, and print to stderr."
         if reason == "overlong":
             assert player.pipes is not None
             wrote = "sent a line" if player.pipes.is_remote else "wrote a stdout line"
             length = f"of more than {player.pipes.lines.max_bytes:,} bytes"
-            text = f"The {seat} {wrote} (number {failure.number}) {length}: {quoted(line)} - an answer must be shorter."
+            text = f"{the_seat(seat)} {wrote} (number {failure.number}) {length}: {quoted(line)} - an answer must be shorter."
         return Fault(MALFORMED, text, quoted(line, 500), detail)
     name = who(seat, player.label)
     if reason in _LATE:
-        return Fault(LATE, f"The {name} {_LATE[reason]}{end}", None, detail)
+        return Fault(LATE, f"{name} {_LATE[reason]}{end}", None, detail)
     if reason == "unsupervised":
-        text = f"The supervisor process of the match was killed while the {name} was asked; only a bot of the match could have done that."
+        text = f"The supervisor process of the match was killed while {who(seat, player.label, begins=False)} was asked; only a bot of the match could have done that."
         return Fault(CRASHED, text)
     if reason == "ended":
         assert detail is not None
         assert player.process is not None
         kind = EXCEEDED if player.process.sandbox.is_over(detail["cause"]) else CRASHED
-        return Fault(kind, f"The {name} {_ending(player, detail)}{end}", None, detail)
-    return Fault(CRASHED, f"The {name} {_CRASHED[reason].format(failure.words)}{end}", None, detail)
+        return Fault(kind, f"{name} {_ending(player, detail)}{end}", None, detail)
+    return Fault(CRASHED, f"{name} {_CRASHED[reason].format(failure.words)}{end}", None, detail)
 
 
 def located(found: Fault, place: str, *, may_wait: bool = False) -> Fault:

@@ -103,7 +103,7 @@ def all_built(programs: Mapping[str, Program], isolation: Isolation | None = Non
             try:
                 found[seat] = _as_built(program, isolation or Isolation(), check)
             except _Refused as refusal:
-                raise StartError(f"The {who(seat, program.label)} can't be built: {refusal}", seat) from None
+                raise StartError(f"{who(seat, program.label)} can't be built: {refusal}", seat) from None
             except PlayerError as error:
                 error.seat = seat
                 raise

@@ -67,6 +67,6 @@ class ConnectedPlayer:
         words = self.log.last_lines()
         if not words:
             raise MatchVoid(
-                f"The connection to the {who(self.seat, self.label)} broke off: the page's server has ended. The match is void and nobody loses."
+                f"The connection to {who(self.seat, self.label, begins=False)} broke off: the page's server has ended. The match is void and nobody loses."
             )
         return Failure("left", words=escape(words[-1], 160), detail={"cause": "left"})

@@ -72,11 +72,12 @@ class Fault(NamedTuple):
         return record
 
 
-def the_seat(seat: str) -> str:
-    """Return a seat as the subject of a sentence: ``The hunter``, but ``Player a`` where letters are the names of the seats."""
-    return f"The {seat}" if len(seat) > 1 else f"Player {seat}"
+def the_seat(seat: str, *, begins: bool = True) -> str:
+    """Return a seat for a sentence: ``The hunter``, but ``Player a`` where letters are the names of the seats. ``begins``: it is the first word."""
+    text = f"The {seat}" if len(seat) > 1 else f"Player {seat}"
+    return text if begins else text[0].lower() + text[1:]
 
 
-def who(seat: str, label: str) -> str:
-    """Return a player for a sentence, without the article: ``hunter (boxer.py)``."""
-    return f"{seat} ({escape(label, 80)})"
+def who(seat: str, label: str, *, begins: bool = True) -> str:
+    """Return a player for a sentence: ``The hunter (boxer.py)``. ``begins`` is as for ``the_seat``."""
+    return f"{the_seat(seat, begins=begins)} ({escape(label, 80)})"

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
 from referee.players.billing import Billing, Pending, late
-from referee.players.faults import Failure
+from referee.players.faults import Failure, the_seat
 from referee.players.in_process import LocalPlayer
 from referee.players.player import Reply
 from referee.players.stderr_monitor import StderrMonitor
@@ -460,7 +460,7 @@ class PlayerIO:
                 continue
             if not has_used_up and late_by > self._max_lateness and self._bots_seconds() - used < late_by / 2:
                 raise MatchVoid(
-                    f"The referee was kept off the processor for {late_by:.2f} s while the {seat} was asked, more than the {self._max_lateness:g} s that it accepts: "
+                    f"The referee was kept off the processor for {late_by:.2f} s while {the_seat(seat, begins=False)} was asked, more than the {self._max_lateness:g} s that it accepts: "
                     "the match is void. Run fewer programs beside it."
                 )
             del pending[seat]

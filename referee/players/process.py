@@ -167,19 +167,19 @@ class ProcessPlayer:
         """Return why its program could not be started in its sandbox; None if it was started."""
         words, status = self.log.last_lines(), self.process.status
         if status == 125 and words and words[-1].startswith((b"relay: ", b"landlock: ")):
-            return f"The {who(self.seat, self.label)} can't be started: {escape(words[-1].partition(b': ')[2], 200)}"
+            return f"{who(self.seat, self.label)} can't be started: {escape(words[-1].partition(b': ')[2], 200)}"
         if status in (126, 127) and words and words[-1].startswith(_NOT_STARTED):
             number = errno.ENOENT if status == 127 else errno.EACCES
             if b"format" in words[-1]:
                 number = errno.ENOEXEC
-            return f"The {who(self.seat, self.label)} can't be started: {_start_error(number)}"
+            return f"{who(self.seat, self.label)} can't be started: {_start_error(number)}"
         return None
 
     def sandbox_failure(self, why: str = "it ended without a word") -> str:
         """Return the message for a failed sandbox, which makes the match void. ``why`` is used if the sandbox printed nothing."""
         words = self.log.last_lines()
         said = escape(words[-1], 200) if words else why
-        return f"The sandbox of the {who(self.seat, self.label)} failed: {said} - the match is void and nobody loses; try: referee doctor"
+        return f"The sandbox of {who(self.seat, self.label, begins=False)} failed: {said} - the match is void and nobody loses; try: referee doctor"
 
 
 class BotProcesses:
@@ -291,7 +291,7 @@ class BotProcesses:
                 raise MatchVoid(_NO_SUPERVISOR)
         for index, error in self._errors.items():
             player = self._order[index]
-            raise StartError(f"The {player.seat} ({escape(player.label)}) can't be started: {error}.", player.seat)
+            raise StartError(f"{who(player.seat, player.label)} can't be started: {error}.", player.seat)
         for index, player in enumerate(self._order):
             self._admit(player, deadline, None if before_start is None else partial(before_start, index))
 

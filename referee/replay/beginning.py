@@ -13,7 +13,7 @@ from referee.match.beginning import Beginning
 from referee.match.events import PlayersFaulted, StepTaken
 from referee.match.options import CPU, MatchOptions, RunOptions, declared
 from referee.match.seeds import match_id, new_seed, secret_of
-from referee.players.faults import KINDS, Fault
+from referee.players.faults import KINDS, Fault, the_seat
 from referee.players.spec import HUMAN, PORT, resolve
 from referee.replay.questions import check_sound
 from referee.replay.reader import open_game, read_head, read_lines, verify
@@ -265,7 +265,7 @@ def _other(text: str, game: str, seat: Seat) -> str:
     """Return the beginning of a sentence about a program that isn't the recorded one."""
     if _is_example(text, game) and not _is_file(text):
         return f"The example bot {_quoted(text)} is not the one that played in the replay: it has another hash"
-    return f"The {seat} {_quoted(text)} is not the file that played in the replay: it has another hash"
+    return f"{the_seat(seat)} {_quoted(text)} is not the file that played in the replay: it has another hash"
 
 
 def recorded_program(game: Game[Any, Any], settings: Any, head: Mapping[str, Json], seat: Seat) -> str:
@@ -278,11 +278,11 @@ def _found(game: str, settings: Any, about: Mapping[str, Json], seat: Seat, hint
     text = about.get("program")
     shown = _quoted(str(text))
     if not isinstance(text, str) or not text:
-        raise PlayerError(f"The replay doesn't name the program of the {seat}; {hint}.")
+        raise PlayerError(f"The replay doesn't name the program of {the_seat(seat, begins=False)}; {hint}.")
     # As resolve reads it: what is judged here must be what is started.
     text = text.strip()
     if text == HUMAN:
-        raise PlayerError(f"The {seat} in the replay was a person; {hint}.")
+        raise PlayerError(f"{the_seat(seat)} in the replay was a person; {hint}.")
     is_file, folder = _is_file(text), Path.cwd()
     if replay is not None and Path(text).name and not (_is_below(text, folder) if is_file else _is_example(text, game)):
         beside = str(replay.parent / Path(text).name)
@@ -290,12 +290,12 @@ def _found(game: str, settings: Any, about: Mapping[str, Json], seat: Seat, hint
             text, is_file, folder = beside, True, replay.parent
     if not is_file and not _is_example(text, game):
         kind = "is a command line, which a replay must not start" if " " in text or PORT in text else "isn't found here"
-        raise PlayerError(f"The {seat} in the replay was {shown}, which {kind}; {hint}.")
+        raise PlayerError(f"{the_seat(seat)} in the replay was {shown}, which {kind}; {hint}.")
     if is_file and not _is_below(text, folder):
-        raise PlayerError(f"The {seat} in the replay was {shown}, a file outside this folder, which a replay must not start; {hint}.")
+        raise PlayerError(f"{the_seat(seat)} in the replay was {shown}, a file outside this folder, which a replay must not start; {hint}.")
     spec = resolve(text, seat, game, settings)
     if spec.dialect is not None:
-        raise PlayerError(f"The {seat} in the replay was {shown}, which is a command line, which a replay must not start; {hint}.")
+        raise PlayerError(f"{the_seat(seat)} in the replay was {shown}, which is a command line, which a replay must not start; {hint}.")
     return text, spec
 
 

@@ -14,7 +14,7 @@ from referee.errors import ReplayError, ReplayWrong, UsageError
 from referee.match.clock import Clock
 from referee.match.conversation import Conversation, Manner
 from referee.match.sentences import warning_code
-from referee.players.faults import ILLEGAL, MALFORMED, Fault
+from referee.players.faults import ILLEGAL, MALFORMED, Fault, the_seat
 from referee.players.log import Log
 from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
 from referee.replay.recorded import NO_CLOCK, first_turn, limits_of, microseconds, remark_of, time_control, told, warnings_in
@@ -132,7 +132,7 @@ def questions(path: Path, seat: Seat) -> Questions:
     replay = verify(path, _from(first, step), _from(first, fault))
     check_sound(path, replay)
     if not found and not starts:
-        raise UsageError(f"{shown} holds no answer of the {seat}, so there is nothing to compare.")
+        raise UsageError(f"{shown} holds no answer of {the_seat(seat, begins=False)}, so there is nothing to compare.")
     return Questions(replay, game, settings, seat, found, starts[0] if starts else None, frozenset(open_turns))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import UsageError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.match.events import Listener, PlayersFaulted, StepTaken
-from referee.players.faults import ILLEGAL, MALFORMED
+from referee.players.faults import ILLEGAL, MALFORMED, the_seat
 from referee.replay.questions import PASS, Asker, Interview, answer_of, fault_given, read_questions
 from referee.replay.recorded import first_turn, known_secret, start_line
 
@@ -107,14 +107,14 @@ def questions_to_turn(asked: Questions, turn: int | None, host: Host | None = No
 def _unasked(asked: Questions, turn: int | None, turns: list[int]) -> str:
     shown, seat = str(asked.replay.path), asked.seat
     if not turns or turn is None:
-        return f"{shown} holds no question to the {seat}: it failed before its first one."
+        return f"{shown} holds no question to {the_seat(seat, begins=False)}: it failed before its first one."
     if not 0 <= turn < max(asked.replay.turns, turns[-1] + 1):
-        return f"{shown} has no turn {turn}: the last question to the {seat} was in turn {turns[-1]}."
+        return f"{shown} has no turn {turn}: the last question to {the_seat(seat, begins=False)} was in turn {turns[-1]}."
     first = first_turn(asked.replay.head)
     if turn < first:
-        return f"The match of {shown} began in turn {first} of another replay, so the {seat} wasn't asked in turn {turn}; debug it there."
+        return f"The match of {shown} began in turn {first} of another replay, so {the_seat(seat, begins=False)} wasn't asked in turn {turn}; debug it there."
     near = " and ".join(map(str, sorted(sorted(turns, key=lambda each: abs(each - turn))[:2])))
-    return f"The {seat} wasn't asked in turn {turn} of {shown}; the nearest questions to it were in turn {near}."
+    return f"{the_seat(seat)} wasn't asked in turn {turn} of {shown}; the nearest questions to it were in turn {near}."
 
 
 class Prompter:

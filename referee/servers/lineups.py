@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.errors import PlayerError, UsageError
 from referee.games.evasion.state import COMPASS
+from referee.players.faults import the_seat
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def own_bots(bots: list[str], dialect: str) -> dict[str, Spec]:
             refusals.append(error)
             continue
         if spec.is_human or spec.dialect is not None:
-            raise UsageError(f"The {seat} {bot!r:.80} is not a program that speaks the native protocol.")
+            raise UsageError(f"{the_seat(seat)} {bot!r:.80} is not a program that speaks the native protocol.")
         specs[seat] = spec
     if refusals and (not specs or dialect == "architect" or len(bots) == 2):
         raise refusals[0]

@@ -52,6 +52,20 @@ def test_a_shared_rank_has_a_sign(tmp_path: Path, referee: Cli) -> None:
     assert "  ranks    1= a, 1= b\n" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("exit(3)", "Player a (bot.py) exited with status 3"),
+        ("print('no', flush=True)\ninput()", "Player a's stdout line 1 is not JSON: 'no'"),
+    ],
+    ids=["crashed", "malformed"],
+)
+def test_a_seat_that_is_a_letter_is_called_a_player(program: str, said: str, tmp_path: Path, referee: Cli) -> None:
+    (tmp_path / "bot.py").write_text(f"{program}\n")
+    done = referee("play", "--game", "rectangle", "bot.py", "random", "--isolation", "none", "--cap", "5")
+    assert f"  fault    {said}" in done.stdout
+
+
 @pytest.mark.parametrize("words", [("show",), ("verify",), ("watch", "--no-browser"), ("analyze",), ("rerun",), ("debug",)], ids=" ".join)
 def test_the_result_of_a_duel_is_told_from_a_replay(words: tuple[str, ...], folder: Path, referee: Cli) -> None:
     (folder / "a.duel.json").write_text(json.dumps({"winner": "a"}))

@@ -16,6 +16,7 @@ from referee.errors import MatchVoid
 from referee.match.loop import Entrant, Match, Result
 from referee.match.options import TimeControl
 from referee.players.connection import Connection
+from referee.players.faults import the_seat
 from referee.players.spec import resolve
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
@@ -230,7 +231,7 @@ def test_in_a_game_that_goes_on_nobodys_question_is_taken_away(tmp_path: Path) -
     players: dict[str, Person | str] = {"a": Person(leaves), "b": Person(stays(2)), "c": Person(stays(7))}
     result = play(players, tmp_path / "r.gz", name="rectangle", players=3, cap=2)
     assert result.faults.keys() == {"a"}
-    assert result.faults["a"].text == "The a (Ada) gave up."
+    assert result.faults["a"].text == "Player a (Ada) gave up."
     assert result.steps == 3
     assert [result.state.robots[at] for at in (1, 2)] == [((1, 2), (2, 2)), ((1, 7), (2, 7))]
     assert verify(tmp_path / "r.gz").problem is None
@@ -248,5 +249,5 @@ def test_who_leaves_before_the_match_begins(name: str) -> None:
     first, second = Guest(lambda _: None), Person(lambda _: {})
     settings: dict[str, Any] = {"cap": 1} if name == "rectangle" else {}
     result = play({seats[0]: first, seats[1]: second}, name=name, **settings)
-    assert result.faults[seats[0]].text == f"The {seats[0]} (human) gave up."
+    assert result.faults[seats[0]].text == f"{the_seat(seats[0])} (human) gave up."
     assert not result.started

@@ -106,7 +106,7 @@ def test_who_failed_before_is_out(at: int, tmp_path: Path) -> None:
     assert verify(result.replay).problem is None
     assert moves(result.replay)[:at] == moves(replay)[:at]
     notes = result.to_json()["notes"]
-    assert ("The a failed in step 5 of the replay, so it is out of this match and not started." in notes) == (at > 5)
+    assert ("Player a failed in step 5 of the replay, so it is out of this match and not started." in notes) == (at > 5)
     assert set(result.faults) == {"a"}
 
 

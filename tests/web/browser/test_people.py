@@ -348,7 +348,7 @@ def test_three_people_and_one_who_leaves(serve: Serve, visit: Open) -> None:
         page.keyboard.press("Enter")
     for page in pages:
         page.get_by_text("✓ verified").wait_for()
-    assert "The c (human) gave up" in served.finish()
+    assert "Player c (human) gave up" in served.finish()
 
 
 @pytest.mark.slow
