@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import secrets
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from referee.arena import config
 from referee.errors import UsageError
-from referee.grading import escaping, roster
+from referee.grading import roster
 from referee.league import teams
-from referee.support.csv_text import marked
+from referee.support.csv_text import marked, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,11 +67,7 @@ def revoke(store: SeasonStore, team: str) -> int:
 
 def table(found: Sequence[Invitation]) -> str:
     """Return invitations as CSV. No name can become a formula of a spreadsheet."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(Invitation._fields)
-    writer.writerows([escaping.cell(one.team), one.link, one.token] for one in found)
-    return marked(text.getvalue())
+    return marked(written([Invitation._fields, *found]))
 
 
 def address(store: SeasonStore, url: str | None = None) -> str:

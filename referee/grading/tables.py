@@ -5,15 +5,13 @@ docs/grades.schema.json describes ``grades.json``.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from referee.grading.escaping import cell, finite, number, one_line
+from referee.grading.escaping import finite, number, one_line
 from referee.grading.values import MISSING, REFUSED, RubricMark
-from referee.support.csv_text import marked
+from referee.support.csv_text import marked, written
 from referee.version import __version__
 
 if TYPE_CHECKING:
@@ -49,26 +47,24 @@ def grades_csv(grades: Grades) -> bytes:
 
     There is a column of names if any are known.
     """
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\r\n")
     has_names = any(student.submission.full_name for student in grades.students)
-    table.writerow([name for name in COLUMNS if has_names or name != NAME] + [cell(test.name) for test in grades.rubric.tests])
     maximum = number(grades.rubric.maximum)
-    for student in grades.students:
-        table.writerow(
-            [
-                cell(student.submission.student),
-                *([cell(student.submission.full_name)] if has_names else []),
-                cell(student.submission.name),
-                number(student.points) if student.is_complete else "",
-                maximum,
-                student.status,
-                cell(student.reason),
-                student.submission.run or "",
-                *(number(mark.points) if mark.is_complete else "" for mark in marks_of(student, grades.rubric.tests)),
-            ]
-        )
-    return marked(text.getvalue()).encode()
+    rows: list[list[object]] = [[*(name for name in COLUMNS if has_names or name != NAME), *(test.name for test in grades.rubric.tests)]]
+    rows += [
+        [
+            student.submission.student,
+            *([student.submission.full_name] if has_names else []),
+            student.submission.name,
+            number(student.points) if student.is_complete else "",
+            maximum,
+            student.status,
+            student.reason,
+            student.submission.run or "",
+            *(number(mark.points) if mark.is_complete else "" for mark in marks_of(student, grades.rubric.tests)),
+        ]
+        for student in grades.students
+    ]
+    return marked(written(rows, "\r\n")).encode()
 
 
 def _summary(grades: Grades) -> dict[str, Any]:

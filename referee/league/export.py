@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING, Any
 
-from referee.support.csv_text import marked
+from referee.support.csv_text import marked, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -80,21 +78,9 @@ def as_csv_text(rows: Sequence[Mapping[str, Any]], opened: OpenLeague) -> str:
             team = row["seats"].get(seat)
             cells += [team, *(row.get(what, {}).get(team) for what in ("scores", "faults", "seconds"))]
         lines.append(cells)
-    return _written(lines)
+    return marked(written(lines))
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return flat objects with the same keys as CSV; the keys are the headings."""
-    return _written([list(rows[0]), *(list(row.values()) for row in rows)] if rows else [])
-
-
-def _written(lines: Iterable[Iterable[Any]]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerows([_harmless(cell) for cell in line] for line in lines)
-    return marked(stream.getvalue())
-
-
-def _harmless(cell: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula."""
-    return "'" + cell if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+    return marked(written([list(rows[0]), *(list(row.values()) for row in rows)] if rows else []))

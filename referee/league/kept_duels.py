@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import io
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import UsageError
 from referee.league.database import FILE
 from referee.league.keys import canonical
 from referee.league.store import Store
-from referee.support.csv_text import marked
+from referee.support.csv_text import marked, written
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
@@ -101,15 +100,14 @@ class KeptDuels:
             return set()
 
     def _list(self, task: MatchTask, record: MatchRecord) -> None:
-        text = io.StringIO()
-        rows, is_new = csv.writer(text), not self._file.exists()
-        if is_new:
-            rows.writerow(("duel", *task.seats, "winner", "reason", "steps", "seed", "replay"))
+        is_new = not self._file.exists()
+        rows: list[list[object]] = [["duel", *task.seats, "winner", "reason", "steps", "seed", "replay"]] if is_new else []
         winner = task.seats.get(record.winner, "") if record.winner else ""
-        rows.writerow((task.duel + 1, *task.seats.values(), winner, record.reason, record.steps, task.seed, record.replay))
+        rows.append([task.duel + 1, *task.seats.values(), winner, record.reason, record.steps, task.seed, record.replay])
+        text = written(rows, "\r\n")
         with self._file.open("a", newline="", encoding="utf-8") as file:
             # The players of all matches are the same ones.
-            file.write(marked(text.getvalue()) if is_new else text.getvalue())
+            file.write(marked(text) if is_new else text)
 
 
 def _quoted(folder: Path) -> str:
