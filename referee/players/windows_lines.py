@@ -42,6 +42,6 @@ def notice(program: Program) -> None:
             continue
         _told.add(str(path))
         shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-        text = f"'{shown}' has {WHAT}: it plays here, but its first line can't start it; save it with Unix line ends."
+        text = f"'{shown}' has {WHAT}: its interpreter can start it, but its first line can't; save it with Unix line ends."
         for listener in _listeners:
             listener(text)

@@ -156,6 +156,15 @@ def test_numbers_that_json_does_not_have_are_left_out() -> None:
     assert held(page)[1]["duels"][0][5][0][6] == f"{match.steps} steps · time {render.NONE}, {render.NONE}"
 
 
+def test_a_shared_place_has_a_sign_wherever_it_stands() -> None:
+    data = league(6)
+    shared = [row._replace(place=1, shared=True) for row in data.standings[:2]]
+    page = report_page.html(data._replace(standings=[*shared, *data.standings[2:]]))
+    assert [row[0] for row in tables(page)["standings-table"][:3]] == ["1=", "1=", "3"]
+    assert page.count('<span class="rank">1= </span>') == 2
+    assert page.count("<dt>place</dt><dd>1=") == 2
+
+
 def test_a_seed_is_shown_only_if_it_is_public() -> None:
     data = league(6)
     assert "6 teams · seed 7</p>" in report_page.html(data)

@@ -75,7 +75,9 @@ def test_it_is_told_once_of_a_script_that_its_interpreter_starts(name: str, fold
     # A comparison of one duel is undecided.
     assert done.returncode == (name == "compare"), done.stderr
     assert done.stderr.count("Windows line ends (CRLF)") == 1
-    assert "hunter.py' has Windows line ends (CRLF): it plays here, but its first line can't start it; save it with Unix" in done.stderr
+    assert (
+        "hunter.py' has Windows line ends (CRLF): its interpreter can start it, but its first line can't; save it with Unix" in done.stderr
+    )
     assert "CRLF" not in done.stdout
     (folder / "a" / "hunter.py").write_bytes((folder / "b" / "hunter.py").read_bytes())
     (folder / "submissions" / "ada" / "hunter.py").write_bytes((folder / "b" / "hunter.py").read_bytes())
