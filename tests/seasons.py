@@ -90,7 +90,7 @@ def season(folder: Path, more: str = "") -> Iterator[Season]:
         store = arena.store
         assert isinstance(store, SeasonStore)
         store.put_tokens((token, team) for team, token in TOKENS.items())
-        with contextlib.closing(ArenaServer(arena, store)) as server:
+        with contextlib.closing(ArenaServer(arena, store, stale_seconds=0.0)) as server:
             yield Season(arena, store, server.app(), {})
 
 

@@ -182,7 +182,7 @@ class Api:
             max_bytes=season.max_bytes,
             replays=config.visibility.replays,
             logs=config.visibility.logs,
-            matches=self._store.counts().done,
+            matches=self._readings.played(),
             team=None if asked.holder is None else asked.holder.team,
         )
 
@@ -315,6 +315,7 @@ class Api:
         except UsageError as error:
             raise HTTPException(404, str(error)) from None
         self._store.readmit(team)
+        self._readings.renew()
 
     def audit(self, _: Asked) -> models.AuditAnswer:
         """Return the actions of the staff."""
@@ -324,6 +325,7 @@ class Api:
 
     def _done(self, action: str, details: dict[str, Any], text: str) -> BaseModel:
         self._store.put_audit(action, details)
+        self._readings.renew()
         return models.DoneAnswer(done=text)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from referee.arena.api_models import MatchAnswer, MatchesAnswer, StandingsAnswer, TeamAnswer
 from referee.arena.store import ACCEPTED
@@ -11,24 +12,49 @@ from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from referee.arena.api_models import MatchesQuery
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import Holder, SeasonStore
 
+_T = TypeVar("_T")
+
 
 class Readings:
-    """Answers about an open arena. Several threads may ask."""
+    """Answers about an open arena. Several threads may ask. What others have changed is seen after ``stale_seconds``."""
 
-    def __init__(self, arena: OpenArena, store: SeasonStore) -> None:
+    def __init__(self, arena: OpenArena, store: SeasonStore, stale_seconds: float) -> None:
         self.arena = arena
         self.store = store
-        self._views = ArenaViews(store)
+        self._views = ArenaViews(store, stale_seconds=stale_seconds)
         self._lock = threading.Lock()
+        self._stale_seconds = stale_seconds
+        #: The answers that are the same for everybody, each with the time until which it is good.
+        self._kept: dict[str, tuple[float, Any]] = {}
 
     def standings(self) -> StandingsAnswer:
         """Return the active versions, the best first."""
+        return self._shared("standings", lambda: StandingsAnswer.model_validate({"entries": self._views.standings()}))
+
+    def played(self) -> int:
+        """Return how many matches were played."""
+        return self._shared("played", lambda: self.store.counts().done)
+
+    def renew(self) -> None:
+        """Read everything anew: something was changed here."""
         with self._lock:
-            return StandingsAnswer.model_validate({"entries": self._views.standings()})
+            self._views.renew()
+            self._kept.clear()
+
+    def _shared(self, name: str, read: Callable[[], _T]) -> _T:
+        with self._lock:
+            due, value = self._kept.get(name, (0.0, None))
+            if monotonic() >= due:
+                value = read()
+                self._kept[name] = (monotonic() + self._stale_seconds, value)
+            found: _T = value
+            return found
 
     def team(self, name: str, holder: Holder | None) -> TeamAnswer | None:
         """Return a team as somebody may see it; None if there is no such team."""

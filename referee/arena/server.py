@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import SeasonStore
 
+#: Results of matches are shown after so many seconds at the latest: many readers share one reading of the store.
+STALE_SECONDS = 0.5
+
 
 class ArenaServer:
-    """The ASGI application of an open arena. ``close`` it after use."""
+    """The ASGI application of an open arena, ``close`` it after use. ``stale_seconds`` are those of ``Readings``."""
 
-    def __init__(self, arena: OpenArena, store: SeasonStore) -> None:
-        readings, receipt = Readings(arena, store), Receipt(arena.folder, store, arena.config)
+    def __init__(self, arena: OpenArena, store: SeasonStore, *, stale_seconds: float = STALE_SECONDS) -> None:
+        readings, receipt = Readings(arena, store, stale_seconds), Receipt(arena.folder, store, arena.config)
         self._api = Api(readings, receipt)
         self._pages = ArenaPages(self._api, readings, receipt)
 

@@ -6,6 +6,7 @@ that plays records after each batch of duels.
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.arena.arena import moment
@@ -35,17 +36,29 @@ class MatchPage(NamedTuple):
 
 
 class ArenaViews:
-    """Views of an arena. Each call first takes what is new in the store; calls from several threads need a lock."""
+    """Views of an arena. Each call first takes what is new in the store, unless the last one did so within ``stale_seconds``.
 
-    def __init__(self, store: ArenaStore) -> None:
+    Calls from several threads need a lock.
+    """
+
+    def __init__(self, store: ArenaStore, *, stale_seconds: float = 0.0) -> None:
         self._store = store
+        self._stale_seconds = stale_seconds
+        self._due = 0.0
         self._state = ArenaState(store)
         self._versions: list[Version] = []
         self._by_name: dict[str, Version] = {}
         self._elo: dict[str, float] = {}
         self._mark: tuple[float, ...] | None = None
 
+    def renew(self) -> None:
+        """Take what is new with the next call."""
+        self._due = 0.0
+
     def _refresh(self) -> None:
+        if monotonic() < self._due:
+            return
+        self._due = monotonic() + self._stale_seconds
         self._state.catch_up()
         mark = self._store.versions_mark()
         if mark != self._mark:
