@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,16 +15,9 @@ from referee.errors import UsageError
 from referee.support.packages import need_league, need_sign
 from referee.support.words import counted, program
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from referee.grading.certificate import CertificateReport
-
 certificate = Program(name="certificate", help="Sign the results of a grading or of a league, and check such a signature.")
 app.add_typer(certificate, rich_help_panel=GRADERS)
 
-#: The most problems that are listed for people.
-_MOST = 20
 #: What a check without a problem has shown, by what the published hash covers.
 _PROVED = {
     "starts": ("Good. Everything that decides a start is as it was when the hash was published, and it gives every start in the file.",),
@@ -72,7 +65,7 @@ def sign(
     """Write certificate.json beside the results: signed hashes of all files of the folder."""
     need_sign("A certificate")
     need_league("A certificate")
-    from referee.grading.certificate import certify
+    from referee.grading.certificate import certify, left_out_lines
 
     path, fingerprint, left = certify(folder, key)
     # Only now it is known that the file holds a private key.
@@ -82,7 +75,7 @@ def sign(
         put_json({"certificate": str(path), "fingerprint": fingerprint, "left_out": left})
         return
     put(f"{path}, signed by the key with the fingerprint {fingerprint}")
-    _print_left_out(left)
+    put(*left_out_lines(left))
     put(f"Next:  {program()} certificate check {shlex.quote(str(path))} {shlex.quote(str(folder))}")
 
 
@@ -116,38 +109,9 @@ def check(
     if as_json:
         put_json(found.to_json())
     else:
-        _print(found)
+        put(*found.lines())
     if not found.ok:
         raise typer.Exit(1)
-
-
-def _print_left_out(names: Sequence[str]) -> None:
-    more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
-    if names:
-        put(f"{'left out':<12}{', '.join(names[:_MOST])}{more} (not covered by the certificate)")
-
-
-def _print(found: CertificateReport) -> None:
-    count = sum(found.isolation.values())
-    put(*found.problems[:_MOST])
-    if len(found.problems) > _MOST:
-        put(f"... and {len(found.problems) - _MOST:,} more problems")
-    put(f"{found.kind:<12}{found.name}, {counted(count, 'replay')}")
-    put(f"{'isolation':<12}{', '.join(f'{level:.40} ({number:,})' for level, number in list(found.isolation.items())[:10]) or 'none'}")
-    put(f"{'referee':<12}{found.referee.version:.40}, Python {found.python:.40}, code {found.referee.code[:16]}")
-    put(f"{'signed':<12}{found.time:.40}, by the clock of the signer's machine")
-    put(f"{'fingerprint':<12}{found.fingerprint}")
-    _print_left_out(found.left_out)
-    put(*found.notes)
-    if not found.ok:
-        put(f"{counted(len(found.problems), 'problem')}.")
-        return
-    files = f" {counted(found.files, 'file')} compared, as certified." if found.files else ""
-    if found.is_by_key:
-        put(f"Good: signed by the given key.{files}")
-    else:
-        put(f"Good: nothing has changed since somebody with this fingerprint signed it.{files}")
-        put("This does not prove who that is; give the signer's public key with --key.")
 
 
 def reveal_grading(folder: Path, *, as_json: bool) -> None:

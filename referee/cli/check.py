@@ -16,7 +16,7 @@ from referee.cli.front import AUTHORS, GRADERS
 from referee.cli.options import BotIsolation, Game, bot_argument, seat_option
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
-from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE
+from referee.isolation.limits import ISOLATED_CGROUP
 from referee.match.options import checked_isolation
 from referee.support.packages import EXTRAS, install_command, missing_of_extras
 from referee.support.words import program
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from referee.author.check.check import Check, CheckResult
     from referee.author.check.run import Report, Request
-    from referee.isolation.diagnosis import Diagnosis
 
 #: A bot that fails this check is checked again as a whole: nothing else is known of it.
 _STARTS = "starts"
@@ -209,14 +208,6 @@ def _hint(request: Request, report: Report) -> None:
     say(f"Next:  {program()} play {play_words(request.game, request.settings, {report.seats[0]: request.bot})}")
 
 
-_PROMISES = {
-    ISOLATED_CGROUP: "everything, with hard caps on memory and processes",
-    ISOLATED: "everything, memory by a watchdog",
-    LIMITS: "resource limits and timeouts: for your own bots only",
-    NONE: "nothing",
-}
-
-
 @app.command(rich_help_panel=GRADERS)
 @command
 def doctor(as_json: JsonFlag = False) -> None:
@@ -230,37 +221,18 @@ def doctor(as_json: JsonFlag = False) -> None:
     if as_json:
         put_json({**found.to_json(), "extras": {name: {"works": not missing, "missing": missing} for name, missing in extras.items()}})
     else:
-        _print_diagnosis(found, extras)
+        put(*found.lines(), *_extras_lines(extras), "")
+        if found.is_strict:
+            put(*found.conclusion())
+        else:
+            say("referee: Strict isolation is not available here; each FAIL above shows its remedy (see docs/isolation.md).")
     if not found.is_strict:
         raise typer.Exit(1)
 
 
-def _print_diagnosis(found: Diagnosis, extras: dict[str, list[str]]) -> None:
-    width = max(len(check.name) for check in found.checks)
-    variant = ""
-    for check in found.checks:
-        if check.variant != variant:
-            variant = check.variant
-            put("", f"In a sandbox entered as {variant}:")
-        put(f"  {'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {check.seen}")
-        if not check.ok:
-            put(f"        {'':<{width}}  -> {check.remedy}")
-    put("")
-    for level in LEVELS:
-        there = level in found.levels
-        why = "" if there else f"; missing: {found.missing(level)}"
-        put(f"  {'yes' if there else 'no ':<4}  {level:<{len(ISOLATED_CGROUP)}}  {_PROMISES[level]}{why}")
-    if extras:
-        put("", "What the extras of this installation offer:")
+def _extras_lines(extras: dict[str, list[str]]) -> list[str]:
+    lines = ["", "What the extras of this installation offer:"] if extras else []
     for name, missing in extras.items():
-        put(f"  {'no ' if missing else 'yes':<4}  {name:<{len(ISOLATED_CGROUP)}}  {EXTRAS[name]}")
-        if missing:
-            put(f"        {'':<{len(ISOLATED_CGROUP)}}  -> {install_command(*missing)}")
-    put("")
-    if found.is_strict:
-        if not all(check.ok for check in found.checks):
-            put("Strict isolation does not need the checks that fail above; docs/isolation.md lists what they would add.")
-        put(f"Strict isolation is available: {found.levels[0]}. {found.stopping}")
-        put(f"Try:  {program()} play --isolation strict searcher evader")
-    else:
-        say("referee: Strict isolation is not available here; each FAIL above shows its remedy (see docs/isolation.md).")
+        lines.append(f"  {'no ' if missing else 'yes':<4}  {name:<{len(ISOLATED_CGROUP)}}  {EXTRAS[name]}")
+        lines += [f"        {'':<{len(ISOLATED_CGROUP)}}  -> {install_command(*missing)}"] if missing else []
+    return lines

@@ -142,8 +142,8 @@ def serve(
     from referee.arena.arena import open_arena
     from referee.arena.invitations import address
     from referee.arena.season_store import SeasonStore
+    from referee.arena.season_work import SeasonWork
     from referee.arena.server import ArenaServer
-    from referee.cli.season_work import SeasonWork
     from referee.isolation.choose import choose
     from referee.web import serve as pages
 

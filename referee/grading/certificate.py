@@ -33,10 +33,11 @@ from referee.replay.paths import SUFFIX
 from referee.replay.reader import read_head, read_lines
 from referee.support.escape import escape
 from referee.support.files import write_whole
+from referee.support.words import counted
 from referee.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Sequence
 
     from referee.games.game import Json
 
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 _FORMAT = 2
 #: What is signed begins with this, so that no signature for another purpose can be taken for that of a certificate.
 _PREFIX = b"referee certificate %d\n"
+#: The most problems and files that are listed for people.
+_MOST = 20
 #: Room for the hashes of half a million files.
 _MOST_BYTES = 128 << 20
 #: The certificate itself, in the folder that it covers.
@@ -98,6 +101,38 @@ class CertificateReport(CheckReport, _Signed):
     files: int
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """Return the result for people."""
+        lines = list(self.problems[:_MOST])
+        if len(self.problems) > _MOST:
+            lines.append(f"... and {len(self.problems) - _MOST:,} more problems")
+        levels = ", ".join(f"{level:.40} ({number:,})" for level, number in list(self.isolation.items())[:10])
+        lines += [
+            f"{self.kind:<12}{self.name}, {counted(sum(self.isolation.values()), 'replay')}",
+            f"{'isolation':<12}{levels or 'none'}",
+            f"{'referee':<12}{self.referee.version:.40}, Python {self.python:.40}, code {self.referee.code[:16]}",
+            f"{'signed':<12}{self.time:.40}, by the clock of the signer's machine",
+            f"{'fingerprint':<12}{self.fingerprint}",
+            *left_out_lines(self.left_out),
+            *self.notes,
+        ]
+        if not self.ok:
+            return [*lines, f"{counted(len(self.problems), 'problem')}."]
+        files = f" {counted(self.files, 'file')} compared, as certified." if self.files else ""
+        if self.is_by_key:
+            return [*lines, f"Good: signed by the given key.{files}"]
+        return [
+            *lines,
+            f"Good: nothing has changed since somebody with this fingerprint signed it.{files}",
+            "This does not prove who that is; give the signer's public key with --key.",
+        ]
+
+
+def left_out_lines(names: Sequence[str]) -> list[str]:
+    """Return which files of a folder a certificate leaves out, as a line; nothing if it covers all."""
+    more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
+    return [f"{'left out':<12}{', '.join(names[:_MOST])}{more} (not covered by the certificate)"] if names else []
 
 
 def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:

@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.isolation import bubblewrap, cgroups, probe
 from referee.isolation.entry import VARIANT_A, VARIANT_B
 from referee.isolation.level import Isolation
-from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
+from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE, Limits
 from referee.isolation.probe import SandboxCheck
+from referee.support.words import program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _DELEGATE = "Run it as: systemd-run --user --scope -p Delegate=yes referee ... (docs/isolation.md)"
 _MOUNT = "Give the referee a control group that it may write to; containers often show it read-only (docs/isolation.md)"
+
+
+_PROMISES = {
+    ISOLATED_CGROUP: "everything, with hard caps on memory and processes",
+    ISOLATED: "everything, memory by a watchdog",
+    LIMITS: "resource limits and timeouts: for your own bots only",
+    NONE: "nothing",
+}
 
 
 class Diagnosis(NamedTuple):
@@ -50,6 +59,32 @@ class Diagnosis(NamedTuple):
             "freezer": self.holds,
             "checks": [check.to_json() for check in self.checks],
         }
+
+    def lines(self) -> list[str]:
+        """Return the checks and the levels for people."""
+        width, variant, lines = max(len(check.name) for check in self.checks), "", []
+        for check in self.checks:
+            if check.variant != variant:
+                variant = check.variant
+                lines += ["", f"In a sandbox entered as {variant}:"]
+            lines.append(f"  {'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {check.seen}")
+            lines += [] if check.ok else [f"        {'':<{width}}  -> {check.remedy}"]
+        lines.append("")
+        for level in LEVELS:
+            there = level in self.levels
+            why = "" if there else f"; missing: {self.missing(level)}"
+            lines.append(f"  {'yes' if there else 'no ':<4}  {level:<{len(ISOLATED_CGROUP)}}  {_PROMISES[level]}{why}")
+        return lines
+
+    def conclusion(self) -> list[str]:
+        """Return what follows where strict isolation is available."""
+        lines = [
+            f"Strict isolation is available: {self.levels[0]}. {self.stopping}",
+            f"Try:  {program()} play --isolation strict searcher evader",
+        ]
+        if all(check.ok for check in self.checks):
+            return lines
+        return ["Strict isolation does not need the checks that fail above; docs/isolation.md lists what they would add.", *lines]
 
 
 _GROUPS = ("control groups: caps", "control groups: freezer", "control groups: time")

@@ -16,21 +16,45 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referee.cli.app import say
 from referee.errors import RefereeError
+from referee.support.escape import message
 from referee.support.processes import start_module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import SeasonStore
+    from referee.league.values import MatchRecord, MatchTask
     from referee.league.workers import Workers
 
 #: How often a process looks for work, and how long it waits after a failure, in seconds.
 _PAUSE, _LONG_PAUSE = 0.2, 5.0
 #: How long a process may take to end, in seconds.
 _PATIENCE = 30.0
+
+
+def say(text: str) -> None:
+    """Print a sentence for the person who runs the server."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{message(text)}\n")
+
+
+class _Notes:
+    """Says what people should see at once; implements ``engine.ProgressListener``."""
+
+    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+        """A match is done: the standings tell of it."""
+
+    def said(self, text: str) -> None:
+        """Say a sentence."""
+        say(text)
+
+    def decided(self, why: str) -> None:
+        """A season is never decided."""
+
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
+        """There is no progress to show."""
 
 
 class SeasonWork:
@@ -91,7 +115,6 @@ def _check(given: dict[str, Any]) -> None:
 def _play(given: dict[str, Any]) -> None:
     """Play for ever. When a version is added, go on with other workers, which know it."""
     from referee.arena.engine import ArenaEngine
-    from referee.cli.league_output import progress
     from referee.league.workers import Workers, open_pool
 
     workers = Workers(*given["workers"])
@@ -100,8 +123,8 @@ def _play(given: dict[str, Any]) -> None:
             schedule = opened.plan()
             if len(schedule.playing()) >= 2:
                 pool = open_pool(schedule.terms, schedule.teams, opened.replays, store, workers, say)
-                with contextlib.closing(pool), progress(store, lambda *_: [], is_quiet=True) as watch:
-                    ArenaEngine(store, pool, schedule, watch).run()
+                with contextlib.closing(pool):
+                    ArenaEngine(store, pool, schedule, _Notes()).run()
             while opened.versions == store.versions():
                 time.sleep(_PAUSE)
 
