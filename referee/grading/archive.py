@@ -22,7 +22,6 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 from referee.errors import PlayerError, RefereeError, UsageError
 from referee.isolation import submission
 from referee.isolation.submission import ARCHIVES, KINDS, MOST_BYTES, MOST_DEPTH, OTHER_ARCHIVES, Count, refusal
-from referee.support.escape import escape
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def unpack(path: Path, target: Path, label: str) -> None:
 
     ``label`` is the submission's name in messages. RefereeError if the referee itself fails, for instance because the disk is full.
     """
-    count = Count(f"'{escape(label, 120)}'", is_submission=True)
+    count = Count(f"'{label:.120}'", is_submission=True)
     with _open(path, count.label, is_class=False) as entries, _opened(target) as top:
         for entry in entries:
             count.add_entry()
@@ -96,7 +95,7 @@ def unpack_class(path: Path, target: Path, is_wrapper: Callable[[str, Collection
     Each file or folder at its top is one submission with its own limits. A folder around all others is left out if ``is_wrapper`` of its
     name and the names in it is true. UsageError if the whole archive can't be read.
     """
-    shown = f"'{escape(path.name, 120)}'"
+    shown = f"'{path.name:.120}'"
     counts: dict[str, Count] = {}
     refused: dict[str, str] = {}
     try:
@@ -106,7 +105,7 @@ def unpack_class(path: Path, target: Path, is_wrapper: Callable[[str, Collection
             for entry in entries:
                 name = next(iter(_split(entry.name)[depth:]), "")
                 name = entry.name if name in ("", "..") else name
-                count = counts.setdefault(name, Count(f"'{escape(name, 120)}'", is_submission=True))
+                count = counts.setdefault(name, Count(f"'{name:.120}'", is_submission=True))
                 try:
                     parts = _parts(entry.name, count.label)[depth:]
                     if parts and name not in refused and not any(is_ignored(part) for part in parts):
@@ -144,7 +143,7 @@ def _split(name: str) -> tuple[str, ...]:
 
 def _parts(name: str, label: str) -> tuple[str, ...]:
     """Return the parts of an entry's path, () for the top folder. PlayerError for a path that leads out or can't exist."""
-    shown = f"'{escape(name, 80)}'"
+    shown = f"'{name:.80}'"
     if name.startswith("/") or re.match(r"[A-Za-z]:/", name):
         raise refusal(label, f"has an absolute path: {shown}; pack it with relative ones.")
     parts = _split(name)
@@ -181,18 +180,18 @@ def _reading(label: str) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 - a hostile archive makes zipfile and tarfile raise almost anything
         if isinstance(error, OSError) and error.errno in OWN_FAILURES:
             raise _own_failure(error) from None
-        why = escape(str(error) or type(error).__name__, 120).rstrip(".")
+        why = (str(error) or type(error).__name__).rstrip(".")
         raise refusal(label, f"is an archive that can't be read: {why}; pack it again.") from None
 
 
 def _own_failure(error: OSError) -> RefereeError:
-    where = f"'{escape(str(error.filename), 200)}'" if error.filename else "The submissions"
+    where = f"'{error.filename}'" if error.filename else "The submissions"
     return RefereeError(f"{where} can't be unpacked: {error.strerror or error}.")
 
 
 def _put(entry: _ArchiveEntry, parts: tuple[str, ...], top: int, count: Count) -> None:
     """Make one file or folder below the open folder ``top``."""
-    shown = f"'{escape(entry.name, 200)}'"
+    shown = f"'{entry.name}'"
     if entry.trouble:
         raise refusal(count.label, f"has {entry.trouble}: {shown}; take it out.")
     if not parts:

@@ -24,7 +24,6 @@ from referee.isolation.limits import size_text
 from referee.isolation.submission import MOST_BYTES, MOST_FILES
 from referee.league import teams
 from referee.players.spec import resolve
-from referee.support.escape import escape
 from referee.support.files import write_whole
 from referee.support.packages import install_command
 
@@ -122,9 +121,7 @@ def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, s
     if not 30 <= seconds <= 86_400:
         raise UsageError(f"--deadline is {seconds:g}, but must be from 30 to 86,400 seconds.")
     if os.path.lexists(out):
-        raise UsageError(
-            f"{escape(str(out), 200)} is there already, and its seed may be in use; move it away, or name another file with --out."
-        )
+        raise UsageError(f"{out} is there already, and its seed may be in use; move it away, or name another file with --out.")
     rubric = load(rubric_path)
     text = rubric.text
     notes = []
@@ -149,7 +146,7 @@ def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, s
     try:
         write_whole(out, buffer.getvalue())
     except OSError as error:
-        raise UsageError(f"The zip {escape(str(out), 200)} can't be written: {error.strerror or error}.") from None
+        raise UsageError(f"The zip {out} can't be written: {error.strerror or error}.") from None
     if 2 * rubric.options.limits.memory_bytes > _MEMORY_BYTES:
         notes.append(
             f"Two bots may use {size_text(rubric.options.limits.memory_bytes)} each; Gradescope's smallest container has {size_text(_MEMORY_BYTES)} in all. "
@@ -173,8 +170,8 @@ def _opponents(rubric: Rubric) -> dict[str, tuple[bytes, int]]:
             for path in _files(source):
                 if not path.is_relative_to(home):
                     raise UsageError(
-                        f"The opponent {_quoted(test.against)} of the test {_quoted(test.name)} has files outside the rubric's folder: "
-                        f"{_quoted(path)}. Move them into {_quoted(home)}, so that they can be packed."
+                        f"The opponent '{test.against}' of the test '{test.name}' has files outside the rubric's folder: "
+                        f"'{path}'. Move them into '{home}', so that they can be packed."
                     )
                 data = path.read_bytes()
                 size += len(data)
@@ -184,7 +181,7 @@ def _opponents(rubric: Rubric) -> dict[str, tuple[bytes, int]]:
                 found[place] = (data, 0o755 if path.stat().st_mode & 0o100 else 0o644)
                 if size > MOST_BYTES or len(found) > MOST_FILES:
                     raise UsageError(
-                        f"The opponents have more than {MOST_FILES:,} files or {MOST_BYTES >> 20} MiB; keep the bots' own files alone in {_quoted(home)}."
+                        f"The opponents have more than {MOST_FILES:,} files or {MOST_BYTES >> 20} MiB; keep the bots' own files alone in '{home}'."
                     )
     return found
 
@@ -256,7 +253,3 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes, mode: int) -> None:
     entry.external_attr = (0o100000 | mode) << 16
     entry.compress_type = zipfile.ZIP_DEFLATED
     archive.writestr(entry, data)
-
-
-def _quoted(text: object) -> str:
-    return f"'{escape(str(text), 200)}'"

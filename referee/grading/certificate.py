@@ -143,9 +143,7 @@ def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
     try:
         files, left = _covered(folder)
         if busy := _OF_OPEN_STORES & files.keys():
-            raise UsageError(
-                f"{escape(str(folder / min(busy)))} is there: another program has the store open. Wait until it has closed it."
-            )
+            raise UsageError(f"{folder / min(busy)} is there: another program has the store open. Wait until it has closed it.")
         hashes: dict[str, Json] = {name: hash_of(path) for name, path in files.items()}
     except OSError as error:
         raise UsageError(_unreadable(error)) from None
@@ -167,7 +165,7 @@ def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
     try:
         write_whole(path, (canonical(body) + "\n").encode())
     except OSError as error:
-        raise UsageError(f"The certificate can't be written to {escape(str(path))}: {error.strerror or error}.") from None
+        raise UsageError(f"The certificate can't be written to {path}: {error.strerror or error}.") from None
     return path, signing.fingerprint(public), left
 
 
@@ -199,7 +197,7 @@ def check(path: Path, key: str | None = None, folder: Path | None = None, part: 
                 "An earlier version wrote this certificate. It covers only the files that it names: others may have been changed or added."
             )
         if part:
-            notes.append(f"Only {escape(str(part))} was compared, not the rest of the certified folder.")
+            notes.append(f"Only {part} was compared, not the rest of the certified folder.")
     facts = {"fingerprint": print_, "is_by_key": is_by_key, "files": len(files), "left_out": left, "problems": problems, "notes": notes}
     return CertificateReport.model_validate({**body, **facts}, strict=False)
 
@@ -223,7 +221,7 @@ def _wanted(key: str) -> str:
     if len(text) == 64 and not set(text) - set("0123456789abcdef"):
         return text
     if not os.path.lexists(key):
-        raise UsageError(f"{escape(str(key))} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
+        raise UsageError(f"{key} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
     return signing.fingerprint(signing.read_public(Path(key)))
 
 
@@ -232,14 +230,14 @@ def _files_of(found: Certificate, part: str) -> dict[str, str]:
     top = "" if part == "." else f"{part}/"
     files = {name.removeprefix(top): value for name, value in found.files.items() if name.startswith(top)}
     if top and not files:
-        raise UsageError(f"The certificate names no file in {escape(top, 200)}.")
+        raise UsageError(f"The certificate names no file in {top}.")
     return files
 
 
 def _compare(folder: Path, files: dict[str, str], *, covers_all: bool) -> tuple[list[str], list[str]]:
     """Compare a folder with a manifest. Return a sentence for each problem, and the names of the files that aren't covered."""
     if not folder.is_dir():
-        raise UsageError(f"{escape(str(folder))} is not a folder.")
+        raise UsageError(f"{folder} is not a folder.")
     try:
         here, left = _covered(folder)
     except OSError as error:
@@ -253,14 +251,14 @@ def _compare(folder: Path, files: dict[str, str], *, covers_all: bool) -> tuple[
             try:
                 what = change(here[name], files[name])
             except OSError as error:
-                what = f"it can't be read ({escape(error.strerror or str(error), 100).rstrip('.')})."
+                what = f"it can't be read ({(error.strerror or str(error)).rstrip('.')})."
         elif covers_all:
             why = "; a program that has the store open makes it" if name in _OF_OPEN_STORES else ""
             what = f"it is not in the certificate{why}."
         else:
             left.append(name)
         if what:
-            problems.append(f"{escape(name, 200)}: {what}")
+            problems.append(f"{name}: {what}")
     return problems, left
 
 
@@ -295,17 +293,17 @@ def _heads(replays: Iterable[Path]) -> dict[str, dict[str, int]]:
 def _stored(folder: Path) -> dict[str, Json]:
     """Return what a certificate says of the store of a folder. RefereeError if there is none, if it can't be read or if it is in use."""
     if not folder.is_dir():
-        raise UsageError(f"{escape(str(folder))} is not a folder.")
+        raise UsageError(f"{folder} is not a folder.")
     if (folder / _PRIVATE / FILE).is_file():
         with Store.open(folder / _PRIVATE) as store:
             facts = store.fact("grading")
             if facts is None:
-                raise UsageError(f"{escape(str(folder))} holds a grading that was never begun.")
+                raise UsageError(f"{folder} holds a grading that was never begun.")
             about = {"kind": "grading", **{name: facts[name] for name in ("name", "game", "rules")}}
             own = {"rubric_sha256": _digest(facts["text"]), "seed_sha256": seed_hash(facts["seed"])}
             return {**about, **own, **_matches(store, {opponent_name(test["against"]) for test in facts["tests"]})}
     if not (folder / FILE).is_file() and not (folder / REPLAYS).is_dir():
-        raise UsageError(f"{escape(str(folder))} is the folder of no grading and of no league.")
+        raise UsageError(f"{folder} is the folder of no grading and of no league.")
     with closing(open_league(folder)) as opened:
         facts = opened.league.to_json()
         about = {"kind": "league", "name": opened.league.name, "game": opened.league.game, "rules": opened.league.rules}
@@ -317,7 +315,7 @@ def _stored(folder: Path) -> dict[str, Json]:
 
 def _matches(store: Store, opponents: Container[str] = ()) -> dict[str, Json]:
     if store.is_claimed():
-        raise UsageError(f"{escape(str(store.where))} is in use: its matches are being played. Wait until they are over.")
+        raise UsageError(f"{store.where} is in use: its matches are being played. Wait until they are over.")
     counts = store.counts()
     teams = {team.name: team.hash for team in store.teams()}
     return {
@@ -332,4 +330,4 @@ def _digest(text: str) -> str:
 
 
 def _unreadable(error: OSError) -> str:
-    return f"{escape(str(error.filename))} can't be read: {error.strerror or error}."
+    return f"{error.filename} can't be read: {error.strerror or error}."

@@ -15,7 +15,6 @@ from referee.grading.grading import open_grading
 from referee.grading.rubric import load
 from referee.grading.submissions import single
 from referee.league.local import LocalPool
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 #: Places in Gradescope's container, from its folder /autograder on.
 SUBMISSION, RESULTS, METADATA, GRADING = "submission", "results/results.json", "submission_metadata.json", "grading"
-_LONGEST_SAID = 2_000
 
 
 class Graded(NamedTuple):
@@ -118,7 +116,7 @@ class _ResultsWriter:
 
     def said(self, text: str) -> None:
         """Tell the instructor."""
-        self._say(escape(text, _LONGEST_SAID))
+        self._say(text)
 
     def decided(self, why: str) -> None:
         """A grading is played to its end."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import UsageError
 from referee.grading.archive import is_archive, is_ignored, without_suffix
 from referee.isolation.submission import KINDS
-from referee.support.escape import escape
 from referee.support.files import open_regular
 from referee.support.packages import install_command
 from referee.support.words import counted
@@ -104,12 +103,12 @@ def is_wrapper(name: str, inner: Collection[str], programs: Collection[str], lay
     is_class = METADATA in inner or any(_MOODLE.fullmatch(entry) or _CANVAS.fullmatch(entry) or is_known(entry) for entry in names)
     if not is_class and (len(names) < 2 or any(entry.partition(".")[0] in programs for entry in names)):
         return False
-    shown = ", ".join(f"'{escape(entry, 80)}' of {escape(stem(entry), 80)}" for entry in names[:_MOST_NAMED])
+    shown = ", ".join(f"'{entry:.80}' of {stem(entry):.80}" for entry in names[:_MOST_NAMED])
     raise UsageError(
-        f"It isn't certain how the submissions are laid out: there is only the folder '{escape(name, 80)}'. Read as plain, it is one submission, "
-        f"of {escape(name, 80)}. Read as the folder around a class, it holds {counted(len(names), 'submission')}: {shown or 'none'}"
+        f"It isn't certain how the submissions are laid out: there is only the folder '{name:.80}'. Read as plain, it is one submission, "
+        f"of {name:.80}. Read as the folder around a class, it holds {counted(len(names), 'submission')}: {shown or 'none'}"
         f"{', as ' + METADATA + ' says' if METADATA in inner else ''}. For the first, add --layout plain; for the second, name the folder "
-        f"'{escape(name, 80)}' itself (unpack an archive first), or its platform with --layout."
+        f"'{name:.80}' itself (unpack an archive first), or its platform with --layout."
     )
 
 
@@ -132,16 +131,14 @@ def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collecti
                     # Tools leave such files and folders behind, but a file with a suffix may be a program.
                     if kind != stat.S_IFREG or "." not in entry.name.lstrip("."):
                         continue
-                    reasons.setdefault(
-                        entry.name, f"The submission '{escape(entry.name, 120)}' has a name that begins with a dot; rename it."
-                    )
+                    reasons.setdefault(entry.name, f"The submission '{entry.name:.120}' has a name that begins with a dot; rename it.")
                 kinds[entry.name] = kind
     except OSError as error:
-        raise UsageError(f"The folder '{escape(str(top), 200)}' can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"The folder '{top}' can't be read: {error.strerror or error}.") from None
     for name, kind in kinds.items():
         if name not in reasons and kind not in (stat.S_IFREG, stat.S_IFDIR):
             what = "a link" if kind == stat.S_IFLNK else KINDS.get(kind, "no ordinary file")
-            reasons[name] = f"The submission '{escape(name, 120)}' is {what}; put the file or folder itself there."
+            reasons[name] = f"The submission '{name:.120}' is {what}; put the file or folder itself there."
     names = sorted({*kinds, *refused})
     layout = _layout(top, [name for name in names if name in kinds] or names, kinds) if layout == AUTO else layout
     found: list[Found] = []
@@ -156,9 +153,7 @@ def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collecti
     found += _canvas(top, canvas, reasons)
     others = [name for name in names if name not in moodle and name not in canvas]
     if layout in (CANVAS, MOODLE) and others == names and names:
-        raise UsageError(
-            f"No name in '{escape(str(top), 200)}' is one of {layout}, such as '{escape(names[0], 80)}'; choose another --layout."
-        )
+        raise UsageError(f"No name in '{top}' is one of {layout}, such as '{names[0]:.80}'; choose another --layout.")
     found += _plain(top, others, kinds, reasons, _shared(others) if layout == GITHUB else "")
     return sorted(found, key=lambda item: (item.name.casefold(), item.name, item.student))
 
@@ -177,7 +172,7 @@ def _layout(top: Path, names: Sequence[str], kinds: Mapping[str, int]) -> str:
         if other is None:
             return GRADESCOPE
         raise UsageError(
-            f"It isn't certain how the submissions are laid out: {METADATA} is that of a Gradescope export, but '{escape(other, 80)}' isn't "
+            f"It isn't certain how the submissions are laid out: {METADATA} is that of a Gradescope export, but '{other:.80}' isn't "
             f"named as in one (submission_123456). Take out what doesn't belong there, or add --layout {GRADESCOPE} or --layout {PLAIN}."
         )
     counts = {CANVAS: len(_matching(_CANVAS, names)), MOODLE: len(_matching(_MOODLE, names))}
@@ -186,12 +181,12 @@ def _layout(top: Path, names: Sequence[str], kinds: Mapping[str, int]) -> str:
         return whole[0]
     if any(counts.values()):
         read_as = [
-            f"as {layout}, {count:,} of {len(names):,} are named by it, such as {_quoted(pattern, names)}"
+            f"as {layout}, {count:,} of {len(names):,} are named by it, such as {_example(pattern, names)}"
             for (layout, count), pattern in zip(counts.items(), (_CANVAS, _MOODLE), strict=True)
             if count
         ]
         other = next((name for name in names if not _CANVAS.fullmatch(name) and not _MOODLE.fullmatch(name)), None)
-        plain = "" if other is None else f"; as plain, each is named after its student, such as '{escape(other, 80)}'"
+        plain = "" if other is None else f"; as plain, each is named after its student, such as '{other:.80}'"
         raise UsageError(
             f"It isn't certain how the submissions are laid out: read {'; '.join(read_as)}{plain}. Take out what doesn't belong there, or add "
             f"{' or '.join(f'--layout {layout}' for layout in (*(each for each, count in counts.items() if count), PLAIN))}."
@@ -200,8 +195,8 @@ def _layout(top: Path, names: Sequence[str], kinds: Mapping[str, int]) -> str:
     return GITHUB if names and is_github else PLAIN
 
 
-def _quoted(pattern: re.Pattern[str], names: Iterable[str]) -> str:
-    return f"'{escape(next(iter(_matching(pattern, names))), 80)}'"
+def _example(pattern: re.Pattern[str], names: Iterable[str]) -> str:
+    return f"'{next(iter(_matching(pattern, names))):.80}'"
 
 
 def _metadata(path: Path) -> dict[str, Any]:
@@ -226,7 +221,9 @@ def _metadata(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"The file {METADATA} can't be read: {error.strerror or error}.") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UsageError(f"The file {METADATA} is not valid YAML: {escape(str(error), 200)}; download the submissions again.") from None
+        raise UsageError(
+            f"The file {METADATA} is not valid YAML: {' '.join(str(error).split()):.200}; download the submissions again."
+        ) from None
     if not isinstance(content, dict):
         raise UsageError(f"The file {METADATA} has no submissions; download the submissions again.")
     return {str(name): value for name, value in content.items()}
@@ -248,7 +245,7 @@ def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, Any], re
         attempt = (str(facts.get(":created_at") or ""), int(match[1]) if match and len(match[1]) < 20 else 0)
         reason = reasons.get(name, "")
         if name not in names:
-            reason = f"The submission '{escape(name, 120)}' is named in {METADATA}, but it is not in the download; download it again."
+            reason = f"The submission '{name:.120}' is named in {METADATA}, but it is not in the download; download it again."
         for person in people if isinstance(people, list) and people else [{}]:
             known = {key: str(person.get(key) or "").strip() for key in (":sid", ":email", ":name")} if isinstance(person, dict) else {}
             sid, email, full_name = (known.get(key, "") for key in (":sid", ":email", ":name"))
@@ -290,7 +287,7 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
         full_name, number = first["name"], first["number"] or ""
         reason = next((reasons[name] for name in files if reasons.get(name)), "")
         if not files:
-            reason = f"The submission '{escape(group[0], 120)}' is a text and no file; a bot is a file."
+            reason = f"The submission '{group[0]:.120}' is a text and no file; a bot is a file."
         whole = [name for name in files if kinds.get(name) == stat.S_IFDIR]
         if len(whole) > 1 or (whole and len(files) > 1):
             reason = reason or _several(files)
@@ -312,7 +309,7 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
 
 
 def _several(names: Iterable[str]) -> str:
-    shown = " and ".join(f"'{escape(name, 120)}'" for name in names)
+    shown = " and ".join(f"'{name:.120}'" for name in names)
     return f"There are several submissions of the same student: {shown}; keep one."
 
 
@@ -331,7 +328,7 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
         person = names[name]["name"] or ""
         reason = next((reasons[name] for name in files if reasons.get(name)), "")
         if not files:
-            reason = f"The submission '{escape(name, 120)}' is a text or a link and no file; a bot is a file."
+            reason = f"The submission '{name:.120}' is a text or a link and no file; a bot is a file."
         pieces = tuple((str(top / name), place) for place, name in sorted(_places(files, names).items()))
         found.append(
             Found(
@@ -356,7 +353,7 @@ def _unclear(top: Path, name: str, numbers: tuple[str, str], platform: str) -> F
     of two numbers is the rest of a name or the beginning of a file's.
     """
     reason = (
-        f"The submission '{escape(name, 120)}' could be that of {escape(numbers[0], 60)} or of {escape(numbers[1], 60)}, because its name can be "
+        f"The submission '{name:.120}' could be that of {numbers[0]:.60} or of {numbers[1]:.60}, because its name can be "
         "divided in two ways; rename it so that the file's own name begins with a letter and has no second number."
     )
     return Found(name, ((str(top / name), name),), stem(name), reason=reason, person=f"{platform} {name}")

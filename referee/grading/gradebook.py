@@ -22,7 +22,6 @@ from referee.grading.marks import public
 from referee.grading.values import AFTER_DUE, MISSING
 from referee.replay.paths import content
 from referee.support.csv_text import foreign_cell, guarded
-from referee.support.escape import escape
 from referee.support.files import write_whole
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def fill(export: Path, grades: Grades, out: Path, column: str | None = None, *, 
 
 
 def _read(path: Path) -> _Sheet:
-    name = f"The file {escape(str(path))}"
+    name = f"The file {path}"
     try:
         text = content(path, name, _MOST_BYTES).decode("utf-8")
     except UnicodeDecodeError:
@@ -129,7 +128,7 @@ def _read(path: Path) -> _Sheet:
     head = [cell.strip() for cell in rows[0]]
     twice = next((cell for cell in head if cell and head.count(cell) > 1), None)
     if twice is not None:
-        raise UsageError(f"{name} has two columns '{escape(twice, 80)}'.")
+        raise UsageError(f"{name} has two columns '{twice:.80}'.")
     for number_, row in enumerate(rows[1:], 2):
         if len(row) > len(head):
             raise UsageError(f"{name}, row {number_}: there are more cells than columns.")
@@ -151,7 +150,7 @@ def _canvas(sheet: _Sheet, grades: Grades, out: Path, column: str | None, *, aft
     notes = _left_out(grades, after_due=after_due)
     maximum = grades.rubric.maximum
     if _NUMBER.fullmatch(limit) and abs(float(limit.replace(",", ".")) - maximum) > 0.005:
-        notes.append(f"'{escape(sheet.head[at], 80)}' has {limit} points in Canvas, but the rubric has {number(maximum)}.")
+        notes.append(f"'{sheet.head[at]:.80}' has {limit} points in Canvas, but the rubric has {number(maximum)}.")
     numbers = [row for row, is_one in enumerate(is_student) if is_one]
     matched = _match(grades, sheet, numbers, _CANVAS_IDS, _canvas_name)
     has_comma = any(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in limits or ())
@@ -187,10 +186,10 @@ def _canvas_column(sheet: _Sheet, grades: Grades, column: str | None, limits: Se
         fitting = fitting or [at for at, found in known.items() if column.strip() in (found[1], found[2])]
     if len(fitting) == 1:
         return fitting[0]
-    names = ", ".join(f"'{escape(sheet.head[at], 80)}'" for at in fitting or known) or "none"
+    names = ", ".join(f"'{sheet.head[at]:.80}'" for at in fitting or known) or "none"
     if fitting:
         raise UsageError(f"{sheet.name} has more than one column that fits: {names}; name one of them with its number.")
-    wanted = f"'{escape(grades.rubric.name if column is None else column, 80)}'"
+    wanted = f"'{(grades.rubric.name if column is None else column):.80}'"
     raise UsageError(f"{sheet.name} has no assignment {wanted} that can be changed; its assignments are: {names}.")
 
 

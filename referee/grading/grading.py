@@ -26,7 +26,6 @@ from referee.league.teams import changed
 from referee.league.teams import team as read_team
 from referee.league.worker import Played, Void
 from referee.match.options import MatchOptions
-from referee.support.escape import escape
 from referee.support.files import write_whole
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class OpenGrading:
         self.store = store
         facts = store.fact("grading")
         if facts is None:
-            raise UsageError(f"{_quoted(folder)} holds a grading that was never begun; begin it again, with SUBMISSIONS and --rubric.")
+            raise UsageError(f"{folder} holds a grading that was never begun; begin it again, with SUBMISSIONS and --rubric.")
         self.rubric = _rubric(facts)
         self._read()
 
@@ -136,7 +135,7 @@ class OpenGrading:
         self._stop_others({name for name, row in rows.items() if row.status == OK})
         self.retry()
         return [
-            f"The submission of {escape(name, 60)} has changed since it was marked ({changed(team, stored[name])[0]}); it is marked anew."
+            f"The submission of {name} has changed since it was marked ({changed(team, stored[name])[0]}); it is marked anew."
             for name, team in renewed.items()
             if team.hash != stored[name].hash
         ]
@@ -238,8 +237,8 @@ class OpenGrading:
         """Plan all matches of a student anew. UsageError if nothing of this student is graded."""
         graded = [submission.student for submission in self.submissions if submission.status == OK]
         if student not in graded:
-            known = ", ".join(escape(name, 60) for name in graded[:10])
-            raise UsageError(f"No submission of {escape(repr(student), 80)} was graded; the first students are {known}.")
+            known = ", ".join(graded[:10])
+            raise UsageError(f"No submission of {student!r:.80} was graded; the first students are {known}.")
         self._renew({student: self.teams[student]})
 
     def check_files(self) -> None:
@@ -253,7 +252,7 @@ class OpenGrading:
             now = read_team(name, team.players, game, settings, Path(team.home), tuple(team.players), team.hash)
             if now.hash != team.hash:
                 raise UsageError(
-                    f"The opponent {escape(test.against, 60)} has changed since the grading began ({changed(now, team)[0]}). "
+                    f"The opponent {test.against} has changed since the grading began ({changed(now, team)[0]}). "
                     "Restore it, or grade into another folder with --out."
                 )
 
@@ -333,9 +332,9 @@ def open_grading(folder: Path, rubric: Rubric | None = None) -> Iterator[OpenGra
                 place.mkdir(mode=0o700, parents=True, exist_ok=True)
                 place.chmod(0o700)
         except OSError as error:
-            raise UsageError(f"The folder {_quoted(folder)} can't be made: {error.strerror}. Name another one with --out.") from None
+            raise UsageError(f"The folder {folder} can't be made: {error.strerror}. Name another one with --out.") from None
     elif not (private / FILE).is_file():
-        raise UsageError(f"{_quoted(folder)} is not the folder of a grading. Begin one: referee grade SUBMISSIONS --rubric FILE --out DIR")
+        raise UsageError(f"{folder} is not the folder of a grading. Begin one: referee grade SUBMISSIONS --rubric FILE --out DIR")
     with Store.open(private, create=rubric is not None) as store, store.claim():
         if rubric is not None:
             _begin(store, rubric, folder)
@@ -347,12 +346,12 @@ def _begin(store: Store, rubric: Rubric, folder: Path) -> None:
     if stored is not None:
         if stored["text"] != rubric.text:
             raise UsageError(
-                f"{_quoted(folder)} was graded by another rubric. Grade into another folder with --out, or restore the rubric: "
-                f"{escape(str(folder / PRIVATE / RUBRIC), 200)} is the one that was used."
+                f"{folder} was graded by another rubric. Grade into another folder with --out, or restore the rubric: "
+                f"{folder / PRIVATE / RUBRIC} is the one that was used."
             )
         if stored["isolation"] != rubric.options.isolation:
             raise UsageError(
-                f"{_quoted(folder)} was begun with isolation {stored['isolation']}, not {rubric.options.isolation}. Grade into another folder with "
+                f"{folder} was begun with isolation {stored['isolation']}, not {rubric.options.isolation}. Grade into another folder with "
                 f"--out, or continue with --isolation {stored['isolation']}."
             )
         return
@@ -458,7 +457,3 @@ def _submission(data: Mapping[str, Any]) -> Submission:
     # Earlier versions counted no runs.
     run = 0 if data["status"] == MISSING else 1
     return Submission(**{"run": run, **data, "folder": folder, "identities": tuple(data["identities"])})
-
-
-def _quoted(path: object) -> str:
-    return escape(str(path), 200)

@@ -89,9 +89,9 @@ def _check_names(rows: Sequence[Row], known: Sequence[Submission]) -> None:
             texts = {token.partition(" ")[2] for token in tokens}
             row = next((row for row in rows if row.student not in begun and texts & {escape(text) for text in roster.keys(row)}), None)
             if row is not None:
-                name = escape(old.student, 80)
+                name = old.student
                 raise UsageError(
-                    f"The student '{escape(row.student, 80)}' on the roster is the student '{name}' of an earlier run ({escape(old.person, 80)}), "
+                    f"The student '{row.student}' on the roster is the student '{name}' of an earlier run ({old.person}), "
                     f"who has the marks. Nothing was graded or changed. Write '{name}' into the column 'student' of line {row.line}, or name another folder with --out."
                 )
 
@@ -110,7 +110,7 @@ def _shared(owned: Sequence[Claim], known: Sequence[Submission]) -> list[str]:
     """
     before: dict[str, tuple[str, str]] = {}
     for old in known:
-        shown = f"the submission '{escape(old.name, 80)}' ({escape(old.person, 80)}) of an earlier run"
+        shown = f"the submission '{old.name}' ({old.person}) of an earlier run"
         for token in _tokens(old) if old.name else ():
             before.setdefault(token, (old.student, shown))
     now: dict[str, tuple[str, str]] = {}
@@ -119,7 +119,7 @@ def _shared(owned: Sequence[Claim], known: Sequence[Submission]) -> list[str]:
         item, row = _own(claim), claim.row
         if item.is_named_by_grader or (row is not None and roster.is_file_of(item, row)):
             continue
-        mine = claim.student, f"the submission '{escape(item.name, 80)}' ({_who(item)})"
+        mine = claim.student, f"the submission '{item.name}' ({_who(item)})"
         for token in dict.fromkeys((escape(item.person), *(f"mail {escape(address)}" for address in item.addresses))):
             kind, _, text = token.partition(" ")
             is_settled = row is not None and text in roster.keys(row)
@@ -127,7 +127,7 @@ def _shared(owned: Sequence[Claim], known: Sequence[Submission]) -> list[str]:
             now.setdefault(token, mine)
             if other is not None and other[0] != mine[0]:
                 what = {"id": "student id", "mail": "address"}.get(kind, "number")
-                students = f"'{escape(other[0], 80)}' and '{escape(mine[0], 80)}'"
+                students = f"'{other[0]}' and '{mine[0]}'"
                 text = f"T{mine[1][1:]} has the {what} of {other[1]}, but they are of different students: {students}."
                 clashes.setdefault((other[1], mine[1]), text)
     return list(clashes.values())
@@ -152,7 +152,7 @@ def _on_roster(
     owned: list[Claim] = []
     for item in found:
         if text := roster.contradiction(item, rows):
-            clashes.append(f"{_quoted(item)} ({_who(item)}) {text}")
+            clashes.append(f"{_the_submission(item)} ({_who(item)}) {text}")
             continue
         match = roster.find(item, rows, by_name=item.is_named_by_grader or not has_identities)
         if match.row is not None:
@@ -162,7 +162,9 @@ def _on_roster(
             for row in match.rows:
                 possible.setdefault(row.line, []).append(item)
             students = listed([row.student for row in match.rows])
-            reason = f"{_quoted(item)} could belong to several students on the roster: {students}; name it in a column 'submission'."
+            reason = (
+                f"{_the_submission(item)} could belong to several students on the roster: {students}; name it in a column 'submission'."
+            )
             others.append(Claim(item, reason=reason))
         else:
             others.append(Claim(item, note=_outsider(item, rows)))
@@ -184,8 +186,8 @@ def _of_row(group: Sequence[Found], row: Row, known: Sequence[Submission], clash
     before = next((each for each in known if each.student == row.student), None)
     if before is not None and before.name and not is_sure and not _is_same_person(chosen, before):
         clashes.append(
-            f"{_quoted(chosen)} ({_who(chosen)}) is of another person than the submission '{escape(before.name, 80)}' "
-            f"({escape(before.person, 80)}) of the student '{escape(row.student, 80)}', which it would replace."
+            f"{_the_submission(chosen)} ({_who(chosen)}) is of another person than the submission '{before.name}' "
+            f"({before.person}) of the student '{row.student}', which it would replace."
         )
     return Claim(chosen, row.student, row, note=note)
 
@@ -198,12 +200,12 @@ def _is_same_person(item: Found, before: Submission) -> bool:
 
 
 def _outsider(item: Found, rows: Sequence[Row]) -> str:
-    text = f"{_quoted(item)} belongs to nobody on the roster."
+    text = f"{_the_submission(item)} belongs to nobody on the roster."
     alike = () if item.is_named_by_grader else roster.namesakes(item, rows)
     if not alike:
         return text
     shown = " and ".join(f"'{row.student}' ({', '.join(row.identities[:3])})" for row in alike[:MOST_NAMED])
-    return f"{text} It is by {_who(item)}, whose name is that of {escape(shown, 200)} there, but the id, address or number is another one."
+    return f"{text} It is by {_who(item)}, whose name is that of {shown} there, but the id, address or number is another one."
 
 
 def _last(group: Sequence[Found], student: str, clashes: list[str], *, is_sure: bool = False) -> tuple[Found, str]:
@@ -218,10 +220,10 @@ def _last(group: Sequence[Found], student: str, clashes: list[str], *, is_sure: 
         return max(group, key=lambda item: item.attempt or ("", 0)), note
     if len(persons) == 1 or all(item.is_named_by_grader for item in group):
         names = listed([item.name for item in group])
-        clashes.append(f"There are {len(group)} submissions of the same student, '{escape(student, 80)}': {names}; keep one.")
+        clashes.append(f"There are {len(group)} submissions of the same student, '{student}': {names}; keep one.")
     else:
-        names = " and ".join(f"'{escape(item.name, 80)}' ({_who(item)})" for item in group[:MOST_NAMED])
-        clashes.append(f"The submissions {names} claim to be of the same student, '{escape(student, 80)}', but are of different persons.")
+        names = " and ".join(f"'{item.name}' ({_who(item)})" for item in group[:MOST_NAMED])
+        clashes.append(f"The submissions {names} claim to be of the same student, '{student}', but are of different persons.")
     return group[0], ""
 
 
@@ -237,24 +239,24 @@ def _student(claim: Claim, known: Sequence[Submission], clashes: list[str]) -> s
     is_vouched = not item.person.startswith("submission ")
     if same.person and not (is_vouched and item.is_named_by_grader != same.person.startswith("name ")):
         clashes.append(
-            f"{_quoted(item)} ({_who(item)}) has the name of the student '{escape(same.student, 80)}', whose submission "
-            f"'{escape(same.name, 80)}' is of another person ({escape(same.person, 80)})."
+            f"{_the_submission(item)} ({_who(item)}) has the name of the student '{same.student}', whose submission "
+            f"'{same.name}' is of another person ({same.person})."
         )
     return same.student
 
 
 def _who(item: Found) -> str:
     address = next((text for text in item.identities if "@" in text), "")
-    return escape(", ".join(dict.fromkeys(text for text in (item.person.removeprefix("mail "), key(address)) if text)), 120)
+    return ", ".join(dict.fromkeys(text for text in (item.person.removeprefix("mail "), key(address)) if text))
 
 
-def _quoted(found: Found) -> str:
-    return f"The submission '{escape(found.name, 120)}'"
+def _the_submission(found: Found) -> str:
+    return f"The submission '{found.name}'"
 
 
 def listed(names: Sequence[str]) -> str:
     """Return the first names in quotes, for a sentence."""
-    shown = [f"'{escape(name, 80)}'" for name in names[:MOST_NAMED]]
+    shown = [f"'{name}'" for name in names[:MOST_NAMED]]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     words = shown + more
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from referee.errors import UsageError
 from referee.match.sentences import predicate
 from referee.replay.paths import content
-from referee.support.escape import escape
 from referee.wire import strict_json
 from referee.wire.decode import requirement
 
@@ -45,7 +44,7 @@ Model = TypeVar("Model", bound=Part)
 
 def read(path: Path, kind: str, model: type[Model], most_bytes: int) -> tuple[dict[str, Json], Model]:
     """Return the content of a file as JSON and as a value. ``kind`` is its type and what sentences call it. Raises UsageError."""
-    shown = escape(str(path), 200)
+    shown = str(path)
     try:
         body = strict_json.read(content(path, f"The {kind} {shown}", most_bytes))
         if not isinstance(body, dict) or body.get("type") != kind:
@@ -55,6 +54,6 @@ def read(path: Path, kind: str, model: type[Model], most_bytes: int) -> tuple[di
         raise UsageError(f"{shown} is not a {kind}: it {predicate(error)}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = escape(".".join(str(part) for part in first["loc"]), 80)
+        where = ".".join(str(part) for part in first["loc"])
         advice = "; update this referee if a newer one wrote the file" if where == "format" else ""
         raise UsageError(f"{shown} is not a {kind} that this referee reads: {where} {requirement(first['msg'])}{advice}.") from None

@@ -17,7 +17,6 @@ from referee.grading import family, published
 from referee.grading.published import CheckReport, Part
 from referee.grading.values import Rubric, RubricTest
 from referee.league.keys import canonical
-from referee.support.escape import escape
 from referee.support.files import write_whole
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def reveal(rubric: Rubric, folder: Path) -> Path:
     try:
         write_whole(path, (json.dumps(body, indent=1) + "\n").encode())
     except OSError as error:
-        raise UsageError(f"{escape(str(path))} can't be written: {error.strerror or error}.") from None
+        raise UsageError(f"{path} can't be written: {error.strerror or error}.") from None
     return path
 
 
@@ -120,9 +119,7 @@ def check_reveal(path: Path, hash_: str | None = None) -> RevealReport:
     """
     given = None if hash_ is None else hash_.strip().lower()
     if given is not None and not re.fullmatch(f"{_HASH}|{_COMMITMENT}", given):
-        raise UsageError(
-            f"{escape(str(hash_))} is not a published hash: that has 64 hexadecimal digits, or these and seven groups of four after them."
-        )
+        raise UsageError(f"{hash_} is not a published hash: that has 64 hexadecimal digits, or these and seven groups of four after them.")
     found = _read(path)
     rubric = Rubric(found.name, found.game, found.rules, found.seed, tuple(map(_test, range(len(found.tests)), found.tests)))
     parts = family.deciding(rubric, found.version)
@@ -146,7 +143,7 @@ def check_reveal(path: Path, hash_: str | None = None) -> RevealReport:
     if not problems:
         pairs = zip(rubric.tests, found.tests, strict=True)
         wrong = [(test.name, _problem(rubric, test, revealed, found.version)) for test, revealed in pairs]
-        problems = [f"Test {escape(name, 100)!r}: {problem}" for name, problem in wrong if problem]
+        problems = [f"Test {name!r}: {problem}" for name, problem in wrong if problem]
     starts = [start for test in found.tests for start in test.starts]
     return RevealReport(
         problems=tuple(problems),
@@ -211,7 +208,7 @@ def _problem(rubric: Rubric, test: RubricTest, given: _Test, version: int) -> st
 def _read(path: Path) -> _File:
     _, found = published.read(path, "reveal", _File, _MOST_BYTES)
     if found.format != 1 and not found.commitment:
-        raise UsageError(f"{escape(str(path))} is not a reveal: it has no commitment.")
+        raise UsageError(f"{path} is not a reveal: it has no commitment.")
     if sum(len(test.starts) for test in found.tests) > _MOST_STARTS:
-        raise UsageError(f"{escape(str(path))} has more than {_MOST_STARTS:,} starts: the referee wrote none like it.")
+        raise UsageError(f"{path} has more than {_MOST_STARTS:,} starts: the referee wrote none like it.")
     return found

@@ -15,7 +15,7 @@ from referee.errors import UsageError
 from referee.grading.downloads import key
 from referee.league.teams import file_name
 from referee.replay.paths import content
-from referee.support.escape import escape, is_blank
+from referee.support.escape import is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,7 +58,7 @@ def load(path: Path, who: str = "student") -> tuple[Row, ...]:
 
     ``who`` is the name of the first of these columns: "team" for an arena. Students without it go by their address. UsageError names the line that is wrong.
     """
-    shown = f"'{escape(str(path), 200)}'"
+    shown = f"'{path}'"
     try:
         text = content(path, f"The roster {shown}", _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -82,13 +82,13 @@ def load(path: Path, who: str = "student") -> tuple[Row, ...]:
 
 def _check_header(header: Sequence[str], shown: str, who: str) -> None:
     if who not in header:
-        columns = ", ".join(f"'{escape(name, 40)}'" for name in header[:10]) or "none"
+        columns = ", ".join(f"'{name:.40}'" for name in header[:10]) or "none"
         raise UsageError(
             f"The roster {shown} has no column '{who}' in its first line; its columns are {columns}. Give the column that names each {who} this heading."
         )
     twice = next((name for name in header if name and header.count(name) > 1), None)
     if twice is not None:
-        raise UsageError(f"The roster {shown} has two columns '{escape(twice, 40)}'.")
+        raise UsageError(f"The roster {shown} has two columns '{twice:.40}'.")
 
 
 def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who: str) -> Row:
@@ -101,7 +101,7 @@ def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who
         raise UsageError(f"{where} has no {who}.")
     if not student.isprintable() or len(student) > LONGEST_STUDENT or not 0 < len(file_name(student).encode()) <= LONGEST_FILE_NAME:
         raise UsageError(
-            f"{where} has the {who} '{escape(student, 60)}'; a {who}'s name has 1 to {LONGEST_STUDENT} printable characters, one of them a letter or digit."
+            f"{where} has the {who} '{student:.60}'; a {who}'s name has 1 to {LONGEST_STUDENT} printable characters, one of them a letter or digit."
         )
     names = [values.get(name, "") for name in ("name", "full name")]
     parts = " ".join(values.get(name, "") for name in ("first name", "last name", "surname")).strip()
@@ -122,7 +122,7 @@ def _check_different(rows: Iterable[Row], shown: str, who: str) -> None:
         other = seen.setdefault(file_name(row.student), row)
         if other is not row:
             raise UsageError(
-                f"Lines {other.line} and {row.line} of the roster {shown} have {who}s that can't be told apart: '{escape(other.student, 60)}' and '{escape(row.student, 60)}'."
+                f"Lines {other.line} and {row.line} of the roster {shown} have {who}s that can't be told apart: '{other.student:.60}' and '{row.student:.60}'."
             )
 
 
@@ -146,11 +146,11 @@ def contradiction(found: Found, rows: Sequence[Row]) -> str:
     by_id = [row for row in rows if key(found.student_id) in keys(row)]
     if not by_address or any(row in by_id for row in by_address):
         return ""
-    owner = f"has the address of the student '{escape(by_address[0].student, 80)}'"
+    owner = f"has the address of the student '{by_address[0].student:.80}'"
     if by_id:
-        return f"{owner}, but the student id of '{escape(by_id[0].student, 80)}'."
+        return f"{owner}, but the student id of '{by_id[0].student:.80}'."
     ids = by_address[0].ids
-    return f"{owner}, but not the student id ({escape(', '.join(ids), 80)})." if ids else ""
+    return f"{owner}, but not the student id ({', '.join(ids):.80})." if ids else ""
 
 
 def is_file_of(found: Found, row: Row) -> bool:

@@ -20,7 +20,6 @@ from referee.league import starts, teams
 from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.players.spec import resolve
 from referee.replay.paths import content
-from referee.support.escape import escape
 from referee.support.sections import Section
 
 if TYPE_CHECKING:
@@ -84,16 +83,16 @@ def load(path: Path, seed: str = "") -> Rubric:
     ``seed`` is that of a rubric without one; "" draws it. Everything is checked, and all starts are drawn once. The UsageError names the
     file, the test, the key and what to do.
     """
-    return parse(content(path, f"The rubric {escape(str(path))}", _MOST_BYTES), path, path.parent.resolve(), seed)
+    return parse(content(path, f"The rubric {path}", _MOST_BYTES), path, path.parent.resolve(), seed)
 
 
 def parse(text: bytes, path: Path, home: Path, seed: str = "") -> Rubric:
     """Return the rubric with this text. Messages name the file ``path``; paths of opponents begin in ``home``."""
-    given = settings_file.parse(text, RubricFile, f"The rubric {escape(str(path))}")
+    given = settings_file.parse(text, RubricFile, f"The rubric {path}")
     try:
         return _RubricReader(given, home, seed).rubric()._replace(text=text.decode())
     except (UsageError, SettingsError) as error:
-        raise UsageError(f"In the rubric {escape(str(path))}: {error}") from None
+        raise UsageError(f"In the rubric {path}: {error}") from None
 
 
 def submission_seats(rubric: Rubric) -> tuple[Seat, ...]:
@@ -255,7 +254,7 @@ class _RubricReader:
                 return seats[0]
             raise UsageError(f"{where}: the key 'seat' is missing; there are {', '.join(seats)}.")
         if given.seat not in seats:
-            raise UsageError(f"{where}: seat is {_quoted(given.seat)}; {near_one(given.seat, seats)}")
+            raise UsageError(f"{where}: seat is '{given.seat}'; {near_one(given.seat, seats)}")
         return given.seat
 
     def _against(self, given: RubricTestTable, where: str) -> str:
@@ -268,7 +267,7 @@ class _RubricReader:
         else:
             found, key = given.against, "against"
         if not found.isprintable():
-            raise UsageError(f"{where}: {key} is {_quoted(found)}, which has a control character or an invisible one; remove it.")
+            raise UsageError(f"{where}: {key} is '{found}', which has a control character or an invisible one; remove it.")
         return found.strip()
 
     def _check_opponent(self, text: str, seat: Seat, settings: Any, where: str) -> None:
@@ -291,7 +290,7 @@ class _RubricReader:
         for other in others:
             if teams.file_name(other.name) == teams.file_name(test.name):
                 raise UsageError(
-                    f"tests, table {test.number + 1}: table {other.number + 1} has the name {_quoted(other.name)}, too; "
+                    f"tests, table {test.number + 1}: table {other.number + 1} has the name '{other.name}', too; "
                     "give one of them another name."
                 )
 
@@ -317,10 +316,6 @@ def _seed(given: Json) -> str:
         raise UsageError(f"seed is {shown(given)}, but must be a text or a whole number.")
     if not given.strip() or not given.isprintable() or len(given) > _LONGEST_SEED:
         raise UsageError(
-            f"seed is {_quoted(given)}, but must be a text of 1 to {_LONGEST_SEED:,} visible characters; remove it to have one drawn."
+            f"seed is '{given}', but must be a text of 1 to {_LONGEST_SEED:,} visible characters; remove it to have one drawn."
         )
     return given
-
-
-def _quoted(text: str) -> str:
-    return f"'{escape(text, 60)}'"

@@ -21,7 +21,6 @@ from cryptography.hazmat.primitives.serialization import (
 
 from referee.errors import UsageError
 from referee.replay.paths import content
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,11 +55,9 @@ def make(private: Path) -> bytes:
                     file.write(text)
             undone.pop_all()
     except FileExistsError as error:
-        raise UsageError(
-            f"{escape(str(error.filename))} is there already, and a key is never overwritten; name another file with --out."
-        ) from None
+        raise UsageError(f"{error.filename} is there already, and a key is never overwritten; name another file with --out.") from None
     except (OSError, ValueError) as error:
-        raise UsageError(f"The key {escape(str(private))} can't be written: {getattr(error, 'strerror', None) or error}.") from None
+        raise UsageError(f"The key {private} can't be written: {getattr(error, 'strerror', None) or error}.") from None
     return public_of(key)
 
 
@@ -73,9 +70,7 @@ def read_private(path: Path) -> Ed25519PrivateKey:
         key = None
     if not isinstance(key, Ed25519PrivateKey):
         hint = "; it holds a public key, which can't sign" if b"PUBLIC KEY" in text else ""
-        raise UsageError(
-            f"{escape(str(path))} holds no private key of Ed25519 without a password{hint}; make one: referee certificate new-key"
-        )
+        raise UsageError(f"{path} holds no private key of Ed25519 without a password{hint}; make one: referee certificate new-key")
     return key
 
 
@@ -87,8 +82,8 @@ def read_public(path: Path) -> bytes:
     except (ValueError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PublicKey):
-        hint = f"; it holds a private key: name {escape(str(public_path(path)))}" if b"PRIVATE KEY" in text else ""
-        raise UsageError(f"{escape(str(path))} holds no public key of Ed25519{hint}.")
+        hint = f"; it holds a private key: name {public_path(path)}" if b"PRIVATE KEY" in text else ""
+        raise UsageError(f"{path} holds no public key of Ed25519{hint}.")
     return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
 
 
@@ -107,4 +102,4 @@ def is_signed(public: bytes, signature: bytes, data: bytes) -> bool:
 
 
 def _read(path: Path) -> bytes:
-    return content(path, f"The key {escape(str(path))}", _MOST_BYTES)
+    return content(path, f"The key {path}", _MOST_BYTES)

@@ -66,7 +66,7 @@ def collect(
     another person's; or if there is no student at all.
     """
     if layout not in downloads.LAYOUTS:
-        raise UsageError(f"--layout is {escape(repr(layout), 60)}, but must be one of {', '.join(downloads.LAYOUTS)}.")
+        raise UsageError(f"--layout is {layout!r:.60}, but must be one of {', '.join(downloads.LAYOUTS)}.")
     rows = roster.load(roster_file) if roster_file is not None else None
     own = [folder, *([roster_file] if roster_file is not None else [])]
     left_out = [path.absolute().relative_to(source.absolute()).parts[0] for path in own if source.absolute() in path.absolute().parents]
@@ -74,9 +74,7 @@ def collect(
         is_known = partial(ownership.is_known, rows=rows or (), known=known)
         found = _found(source, stage, seats, left_out, layout, is_known)
         if not found and not rows and not known:
-            raise UsageError(
-                f"'{escape(str(source), 200)}' has no submission in it; name the folder or archive that holds all submissions."
-            )
+            raise UsageError(f"'{source}' has no submission in it; name the folder or archive that holds all submissions.")
         claims = ownership.claims(found, rows, known)
         names = SubmissionNames([row.student for row in rows or ()] + [submission.student for submission in known])
         return tuple(_taken(claim, names, folder, stage / str(number), seats, others) for number, claim in enumerate(claims))
@@ -121,7 +119,7 @@ def _stage(folder: Path) -> Iterator[Path]:
         submission.remove(str(stage))
         stage.mkdir(mode=0o700)
     except OSError as error:
-        raise UsageError(f"The folder '{escape(str(folder), 200)}' can't be made: {error.strerror or error}.") from None
+        raise UsageError(f"The folder '{folder}' can't be made: {error.strerror or error}.") from None
     try:
         yield stage
     finally:
@@ -137,7 +135,7 @@ def _found(
 ) -> list[Found]:
     """Return the submissions of a source."""
     is_wrapper = partial(downloads.is_wrapper, programs=(*seats, *_MAIN), layout=layout, is_known=is_known)
-    shown = f"'{escape(str(source), 200)}'"
+    shown = f"'{source}'"
     if source.is_dir():
         top = _unwrapped(source, is_wrapper, left_out)
         found = downloads.read(top, left_out=left_out, layout=layout)
@@ -199,7 +197,7 @@ def _taken(claim: Claim, names: SubmissionNames, folder: Path, stage: Path, seat
             target = folder.absolute() / file_name(student)
             stage.mkdir(mode=0o700)
             top = _copied(found, stage)
-            players = _players(top, seats, others, f"'{escape(found.name, 120)}'")
+            players = _players(top, seats, others, f"'{found.name:.120}'")
             submission.remove(str(target))
             top.rename(target)
             paths = {seat: str(target / name) if name else str(target) for seat, name in players.items()}
@@ -207,9 +205,9 @@ def _taken(claim: Claim, names: SubmissionNames, folder: Path, stage: Path, seat
         except PlayerError as error:
             reason = str(error)
         except (ValueError, RecursionError) as error:
-            reason = f"The submission '{escape(found.name, 120)}' can't be read: {escape(str(error), 120)}."
+            reason = f"The submission '{found.name:.120}' can't be read: {error}."
         except OSError as error:
-            raise RefereeError(f"The submission '{escape(found.name, 120)}' can't be copied: {error.strerror or error}.") from None
+            raise RefereeError(f"The submission '{found.name:.120}' can't be copied: {error.strerror or error}.") from None
         finally:
             submission.remove(str(stage))
     if claim.note and row is None:
@@ -236,7 +234,7 @@ def _copied(found: Found, stage: Path) -> Path:
             break
         if depth == _MOST_ARCHIVES:
             raise submission.refusal(
-                f"'{escape(found.name, 120)}'", f"has more than {_MOST_ARCHIVES} archives in one another; submit one archive of files."
+                f"'{found.name:.120}'", f"has more than {_MOST_ARCHIVES} archives in one another; submit one archive of files."
             )
         unpacked = stage / f"unpacked-{depth}"
         unpacked.mkdir(mode=0o700)
@@ -259,9 +257,7 @@ def _packed(top: Path) -> Path | None:
     other = [name for name in files if name.lower().endswith(submission.OTHER_ARCHIVES)]
     if len(files) == len(other) == 1:
         kind = re.sub(r"^.*?((?:\.tar)?\.\w+)$", r"\1", other[0].lower(), flags=re.DOTALL)
-        raise PlayerError(
-            f"The submission '{escape(other[0], 120)}' is an archive of the kind {escape(kind, 20)}; submit a zip or tar.gz file."
-        )
+        raise PlayerError(f"The submission '{other[0]:.120}' is an archive of the kind {kind:.20}; submit a zip or tar.gz file.")
     return None
 
 
@@ -288,9 +284,9 @@ def _check_links(top: Path, label: str) -> None:
         for name in (*folders, *files):
             path = os.path.join(place, name)  # noqa: PTH118 - as os.walk has it
             if os.path.islink(path) and not os.path.realpath(path).startswith(real_top + os.sep):  # noqa: PTH114 - the same
-                shown = escape(os.path.relpath(path, top), 200)
+                shown = os.path.relpath(path, top)
                 raise submission.refusal(
-                    f"'{escape(label, 120)}'", f"has a link that leaves the folder of its programs: '{shown}'; put a copy there."
+                    f"'{label:.120}'", f"has a link that leaves the folder of its programs: '{shown}'; put a copy there."
                 )
 
 
@@ -336,7 +332,7 @@ def _players(top: Path, seats: Sequence[Seat], others: Sequence[Seat], label: st
     if role := next((seat for seat in others if name.partition(".")[0] == seat), None):
         raise submission.refusal(
             label,
-            f"has no program for the {lacking[0]}: a file {lacking[0]}.*, main.* or bot.*; by its name, '{escape(name, 80)}' plays the {role} alone.",
+            f"has no program for the {lacking[0]}: a file {lacking[0]}.*, main.* or bot.*; by its name, '{name:.80}' plays the {role} alone.",
         )
     _check_program(top / name, lacking[0], label)
     names = [path.name for path in top.iterdir()]
@@ -396,7 +392,7 @@ def _no_program(label: str, seat: Seat, top: Path, files: Sequence[str], program
         return submission.refusal(label, f"{begin}, or {project}.")
     source = next((name for name in files if languages.compiled_source(top / name)), None)
     if source is not None:
-        return submission.refusal(label, f"{begin}; '{escape(source, 80)}' {languages.how_to_submit(top / source)}")
+        return submission.refusal(label, f"{begin}; '{source:.80}' {languages.how_to_submit(top / source)}")
     folders = sorted(entry.name for entry in os.scandir(top) if entry.is_dir() and not is_ignored(entry.name))
     if files or not folders:
         return submission.refusal(label, f"{begin}; at its top there is {listed(files)}.")
@@ -407,7 +403,7 @@ def _no_program(label: str, seat: Seat, top: Path, files: Sequence[str], program
 
 def _check_program(path: Path, seat: Seat, label: str) -> None:
     """Raise PlayerError if a program can't run here. A script that lost its permission to be executed in a download gets it back."""
-    name = f"'{escape(path.name, 80)}'"
+    name = f"'{path.name:.80}'"
     if not stat.S_ISREG(path.stat().st_mode):
         raise submission.refusal(label, f"has no ordinary file for the {seat}: {name}.")
     if path.suffix == ".py":
@@ -430,7 +426,7 @@ def _check_program(path: Path, seat: Seat, label: str) -> None:
     if words or _begins(path).startswith(b"#!"):
         missing = _missing_interpreter(words)
         if missing:
-            raise submission.refusal(label, f"has a program for the {seat}, {name}, whose interpreter isn't here: '{escape(missing, 80)}'.")
+            raise submission.refusal(label, f"has a program for the {seat}, {name}, whose interpreter isn't here: '{missing:.80}'.")
     path.chmod(0o500)
 
 

@@ -9,7 +9,6 @@ from sqlalchemy import create_engine, make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from referee.errors import UsageError
-from referee.support.escape import escape
 from referee.support.packages import install_command
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def postgres(url: str) -> Engine:
     """Return connections to a database. UsageError if the address is invalid, or if psycopg is missing."""
     if not url.startswith(("postgresql://", "postgres://", "postgresql+psycopg://")):
         raise UsageError(
-            f"--database is {escape(without_password(url), 200)}, but must be the address of a PostgreSQL database: postgresql://user@host/name"
+            f"--database is {without_password(url)}, but must be the address of a PostgreSQL database: postgresql://user@host/name"
         )
     try:
         import psycopg  # noqa: F401 - only to name what is missing
@@ -77,7 +76,7 @@ def postgres(url: str) -> Engine:
     except (SQLAlchemyError, ValueError):
         # The reason would repeat the address with its password.
         raise UsageError(
-            f"--database is {escape(without_password(url), 200)}, which is not an address of a PostgreSQL database: postgresql://user@host/name"
+            f"--database is {without_password(url)}, which is not an address of a PostgreSQL database: postgresql://user@host/name"
         ) from None
 
 

@@ -13,7 +13,6 @@ from referee.league import lost, schedule
 from referee.league.league import OpenLeague, Schedule, first, open_league
 from referee.league.teams import changed, check_name, check_plays, identities
 from referee.league.teams import team as read_team
-from referee.support.escape import escape
 from referee.support.packages import need_league
 from referee.support.words import counted, program
 
@@ -115,7 +114,7 @@ def joining(opened: OpenLeague, spec: str, name: str | None) -> Team:
     chosen = Path(spec).stem if name is None else name
     known = {key: team for team in plan.everybody for key in identities(team)}
     if other := next((known[key] for key in identities(chosen) if key in known), None):
-        other, new = escape(other, 60), escape(chosen, 60)
+        other, new = other, chosen
         alike = "" if other == new else f", and {new} looks like it"
         raise UsageError(f"There is a team {other} already{alike}; give the new one another name with --name.")
     check_name(chosen, "The name of the new team" if name is None else "--name")
@@ -147,7 +146,7 @@ def replace_team(opened: OpenLeague, team: Team) -> OpenLeague:
 def withdraw_team(opened: OpenLeague, name: str) -> OpenLeague:
     """Take a team out of a league: it plays no further match (``Schedule`` says what counts). UsageError if it can't withdraw."""
     _named(opened, name)
-    plan, shown = opened.schedule.plan, escape(name, 60)
+    plan, shown = opened.schedule.plan, name
     if name in opened.withdrawn:
         raise UsageError(f"The team {shown} has withdrawn already.")
     if len(opened.schedule.active) <= 2:
@@ -169,8 +168,8 @@ def _named(opened: OpenLeague, name: str) -> Team:
     found = opened.schedule.teams.get(name)
     if found is None:
         same = [team for team in opened.schedule.teams if set(identities(team)) & set(identities(name))]
-        hint = f"did you mean {escape(same[0], 60)}?" if same else f"there are {first(list(opened.schedule.teams), 10)}."
-        raise UsageError(f"The league has no team {escape(name, 60)}; {hint}")
+        hint = f"did you mean {same[0]}?" if same else f"there are {first(list(opened.schedule.teams), 10)}."
+        raise UsageError(f"The league has no team {name}; {hint}")
     return found
 
 

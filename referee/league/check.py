@@ -18,7 +18,6 @@ from referee.league.worker import replay_path
 from referee.players import bot_file
 from referee.players.faults import the_seat
 from referee.replay import reader
-from referee.support.escape import escape
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> MatchRecord:
         files = opened.schedule.teams[team].files.get(seat, {})
         known = (files[PROGRAM],) if PROGRAM in files else tuple(files.values())
         if known and not _lacks_hash(files) and head["players"][seat].get("sha256") not in (None, *known):
-            raise ReplayError(f"{the_seat(seat, begins=False)}'s program in it is not that of {escape(team, 60)}")
+            raise ReplayError(f"{the_seat(seat, begins=False)}'s program in it is not that of {team}")
     if head["settings"] != dict(task.settings) or head["seed"] != task.seed:
         raise ReplayError("it is the replay of a match with other settings or another seed")
     faults = {seat: fault for record in found.faults for seat, fault in record["faults"].items()}
@@ -174,7 +173,7 @@ class _LeagueCheck:
         for task in tasks:
             path = replay_path(self._opened.replays, task.key)
             its = "its replay is there" if path.exists() else "its replay is missing, too"
-            found.append(f"The match {_named(task)}, replay {escape(str(path), 200)}: the store has lost it; {its}.")
+            found.append(f"The match {_named(task)}, replay {path}: the store has lost it; {its}.")
         return found
 
     def _table(self, results: Sequence[DuelResult]) -> Sequence[Row]:
@@ -199,7 +198,7 @@ class _LeagueCheck:
         """The record of a match's replay; what is wrong is added to the problems."""
         opened, problems = self._opened, self._problems
         path = opened.folder / kept.replay
-        where = f"The match {_named(task)}, replay {escape(str(path), 200)}"
+        where = f"The match {_named(task)}, replay {path}"
         if task != expected:
             problems.append(f"{where}: the league's schedule has no such match.")
         if not path.exists():
@@ -222,7 +221,7 @@ class _LeagueCheck:
         for team, why in self._forfeits.items():
             if self._failed[team] or team in self._opened.withdrawn:
                 continue
-            told = f"The store says that {escape(team, 60)} can't start ({escape(why, 200).rstrip('.')})"
+            told = f"The store says that {team} can't start ({why.rstrip('.')})"
             if self._started[team]:
                 shown = counted(self._started[team], "replay")
                 self._problems.append(
@@ -235,7 +234,7 @@ class _LeagueCheck:
     def _not_compared(self) -> list[str]:
         """Return notes about teams whose programs the replays name by a hash that the store lacks."""
         return [
-            f"The league began with an earlier version, which didn't keep the hash of {escape(team.name, 60)}'s folder, so the program in its "
+            f"The league began with an earlier version, which didn't keep the hash of {team.name}'s folder, so the program in its "
             "replays was not compared."
             for team in self._plan.teams.values()
             if any(_lacks_hash(files) for files in team.files.values())
@@ -250,7 +249,7 @@ class _LeagueCheck:
             looks, at = looks + 1, next_look(at)
         why = self._plan.decided(state.results, looks=looks) if at == self._decided["duels"] else None
         if why != self._decided["why"]:
-            told = escape(self._decided["why"], 200)
+            told = self._decided["why"]
             self._problems.append(
                 f"The store says: {told} The replays of the {counted(self._decided['duels'], 'duel')} that count don't show it."
             )
@@ -296,7 +295,7 @@ def rebuild_league(opened: OpenLeague, on_refused: Callable[[str], None] = lambd
                 try:
                     restored += store.finish(record_of(path, task, opened))
                 except (ReplayError, OSError) as error:
-                    on_refused(f"{escape(str(path), 200)}: {str(error).rstrip('.')}; its match is played again.")
+                    on_refused(f"{path}: {str(error).rstrip('.')}; its match is played again.")
         found = [result for result in read_state(store, plan).results if result.duel.number < len(duels)]
         if len(found) <= len(results):
             break
@@ -323,4 +322,4 @@ def _stop_again(opened: OpenLeague, duels: Sequence[Duel], numbers: Collection[i
 
 
 def _named(task: MatchTask) -> str:
-    return f"{escape(task.key, 80)} ({' - '.join(escape(team, 60) for team in task.seats.values())})"
+    return f"{task.key} ({' - '.join(task.seats.values())})"

@@ -11,7 +11,6 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from referee.errors import UsageError
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +38,7 @@ class Claim:
                 self._fd = os.open(where + _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             except OSError as error:
                 raise UsageError(
-                    f"The league {escape(where, 200)} can't be played here: its folder can't be written ({error.strerror}). Copy the "
+                    f"The league {where} can't be played here: its folder can't be written ({error.strerror}). Copy the "
                     "folder to a place where you may write."
                 ) from None
             try:
@@ -58,8 +57,8 @@ class Claim:
             is_free = connection.execute(text("select pg_try_advisory_lock(hashtext(current_schema() || '.league'))")).scalar()
         except DBAPIError as error:
             connection.close()
-            cause = escape(str(error.orig).strip().partition("\n")[0], 200).rstrip(".")
-            raise UsageError(f"The league {escape(where, 200)} can't be claimed: {cause}.") from None
+            cause = str(error.orig).strip().partition("\n")[0].rstrip(".")
+            raise UsageError(f"The league {where} can't be claimed: {cause}.") from None
         if not is_free:
             connection.close()
             raise UsageError(_taken(where))
@@ -131,7 +130,7 @@ def _lock(fd: int) -> None:
 
 
 def _taken(where: str) -> str:
-    return f"Another process plays the league {escape(where, 200)}: wait for its end, or stop it."
+    return f"Another process plays the league {where}: wait for its end, or stop it."
 
 
 def network_file_system(folder: Path) -> str | None:

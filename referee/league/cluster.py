@@ -26,7 +26,6 @@ from referee.league.local import Finished
 from referee.league.package import pack
 from referee.league.worker import Played, Terms, Void, replay_path
 from referee.replay.paths import SUFFIX
-from referee.support.escape import escape
 from referee.support.files import write_whole
 from referee.support.packages import install_command
 from referee.version import __version__
@@ -96,7 +95,7 @@ class ClusterPool:
         self._batch_seconds = batch_seconds
         self._late_seconds = late_seconds
         self._connect_seconds = connect_seconds
-        self._address = escape(address, 80)
+        self._address = address
         self._cluster: Any = None
         self._hosts: set[str] = set()
         self._waiting: deque[MatchTask] = deque()
@@ -145,7 +144,7 @@ class ClusterPool:
                 return distributed.Client(self._cluster, set_as_default=False)
             return distributed.Client(address, security=security, timeout=self._connect_seconds, set_as_default=False)
         except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
-            why = escape(str(error).splitlines()[0] if str(error) else type(error).__name__, 200).rstrip(".")
+            why = (str(error).splitlines()[0] if str(error) else type(error).__name__).rstrip(".")
             advice = "Check the three certificate files, and start" if tls else "Start"
             raise UsageError(
                 f"No Dask scheduler answers at {self._address} ({why}). {advice} one: dask scheduler; its workers: dask worker ADDRESS"
@@ -172,13 +171,11 @@ class ClusterPool:
 
         for worker, found in self._client.run(version, on_error="return").items():
             if found != __version__:
-                told = f"has version {found} of the referee" if isinstance(found, str) else f"has no referee ({escape(str(found), 200)})"
-                raise UsageError(
-                    f"The worker {escape(worker, 80)} {told}; the coordinator has version {__version__}. Install the same version on all."
-                )
+                told = f"has version {found} of the referee" if isinstance(found, str) else f"has no referee ({found!s:.200})"
+                raise UsageError(f"The worker {worker} {told}; the coordinator has version {__version__}. Install the same version on all.")
         for worker, found in self._client.run(examine, terms, on_error="return").items():
             if isinstance(found, BaseException):
-                raise UsageError(f"The worker {escape(worker, 80)} can't play: {escape(str(found), 1000)}")
+                raise UsageError(f"The worker {worker} can't play: {found!s:.1000}")
 
     def _send_files(self, terms: Terms, packages: Sequence[Package]) -> None:
         """Send every team's files to every worker once; workers that join later get them, too."""
@@ -306,7 +303,7 @@ class ClusterPool:
         is_first = task.key in self._open
         self._open.discard(task.key)
         if isinstance(report, Void):
-            return report._replace(text=f"On {escape(host.name, 60)}: {report.text}")
+            return report._replace(text=f"On {host.name}: {report.text}")
         if not isinstance(report, Played):
             return report
         path = replay_path(self._folder, task.key if is_first else f"{task.key}.second")
@@ -330,7 +327,7 @@ class ClusterPool:
             self._lost_batches.extend(((task,), 0) for task in tasks)
             return []
         self._open.discard(tasks[0].key)
-        return [Finished(tasks[0], Void(tasks[0].key, f"No worker could play it: {escape(why, 300)}", ""))]
+        return [Finished(tasks[0], Void(tasks[0].key, f"No worker could play it: {why:.300}", ""))]
 
     def _copy_late(self) -> None:
         """Give out again what a worker that hangs has kept for long; whichever result comes first counts."""

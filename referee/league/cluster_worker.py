@@ -20,7 +20,6 @@ from referee.league.package import unpack
 from referee.league.values import Team
 from referee.league.worker import Played, Report, Terms, replay_path, speed_score
 from referee.replay.paths import SUFFIX
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,7 +145,7 @@ def _slot(key: str) -> tuple[_Slot, Terms]:
     with _lock:
         setup = _setups.get(key)
         if setup is None:
-            raise UsageError(f"The worker on {escape(platform.node(), 60)} has no files of this league.")
+            raise UsageError(f"The worker on {platform.node()} has no files of this league.")
         if key not in _teams:
             _teams[key] = {package.name: _unpacked(package, setup.folder) for package in setup.packages}
         found = _slots[key].get(thread)

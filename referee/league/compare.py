@@ -20,8 +20,7 @@ from referee.league.teams import team as read_team
 from referee.league.values import Duel, MatchTask
 from referee.league.worker import Terms
 from referee.match.seeds import new_seed, secret_of
-from referee.support.escape import escape
-from referee.support.words import counted
+from referee.support.words import counted, cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -294,7 +293,7 @@ class BotComparison:
     def sentence(self, *, is_whole: bool = True, more: str = "--duels ") -> str:
         """Return what is known so far as a sentence. ``is_whole``: the comparison has come to its end. ``more`` is how more duels are asked for."""
         known, test = self.compared(), self.test
-        a, b = escape(self.a, 60), escape(self.b, 60)
+        a, b = cut(self.a, 60), cut(self.b, 60)
         if known.decision == "better":
             return f"{a} is better than {b}."
         if known.decision == "worse":
@@ -361,7 +360,7 @@ def _named(programs: Sequence[str]) -> dict[str, str]:
     """Return programs by the names of their teams: as given, numbered where two are equal."""
     found: dict[str, str] = {}
     for program in programs:
-        short = escape(Path(program).stem if "/" in program or program.endswith(".py") else program, 40)
+        short = cut(Path(program).stem if "/" in program or program.endswith(".py") else program, 40)
         chosen, number = short, 2
         while chosen in found:
             chosen, number = f"{short} ({number})", number + 1

@@ -17,7 +17,6 @@ from referee.league import schedule, starts, teams
 from referee.league.values import MatchStart, Team
 from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.match.seeds import new_seed, secret_of
-from referee.support.escape import escape
 from referee.support.sections import Section
 
 if TYPE_CHECKING:
@@ -126,9 +125,7 @@ def from_json(data: Mapping[str, Any]) -> League:
             **own,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(
-            f"This is not a league of this version of the referee ({escape(str(error), 80)}); restore its store from a copy."
-        ) from None
+        raise UsageError(f"This is not a league of this version of the referee ({error}); restore its store from a copy.") from None
 
 
 class StartsSection(Section):
@@ -180,7 +177,7 @@ def _of_file(path: Path) -> League:
     try:
         return LeagueReader(given, path.parent.resolve(), name).league()
     except (UsageError, SettingsError) as error:
-        raise UsageError(f"In the league file {escape(str(path))}: {error}") from None
+        raise UsageError(f"In the league file {path}: {error}") from None
 
 
 def _of_folder(path: Path) -> League:
@@ -188,17 +185,17 @@ def _of_folder(path: Path) -> League:
     try:
         entries = sorted(entry for entry in home.iterdir() if not entry.name.startswith((".", "__pycache__")))
     except OSError as error:
-        raise UsageError(f"The folder {escape(str(path))} can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"The folder {path} can't be read: {error.strerror or error}.") from None
     if len(entries) < 2:
         raise UsageError(
-            f"In the folder {escape(str(path))}, where each file and folder is a team: there {'is one team' if entries else 'are no teams'}, "
+            f"In the folder {path}, where each file and folder is a team: there {'is one team' if entries else 'are no teams'}, "
             "but a league needs two or more; put a program, or a folder of programs, into it for each team."
         )
     rows = [{"name": entry.name if entry.is_dir() else entry.stem, "program": str(entry)} for entry in entries]
     try:
         return LeagueReader(LeagueFile(teams=rows), home, home.name).league()
     except (UsageError, SettingsError) as error:
-        raise UsageError(f"In the folder {escape(str(path))}, where each file and folder is a team: {error}") from None
+        raise UsageError(f"In the folder {path}, where each file and folder is a team: {error}") from None
 
 
 class LeagueReader:
@@ -252,7 +249,7 @@ class LeagueReader:
         """Return how many teams meet in a match."""
         given, info = self.given, self.game.info
         if given.format not in FORMATS:
-            raise UsageError(f"format is {_quoted(given.format)}; {near_one(given.format, FORMATS)}")
+            raise UsageError(f"format is '{given.format}'; {near_one(given.format, FORMATS)}")
         if given.table_size is not None and given.format != TABLES:
             raise UsageError(f'table_size is for the format "{TABLES}", but the format is "{given.format}"; remove table_size.')
         if given.format == TABLES and self.game.pairing is not None:
@@ -304,14 +301,14 @@ class LeagueReader:
             if where:
                 teams.check_name(name, f"The name of variants, table {number}")
             if names.setdefault(teams.file_name(name), number) != number:
-                raise UsageError(f"{where}an earlier table has the name {_quoted(name)}, too; give one of them another name.")
+                raise UsageError(f"{where}an earlier table has the name '{name}', too; give one of them another name.")
             if option and own.get(option, size) != size:
                 raise UsageError(f"{where}{option} can't differ between variants; remove it.")
             settings = self._settings({**self.given.settings, **({option: size} if option else {}), **own}, where)
             variant = Variant(name, self.game.codec.settings_json(settings))
             twin = next((other for other in found.values() if other.settings == variant.settings), None)
             if twin is not None:
-                raise UsageError(f"{where}its settings are those of {_quoted(twin.name)}; remove one of them.")
+                raise UsageError(f"{where}its settings are those of '{twin.name}'; remove one of them.")
             found[name] = variant
             checked.append(settings)
         return tuple(found.values()), checked
@@ -332,7 +329,7 @@ class LeagueReader:
             try:
                 found = starts.starts(self.game, settings, secret, given.count)
             except SettingsError as error:
-                raise SettingsError(f"starts.count is {given.count}, but{f' in {_quoted(name)}' if name else ''} {error}") from None
+                raise SettingsError(f"starts.count is {given.count}, but{f' in {name!r}' if name else ''} {error}") from None
             tables: Iterable[Mapping[str, Any]] = (self.given.settings, *self.given.variants)
             twice = sorted({key for key in found[0].settings for table in tables if key in table})
             if twice:
@@ -381,18 +378,18 @@ class LeagueReader:
         programs = {key: value for key, value in row.items() if key != "name"}
         for key, value in programs.items():
             if key not in ("program", *own):
-                raise UsageError(f"the team {_quoted(name)} has an unknown key {_quoted(key)}; {near_one(key, ('name', 'program', *own))}")
+                raise UsageError(f"the team '{name}' has an unknown key '{key}'; {near_one(key, ('name', 'program', *own))}")
             if not isinstance(value, str):
-                raise UsageError(f"the team {_quoted(name)} has a wrong {key!r}, {shown(value)}; write a text.")
+                raise UsageError(f"the team '{name}' has a wrong {key!r}, {shown(value)}; write a text.")
         if "program" in programs:
             every = str(programs["program"])
             return every if len(programs) == 1 else {seat: programs.get(seat, every) for seat in own}
         missing = [seat for seat in own if seat not in programs]
         if missing == list(own):
             ways = "program" + (f", or {' and '.join(own)}" if own else "")
-            raise UsageError(f"the team {_quoted(name)} has no program; add the key {ways}.")
+            raise UsageError(f"the team '{name}' has no program; add the key {ways}.")
         if missing:
-            raise UsageError(f"the team {_quoted(name)} has no {missing[0]}. {teams.to_add(missing[0], self.game, settings)}")
+            raise UsageError(f"the team '{name}' has no {missing[0]}. {teams.to_add(missing[0], self.game, settings)}")
         return programs
 
     # The format.
@@ -431,7 +428,7 @@ class LeagueReader:
         found = tuple(dict.fromkeys(given.champions if given.champions is not None else names[:1]))
         for name in found:
             if name not in names:
-                raise UsageError(f"champions names {_quoted(name)}, which is not a team; {near_one(name, list(names)[:20])}")
+                raise UsageError(f"champions names '{name}', which is not a team; {near_one(name, list(names)[:20])}")
         if not found:
             raise UsageError("champions is empty; name the teams that play against all others, or remove champions.")
         if len(found) == len(names):
@@ -444,11 +441,7 @@ class LeagueReader:
             return 0
         match = re.fullmatch(r"top (\d{1,6})", given)
         if match is None or not 1 <= int(match[1]) <= teams:
-            raise UsageError(f'stop is {_quoted(given)}, but must be "top N", with N from 1 to {teams}, the number of teams.')
+            raise UsageError(f'stop is {given!r}, but must be "top N", with N from 1 to {teams}, the number of teams.')
         if self.given.format == ELIMINATION:
             raise UsageError(f'stop is for formats with standings, but the format is "{ELIMINATION}"; remove stop.')
         return int(match[1])
-
-
-def _quoted(text: str) -> str:
-    return f"'{escape(text, 60)}'"

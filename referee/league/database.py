@@ -18,7 +18,6 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import QueuePool
 
 from referee.errors import UsageError
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,7 +125,7 @@ def sqlite_file(path: Path, *, create: bool) -> Engine:
         options += "&immutable=1"
     elif not index.exists():
         raise UsageError(
-            f"{escape(str(path), 200)} was not closed by its last process, and its folder can't be written. Copy the league's folder to a "
+            f"{path} was not closed by its last process, and its folder can't be written. Copy the league's folder to a "
             "place where you may write."
         )
     address = f"file:{quote(str(path.absolute()))}?{options}"
@@ -154,8 +153,7 @@ def _distrust(connection: Any, path: Path) -> None:
     for kind, name, sql in entries:
         if kind not in ("table", "index") or (sql is not None and not _PLAIN.fullmatch(sql)):
             raise UsageError(
-                f"The store {escape(str(path), 200)} holds the {escape(str(kind), 20)} '{escape(str(name), 60)}', which no referee made, so it was "
-                "not read. Restore it from a copy."
+                f"The store {path} holds the {kind} '{name}', which no referee made, so it was not read. Restore it from a copy."
             )
 
 
@@ -196,7 +194,7 @@ def reason(error: Exception, where: str) -> str:
         return "reading it takes too long, so it is damaged, or no referee made it; restore it from a copy"
     if isinstance(error, OperationalError) and ("disk is full" in text or ("disk I/O error" in text and _is_full(where))):
         return "the disk is full; make room on it"
-    return escape(text.splitlines()[0] if text else type(cause).__name__, 200).rstrip(".")
+    return (text.splitlines()[0] if text else type(cause).__name__).rstrip(".")
 
 
 def _is_full(file: str) -> bool:

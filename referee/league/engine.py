@@ -15,7 +15,6 @@ from referee.errors import RefereeError
 from referee.league.standings import stopped as not_played
 from referee.league.values import MOST_VOIDS
 from referee.league.worker import NotStarted, Played, Void
-from referee.support.escape import escape
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -234,7 +233,7 @@ class Engine:
             if team in self._started or team in self._forfeits:
                 continue
             if self._failed[team] == 1:
-                self._watch.said(f"{escape(team, 60)} did not start: {record.faults[seat]}")
+                self._watch.said(f"{team} did not start: {record.faults[seat]}")
             if self._plan.has_forfeits and self._failed[team] >= _FAILED_STARTS:
                 self._forfeit(team, record.faults[seat])
 
@@ -247,7 +246,7 @@ class Engine:
         self._forfeits[team] = reason
         self._store.forfeit(team, reason)
         self._stop((duel for duel in self._duels.values() if team in duel.teams), reason)
-        self._watch.said(f"{escape(team, 60)} can't start and forfeits its other matches: {reason}")
+        self._watch.said(f"{team} can't start and forfeits its other matches: {reason}")
 
     def _stop(self, duels: Iterable[Duel], note: str) -> bool:
         """Don't play the rest of some duels. False if all of them are stopped already."""
@@ -329,7 +328,7 @@ def next_look(duels: int) -> int:
 
 
 def _names(teams: Iterable[str]) -> str:
-    return " and ".join(escape(team, 60) for team in teams)
+    return " and ".join(teams)
 
 
 class Repeats:

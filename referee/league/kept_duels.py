@@ -11,7 +11,6 @@ from referee.league.database import FILE
 from referee.league.keys import canonical
 from referee.league.store import Store
 from referee.support.csv_text import marked, written
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +58,7 @@ def _check(store: Store, folder: Path, facts: Mapping[str, Any], teams: Sequence
         return
     other = [name for name in facts if canonical(found.get(name)) != canonical(facts[name])]
     known = {team.name: team.hash for team in store.teams()}
-    other += [f"the files of {escape(team.name, 60)}" for team in teams if known.get(team.name, team.hash) != team.hash]
+    other += [f"the files of {team.name}" for team in teams if known.get(team.name, team.hash) != team.hash]
     if other:
         raise UsageError(
             f"{_quoted(folder)} holds another comparison, which differs in: {', '.join(other)}. Repeat its command to continue it, or name "
@@ -111,4 +110,4 @@ class KeptDuels:
 
 
 def _quoted(folder: Path) -> str:
-    return escape(str(folder), 200)
+    return str(folder)

@@ -18,7 +18,6 @@ from referee.league.starts import match_seed
 from referee.league.store import Store
 from referee.league.values import MatchTask
 from referee.league.worker import Terms
-from referee.support.escape import escape
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -198,11 +197,9 @@ class OpenLeague:
         self.store = store
         facts = store.fact("league")
         if facts is None and store.teams():
-            raise UsageError(f"{escape(str(folder), 200)} holds no league, but the duels of a comparison, which referee compare continues.")
+            raise UsageError(f"{folder} holds no league, but the duels of a comparison, which referee compare continues.")
         if facts is None:
-            raise UsageError(
-                f"{escape(str(folder), 200)} holds a league that was never begun: referee league run FILE --out {escape(str(folder), 200)}"
-            )
+            raise UsageError(f"{folder} holds a league that was never begun: referee league run FILE --out {folder}")
         self.league = config.from_json(facts)
         self.added: list[str] = store.fact("added") or []
         self.withdrawn: list[str] = store.fact("withdrawn") or []
@@ -222,7 +219,7 @@ class OpenLeague:
         gone = dict.fromkeys(team for duel in self.store.duels() for team in duel.teams if team not in self.schedule.teams)
         if gone:
             raise StoreError(
-                f"The store {quoted(self.store.where)} has lost the team {escape(next(iter(gone)), 60)}, whose duels it has. Restore the file from a copy."
+                f"The store {quoted(self.store.where)} has lost the team {next(iter(gone))}, whose duels it has. Restore the file from a copy."
             )
 
     def check_whole(self) -> None:
@@ -339,7 +336,7 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"The folder {escape(str(folder), 200)} can't be made: {error.strerror}. Name another one with --out.") from None
+        raise UsageError(f"The folder {folder} can't be made: {error.strerror}. Name another one with --out.") from None
 
 
 def _check_free(store: Store, folder: Path) -> None:
@@ -347,11 +344,11 @@ def _check_free(store: Store, folder: Path) -> None:
     if store.fact("league") is not None:
         raise UsageError(_there(store.where, folder))
     if store.teams():
-        raise UsageError(f"{escape(store.where, 200)} holds the duels of a comparison; name another folder with --out.")
+        raise UsageError(f"{store.where} holds the duels of a comparison; name another folder with --out.")
 
 
 def _there(where: str, folder: Path) -> str:
-    return f"There is a league in {escape(where, 200)} already. Go on with it: referee league resume {escape(str(folder), 200)}"
+    return f"There is a league in {where} already. Go on with it: referee league resume {folder}"
 
 
 def open_league(folder: Path) -> OpenLeague:
@@ -361,13 +358,11 @@ def open_league(folder: Path) -> OpenLeague:
     try:
         opened = OpenLeague(folder, store)
         if told is not None and store.fact("id") != told.id:
-            raise UsageError(
-                f"{escape(store.where, 200)} holds another league ({escape(opened.league.name, 100)}) than the one of {escape(str(folder), 200)}."
-            )
+            raise UsageError(f"{store.where} holds another league ({opened.league.name}) than the one of {folder}.")
         if told is None and address.read_id(folder) not in (None, store.fact("id")):
             raise UsageError(
-                f"{escape(store.where, 200)} is the file of another league ({escape(opened.league.name, 100)}) than the one of "
-                f"{escape(str(folder), 200)}. Put this league's own {FILE} there."
+                f"{store.where} is the file of another league ({opened.league.name}) than the one of "
+                f"{folder}. Put this league's own {FILE} there."
             )
         return opened
     except BaseException:
@@ -377,5 +372,5 @@ def open_league(folder: Path) -> OpenLeague:
 
 def first(names: Sequence[str], most: int = 5) -> str:
     """Some names for a sentence."""
-    told = ", ".join(escape(name, 60) for name in islice(names, most))
+    told = ", ".join(islice(names, most))
     return told if len(names) <= most else f"{told} and {len(names) - most:,} more"

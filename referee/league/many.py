@@ -22,7 +22,6 @@ from referee.league.values import MatchTask, Team
 from referee.league.worker import Terms, replay_path
 from referee.match.seeds import new_seed, secret_of
 from referee.players.spec import resolve
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     import os
@@ -143,7 +142,7 @@ def new_folder(request: MatchRequest, players: Sequence[str]) -> Path:
     if request.out is not None:
         folder = Path(request.out)
         if folder.is_file():
-            raise UsageError(f"--out is {escape(str(folder), 200)}, a file; many games need a folder.")
+            raise UsageError(f"--out is {folder}, a file; many games need a folder.")
         return folder
     reserved = reserve_replay(None, players)
     reserved.unlink()

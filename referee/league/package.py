@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import PlayerError
 from referee.isolation import contents, runtime
 from referee.isolation.submission import MOST_BYTES, is_ignored
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,16 +51,16 @@ def pack(team: Team) -> Package:
             packer = _Packer(home, archive)
             players = {seat: packer.rewritten(text) for seat, text in team.players.items()}
     except OSError as error:
-        name = escape(str(error.filename or "a file"), 200)
+        name = str(error.filename or "a file")
         raise PlayerError(
-            f"The team {escape(team.name, 60)} can't be sent to other machines: {name} can't be read ({error.strerror or error})."
+            f"The team {team.name} can't be sent to other machines: {name} can't be read ({error.strerror or error})."
         ) from None
     except PlayerError as error:
-        raise PlayerError(f"The team {escape(team.name, 60)} can't be sent to other machines: {error}") from None
+        raise PlayerError(f"The team {team.name} can't be sent to other machines: {error}") from None
     data = buffer.getvalue()
     if len(data) > MOST_BYTES:
         raise PlayerError(
-            f"The team {escape(team.name, 60)} has more than {MOST_BYTES >> 20} MiB of files, even compressed: too much for a submission."
+            f"The team {team.name} has more than {MOST_BYTES >> 20} MiB of files, even compressed: too much for a submission."
         )
     return Package(team.name, hashlib.sha256(data).hexdigest(), players, data)
 
@@ -159,7 +158,7 @@ def _plain(entry: tarfile.TarInfo, source: Path, place: str) -> tarfile.TarInfo 
     if entry.issym():
         link = source / below
         real = link.resolve()
-        where = f"the link '{escape(str(below), 200)}' points to '{escape(entry.linkname, 200)}'"
+        where = f"the link '{below}' points to '{entry.linkname}'"
         if not real.is_relative_to(source):
             raise PlayerError(f"{where}, outside its folder; put a copy there.")
         if not real.exists():

@@ -9,7 +9,6 @@ from referee.api.runner import MatchRequest
 from referee.errors import PlayerError, RefereeError, UsageError
 from referee.isolation.choose import choose
 from referee.league.teams import middling, to_add
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,13 +47,9 @@ def check_roles(teams: Iterable[Team], game: Game[Any, Any], settings: Any, term
         return
     first, *others = found
     seat, why = found[first]
-    more = (
-        f" {len(others):,} more: {', '.join(f'{escape(name, 60)} has no {found[name][0]}' for name in others[:_MOST_NAMED])}."
-        if others
-        else ""
-    )
+    more = f" {len(others):,} more: {', '.join(f'{name} has no {found[name][0]}' for name in others[:_MOST_NAMED])}." if others else ""
     rivals = _rivals(by_name, first, seat, [name for name in others if found[name][0] == seat])
-    raise UsageError(f"The team '{escape(first, 60)}' doesn't play {seat}. {why} {to_add(seat, game, settings, rivals)}{more}")
+    raise UsageError(f"The team '{first}' doesn't play {seat}. {why} {to_add(seat, game, settings, rivals)}{more}")
 
 
 def _rivals(teams: Mapping[str, Team], first: str, lacks: Seat, alike: Sequence[str]) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ from referee.league.values import MatchStart
 from referee.match.seeds import secret_of
 from referee.match.sentences import predicate
 from referee.replay.paths import content
-from referee.support.escape import escape
 from referee.wire import strict_json
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], 
     A line is ``{"settings": {...}, "seed": 7}``, each part optional, or only the settings. A start without a seed gets one from the
     secret. Each start is tried in all variants. The UsageError names the file, the line and what is wrong.
     """
-    where = f"The starts file {escape(str(path))}"
+    where = f"The starts file {path}"
     text = content(path, where, _MOST_BYTES)
     found: list[MatchStart] = []
     lines: dict[str, int] = {}
@@ -125,7 +124,7 @@ def _read_line(line: bytes) -> tuple[Mapping[str, Json], int | None]:
         return value, None
     unknown = next((key for key in value if key not in ("settings", "seed")), None)
     if unknown is not None:
-        raise SettingsError(f"{escape(repr(unknown), 60)} stands beside 'settings' or 'seed'; put it into 'settings'.")
+        raise SettingsError(f"{unknown!r:.60} stands beside 'settings' or 'seed'; put it into 'settings'.")
     settings, seed = value.get("settings", {}), value.get("seed")
     if not isinstance(settings, dict):
         raise SettingsError("'settings' must be an object.")
@@ -140,7 +139,7 @@ def _check(game: Game[Any, Any], name: str, settings: Any, given: Mapping[str, J
         if game.seats(placed(game, settings, given)) != game.seats(settings):
             raise SettingsError("a start can't change the number of players.")
     except SettingsError as error:
-        raise SettingsError(f"{_sentence(error)[:-1]} (in the variant '{escape(name)}')." if name else str(error)) from None
+        raise SettingsError(f"{_sentence(error)[:-1]} (in the variant '{name}')." if name else str(error)) from None
 
 
 def placed(game: Game[Any, Any], settings: Any, start: Mapping[str, Json]) -> Any:

@@ -17,7 +17,7 @@ from referee.league.keys import canonical
 from referee.league.values import Team
 from referee.players.faults import the_seat
 from referee.players.spec import HUMAN, resolve
-from referee.support.escape import escape, is_blank
+from referee.support.escape import is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,7 +77,7 @@ def team(
     given = {seat: partnered(spec, seat, game, settings, home) for seat in seats} if isinstance(spec, str) else dict(spec)
     missing = [seat for seat in seats if seat not in given]
     if missing:
-        raise UsageError(f"The team {_quoted(name)} has no program for {missing[0]}. {to_add(missing[0], game, settings)}")
+        raise UsageError(f"The team '{name}' has no program for {missing[0]}. {to_add(missing[0], game, settings)}")
     players: dict[Seat, str] = {}
     marks: dict[Seat, Json] = {}
     files: dict[Seat, dict[str, str]] = {}
@@ -99,7 +99,7 @@ def team(
             _is_program(text, other, game, settings, home) for other, text in given.items() if other != seat
         )
         more = f" {to_add(seat, game, settings)}" if is_one_role else ""
-        raise UsageError(f"The team {_quoted(name)} can't play: {error}{more}") from None
+        raise UsageError(f"The team '{name}' can't play: {error}{more}") from None
     return Team(name, players, own, str(home), {seat: {**files[seat], **programs.get(seat, {})} for seat in seats})
 
 
@@ -127,7 +127,7 @@ def to_add(seat: Seat, game: Game[Any, Any], settings: Any, rivals: Sequence[str
 
     ``rivals`` are this team's program and another one that plays the same seat, if both are known.
     """
-    here = " ".join(shlex.quote(escape(one.removeprefix(f"{Path.cwd()}/"), 200)) for one in rivals)
+    here = " ".join(shlex.quote(one.removeprefix(f"{Path.cwd()}/")) for one in rivals)
     compare = f": referee compare {here}" if here else "; referee compare lets two of them meet the same opponent"
     return (
         f'Add a program for {seat}, or the line {seat} = "{middling(seat, game, settings) or "..."}" to its table in the league file. '
@@ -150,7 +150,7 @@ def check_plays(team: Team, game: Game[Any, Any], settings: Any) -> None:
         for seat, player in team.players.items():
             _program(player, seat, game, settings)
     except PlayerError as error:
-        raise UsageError(f"The team {_quoted(team.name)} can't play: {error}") from None
+        raise UsageError(f"The team '{team.name}' can't play: {error}") from None
 
 
 def changed(team: Team, stored: Team) -> tuple[str, ...]:
@@ -163,9 +163,9 @@ def changed(team: Team, stored: Team) -> tuple[str, ...]:
         if _comparable(now) != _comparable(then):
             # Earlier versions stored no more than this.
             now, then = _comparable(now), _comparable(then)
-        found += [f"{seat}: {_quoted(path)} has changed" for path in now if path in then and now[path] != then[path]]
-        found += [f"{seat}: {_quoted(path)} is new" for path in now if path not in then]
-        found += [f"{seat}: {_quoted(path)} is gone" for path in then if path not in now]
+        found += [f"{seat}: '{path}' has changed" for path in now if path in then and now[path] != then[path]]
+        found += [f"{seat}: '{path}' is new" for path in now if path not in then]
+        found += [f"{seat}: '{path}' is gone" for path in then if path not in now]
     return tuple(found) or ("its command line has changed",)
 
 
@@ -187,7 +187,7 @@ def check_copy(team: Team, seat: Seat, program: Program, folder: str) -> None:
     found = _comparable(found)
     if found != then:
         told = "; ".join(changed(*(Team(team.name, {}, name, files={seat: files}) for name, files in (("now", found), ("then", then))))[:3])
-        raise UsageError(f"The files of the team {_quoted(team.name)} have changed since they were first read ({told}); restore them.")
+        raise UsageError(f"The files of the team '{team.name}' have changed since they were first read ({told}); restore them.")
 
 
 def _comparable(files: Mapping[str, str]) -> dict[str, str]:
@@ -228,17 +228,17 @@ def check_name(name: str, what: str, longest: int = LONGEST_NAME) -> None:
     if not name or is_blank(name):
         raise UsageError(f"{what} is empty; give it a name of 1 to {longest} characters.")
     if not name.isprintable():
-        raise UsageError(f"{what}, {_quoted(name)}, has a control character or an invisible one; remove it.")
+        raise UsageError(f"{what}, '{name}', has a control character or an invisible one; remove it.")
     if name != name.strip():
-        raise UsageError(f"{what}, {_quoted(name)}, begins or ends with a space; remove it.")
+        raise UsageError(f"{what}, '{name}', begins or ends with a space; remove it.")
     if len(name) > longest:
-        raise UsageError(f"{what}, {_quoted(name)}, has {len(name)} characters; the limit is {longest}.")
+        raise UsageError(f"{what}, '{name}', has {len(name)} characters; the limit is {longest}.")
     if not file_name(name):
-        raise UsageError(f"{what}, {_quoted(name)}, has no letter and no digit; file names need one.")
+        raise UsageError(f"{what}, '{name}', has no letter and no digit; file names need one.")
     for word in re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name)):
         if len(scripts := _scripts(word)) > 1:
             raise UsageError(
-                f"{what}, {_quoted(name)}, mixes letters of different alphabets in one word ({' and '.join(sorted(scripts))}), so that it can be "
+                f"{what}, '{name}', mixes letters of different alphabets in one word ({' and '.join(sorted(scripts))}), so that it can be "
                 "mistaken for another name; use one alphabet."
             )
 
@@ -256,11 +256,9 @@ def check_different(names: Sequence[str]) -> None:
         own = identities(name)
         other = next((seen[key] for key in own if key in seen), None)
         if other == name:
-            raise UsageError(f"Two teams have the name {_quoted(name)}; give one of them another name.")
+            raise UsageError(f"Two teams have the name '{name}'; give one of them another name.")
         if other is not None:
-            raise UsageError(
-                f"The names of the teams {_quoted(other)} and {_quoted(name)} look alike; give one of them a name that can't be mistaken."
-            )
+            raise UsageError(f"The names of the teams '{other}' and '{name}' look alike; give one of them a name that can't be mistaken.")
         seen.update(dict.fromkeys(own, name))
 
 
@@ -289,7 +287,7 @@ def absolute(text: str, game: str, home: Path) -> str:
         return str((home / text).absolute())
     if _exists(Path(text)):
         raise PlayerError(
-            f"{_quoted(text)} is a file in the current folder, but there is none in {_quoted(str(home))}; write its path, or run the command elsewhere."
+            f"'{text}' is a file in the current folder, but there is none in '{home}'; write its path, or run the command elsewhere."
         )
     return text
 
@@ -401,7 +399,7 @@ def _marks(source: Path) -> dict[str, str]:
 
 def _mark_of(path: Path, entry: contents.FolderEntry) -> str:
     if entry.kind == contents.OTHER:
-        raise PlayerError(f"Its file {_quoted(path)} can't be read: it is not an ordinary file.")
+        raise PlayerError(f"Its file '{path}' can't be read: it is not an ordinary file.")
     if entry.kind == contents.LINK:
         return f"{_LINK}{os.fsdecode(entry.content)}"
     return {contents.FOLDER: _EMPTY, contents.EXECUTABLE: entry.content.hex() + _EXECUTABLE}.get(entry.kind, entry.content.hex())
@@ -426,12 +424,8 @@ def _own(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def _hash(path: Path) -> str:
-    count = submission.Count(_quoted(path))
+    count = submission.Count(f"'{path}'")
     try:
         return contents.of_file(str(path), count).hex()
     except OSError as error:
-        raise PlayerError(f"Its file {_quoted(path)} can't be read: {error.strerror or error}.") from None
-
-
-def _quoted(text: object) -> str:
-    return f"'{escape(str(text), 200)}'"
+        raise PlayerError(f"Its file '{path}' can't be read: {error.strerror or error}.") from None

@@ -26,7 +26,6 @@ from referee.match.options import MatchOptions
 from referee.players.own_files import from_home, published
 from referee.players.spec import resolve
 from referee.replay.paths import SUFFIX
-from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -115,7 +114,7 @@ class Worker:
             return Void(task.key, str(error), self._host)
         except OSError as error:
             self._isolations.clear()
-            text = f"{escape(str(error.filename or 'a file'), 200)}: {error.strerror or error}"
+            text = f"{error.filename or 'a file'}: {error.strerror or error}"
             return Void(task.key, text, self._host, is_fatal=error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS))
 
     def _played(self, task: MatchTask, settings: Any, specs: Mapping[Seat, Spec], begun: float) -> Report:
@@ -153,7 +152,7 @@ class Worker:
                 with _inside(home):
                     found = resolve(from_home(self._teams[team].players[seat], home), seat, self._terms.game, settings)
                 if found.is_human:
-                    raise PlayerError(f"The team {escape(team, 60)} is a person; in a league only programs play.")
+                    raise PlayerError(f"The team {team} is a person; in a league only programs play.")
             except PlayerError as error:
                 error.seat = seat
                 raise

@@ -71,7 +71,7 @@ def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
         found = _resolved(text, seat, game, settings)
     except OSError as error:
         # The owner may be changing the file at this moment.
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} can't be read: {error.strerror or error}.") from None
+        raise PlayerError(f"{the_seat(seat)} '{text}' can't be read: {error.strerror or error}.") from None
     if found.runs is not None:
         windows_lines.notice(found.runs)
     return found
@@ -92,7 +92,7 @@ def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Spec:
         path = Path(text).expanduser()
         _exists(path)
     except (RuntimeError, ValueError) as error:
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} can't be a file or a command: {error}.") from None
+        raise PlayerError(f"{the_seat(seat)} '{text}' can't be a file or a command: {error}.") from None
     if "/" not in text and not _exists(path):
         example = _example(text, seat, game, settings)
         if example is not None:
@@ -111,7 +111,7 @@ def _dialect(text: str, seat: Seat, game: str) -> Dialect | None:
     found = dialects.get(prefix.strip().lower())
     if found is None and PORT in rest:
         known = f"there are {' and '.join(dialects)}" if dialects else f"{game} has none"
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} begins with the name of no dialect; {known}.")
+        raise PlayerError(f"{the_seat(seat)} '{text}' begins with the name of no dialect; {known}.")
     return found
 
 
@@ -120,19 +120,17 @@ def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, s
     why = dialect.refusal(settings) if settings is not None else ""
     if why:
         raise PlayerError(
-            f"{the_seat(seat)} {_quoted(text)} can't play this: the {dialect.name} dialect is for {' and '.join(dialect.rules)}; {why}."
+            f"{the_seat(seat)} '{text}' can't play this: the {dialect.name} dialect is for {' and '.join(dialect.rules)}; {why}."
         )
     if not rest:
-        raise PlayerError(
-            f"{the_seat(seat)} {_quoted(text)} names no program; write {dialect.name}: python player.py {{port}}, for instance."
-        )
+        raise PlayerError(f"{the_seat(seat)} '{text}' names no program; write {dialect.name}: python player.py {{port}}, for instance.")
     if PORT not in rest and not dialect.port:
         raise PlayerError(
-            f"{the_seat(seat)} {_quoted(text)} is not told its port; write {{port}} where it belongs: {dialect.name}: python player.py {{port}}, for instance."
+            f"{the_seat(seat)} '{text}' is not told its port; write {{port}} where it belongs: {dialect.name}: python player.py {{port}}, for instance."
         )
     spec = _with_words(rest, seat, game)
     if spec.is_human or spec.dialect is not None:
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} is not a program that could speak the {dialect.name} dialect.")
+        raise PlayerError(f"{the_seat(seat)} '{text}' is not a program that could speak the {dialect.name} dialect.")
     port = 0 if PORT in rest else dialect.port
     program = spec.program._replace(through=(_RELAY, str(port)), label=text)
     return Spec(text, program, {**spec.about, "program": escape(text, 400), "dialect": dialect.name}, dialect)
@@ -158,11 +156,7 @@ def _words(text: str, seat: Seat) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError:
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} has a quote that is never closed.") from None
-
-
-def _quoted(text: str) -> str:
-    return f"'{text}'"
+        raise PlayerError(f"{the_seat(seat)} '{text}' has a quote that is never closed.") from None
 
 
 def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
@@ -175,21 +169,21 @@ def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
     if fitting and settings is not None and fitting[0].rules and settings.rules not in fitting[0].rules:
         good = ", ".join(bot.name for bot in playing if settings.rules in (bot.rules or (settings.rules,)))
         raise PlayerError(
-            f"{the_seat(seat)} {_quoted(text)} is an example that plays {' and '.join(fitting[0].rules)}, not {settings.rules}; examples for it: {good}."
+            f"{the_seat(seat)} '{text}' is an example that plays {' and '.join(fitting[0].rules)}, not {settings.rules}; examples for it: {good}."
         )
     if fitting:
         return fitting[0].path
     if found:
         good = ", ".join(bot.name for bot in playing)
         raise PlayerError(
-            f"{the_seat(seat)} {_quoted(text)} is an example that plays {found[0].seats[0]}, not {seat}; examples for {seat}: {good}."
+            f"{the_seat(seat)} '{text}' is an example that plays {found[0].seats[0]}, not {seat}; examples for {seat}: {good}."
         )
     return None
 
 
 def _of_file(text: str, seat: Seat, path: Path, game: str, settings: Any = None) -> Spec:
     """A bot that is one file: a Python program for this Python, or an executable."""
-    shown = _quoted(text)
+    shown = f"'{text}'"
     if not _exists(path):
         raise PlayerError(_unknown(text, seat, shown, game))
     if path.is_dir():
@@ -211,11 +205,11 @@ def _is_program(path: Path) -> bool:
 def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
     """Return the command line for one file: with this Python, or the file itself. ``name`` is the file's name in messages."""
     if not os.access(path, os.R_OK):
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} can't be read by this user; try: chmod u+r {shlex.quote(name)}")
+        raise PlayerError(f"{the_seat(seat)} '{text}' can't be read by this user; try: chmod u+r {shlex.quote(name)}")
     if path.suffix == ".py":
         return (runtime.OWN_PYTHON, str(path))
     if why := _not_runnable(path, name):
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} {why}")
+        raise PlayerError(f"{the_seat(seat)} '{text}' {why}")
     return (str(path),)
 
 
@@ -252,10 +246,10 @@ _MAIN = ("main", "bot")
 
 def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Spec:
     """A bot that is a folder: its ``bot.toml`` says how it runs, or the program in it is called after the seat, or ``main`` or ``bot``."""
-    told = bot_file.read(folder, seat, f"{the_seat(seat)} {_quoted(text)}")
+    told = bot_file.read(folder, seat, f"{the_seat(seat)} '{text}'")
     if told is not None and told.rules and settings is not None and settings.rules not in told.rules:
         raise PlayerError(
-            f"{the_seat(seat)} {_quoted(text)} plays the rules {' and '.join(told.rules)}, as its {bot_file.NAME} says, not {settings.rules}; "
+            f"{the_seat(seat)} '{text}' plays the rules {' and '.join(told.rules)}, as its {bot_file.NAME} says, not {settings.rules}; "
             f"try: --rules {told.rules[0]}"
         )
     if told is not None and told.run:
@@ -264,21 +258,21 @@ def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Spec:
         found = sorted(path for path in (*folder.glob(f"{stem}.*"), folder / stem) if _is_program(path))
         if len(found) > 1:
             names = ", ".join(path.name for path in found)
-            raise PlayerError(f"{the_seat(seat)} {_quoted(text)} is a folder with several programs called {stem}: {names}; keep one.")
+            raise PlayerError(f"{the_seat(seat)} '{text}' is a folder with several programs called {stem}: {names}; keep one.")
         if found:
             break
     else:
         raise PlayerError(
-            f"{the_seat(seat)} {_quoted(text)} is a folder without a program for it: {_what_lacks(seat, folder, is_told=told is not None)}."
+            f"{the_seat(seat)} '{text}' is a folder without a program for it: {_what_lacks(seat, folder, is_told=told is not None)}."
         )
     top, path = folder.resolve(), found[0]
     real = path.resolve()
     if not real.is_relative_to(top):
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} has its program outside its folder: '{path.name}' points to '{real}'.")
+        raise PlayerError(f"{the_seat(seat)} '{text}' has its program outside its folder: '{path.name}' points to '{real}'.")
     if told is None and languages.compiled_source(real) and (project := build_systems.advice(folder, seat)):
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} is a folder with source that must be built; write {project}.")
+        raise PlayerError(f"{the_seat(seat)} '{text}' is a folder with source that must be built; write {project}.")
     if not real.is_file():
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} has no ordinary file as its program: '{path.name}'.")
+        raise PlayerError(f"{the_seat(seat)} '{text}' has no ordinary file as its program: '{path.name}'.")
     argv = _run(top / path.name, str(path), text, seat)
     inside = (*argv[:-1], f"{HOME}/{path.name}")
     # Use the path as given: the copy decides whether it may follow a link on this path.
@@ -300,8 +294,8 @@ def _what_lacks(seat: Seat, folder: Path, *, is_told: bool) -> str:
     source = next((path for path in files if languages.compiled_source(path)), None)
     if source is not None:
         lines = languages.in_bot_file(*languages.how_to_build(source, source.name))
-        return f"{wanted}, or, for {_quoted(source.name)}, a {bot_file.NAME} with the lines {lines}"
-    shown = ", ".join(_quoted(path.name) for path in files[:_MOST_NAMED])
+        return f"{wanted}, or, for '{source.name}', a {bot_file.NAME} with the lines {lines}"
+    shown = ", ".join(f"'{path.name}'" for path in files[:_MOST_NAMED])
     return f"{wanted}, but it has {shown or 'no file'}" + (" and more" if len(files) > _MOST_NAMED else "")
 
 
@@ -339,7 +333,7 @@ def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_
 
     A submission names it, so it can't be any file of this machine. ``is_built``: the file may come into being by the build.
     """
-    begin = f"{the_seat(seat)} {_quoted(text)} has a {bot_file.NAME} whose '{key}' starts with '{word}'"
+    begin = f"{the_seat(seat)} '{text}' has a {bot_file.NAME} whose '{key}' starts with '{word}'"
     place = os.path.normpath(word)
     if word.startswith(("/", "~")) or place == ".." or place.startswith("../"):
         raise PlayerError(f"{begin}, which is outside the folder; write the name of a program on the PATH, or of a file in the folder.")
@@ -385,9 +379,9 @@ def _file_facts(path: Path, name: str) -> dict[str, Json]:
                 digest.update(chunk)
                 size += len(chunk)
                 if size > MOST_BYTES:
-                    raise PlayerError(f"The program {_quoted(str(path))} has more than {MOST_BYTES >> 20} MiB: it is none.")
+                    raise PlayerError(f"The program '{path}' has more than {MOST_BYTES >> 20} MiB: it is none.")
     except OSError as error:
-        raise PlayerError(f"The program {_quoted(str(path))} can't be read: {error.strerror or error}.") from None
+        raise PlayerError(f"The program '{path}' can't be read: {error.strerror or error}.") from None
     return {"file": escape(name, 200), "sha256": digest.hexdigest()}
 
 
@@ -396,17 +390,17 @@ def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
     import example_bots
 
     if Path(text).is_symlink():
-        return f"{the_seat(seat)} {shown} is a broken link, to {_quoted(str(Path(text).readlink()))}; name the file itself."
+        return f"{the_seat(seat)} {shown} is a broken link, to '{Path(text).readlink()}'; name the file itself."
     names = sorted({bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)})
     meant = similar(Path(text))
     if "/" in text or "." in text:
         if meant is None and text.removesuffix(".py") in names:
             return f"{the_seat(seat)} {shown} does not exist; did you mean the example bot {text.removesuffix('.py')!r}?"
         if meant is not None:
-            return f"{the_seat(seat)} {shown} does not exist; did you mean {_quoted(str(meant))}?"
+            return f"{the_seat(seat)} {shown} does not exist; did you mean '{meant}'?"
         return f"{the_seat(seat)} {shown} does not exist: there is no such file, or its folder is closed to this user."
     near = get_close_matches(text, names, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else f"did you mean {_quoted(str(meant))}? " if meant is not None else ""
+    hint = f"did you mean {near[0]!r}? " if near else f"did you mean '{meant}'? " if meant is not None else ""
     return f"{the_seat(seat)} {shown} is neither a file nor an example bot; {hint}examples for {seat}: {', '.join(names)}."
 
 
@@ -415,14 +409,10 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
     program = shutil.which(words[0])
     if program is None:
         if _exists(Path(words[0])):
-            raise PlayerError(
-                f"{the_seat(seat)} {_quoted(text)} starts with {_quoted(words[0])}, which {_not_runnable(Path(words[0]), words[0])}"
-            )
-        raise PlayerError(f"{the_seat(seat)} {_quoted(text)} starts with {_quoted(words[0])}, which is {_nowhere(words[0], 'no file')}.")
+            raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which {_not_runnable(Path(words[0]), words[0])}")
+        raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which is {_nowhere(words[0], 'no file')}.")
     if windows_lines.ends_first_line(Path(program)):
-        raise PlayerError(
-            f"{the_seat(seat)} {_quoted(text)} starts with {_quoted(words[0])}, which {_not_runnable(Path(program), words[0])}"
-        )
+        raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which {_not_runnable(Path(program), words[0])}")
     argv = (runtime.without_shim(str(Path(program).absolute())), *words[1:])
     about: dict[str, Json] = {"program": escape(text, 400)}
     files = [Path(word) for word in words[1:] if os.path.isfile(word)]  # noqa: PTH113 - the same
