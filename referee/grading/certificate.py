@@ -258,7 +258,7 @@ def _compare(folder: Path, files: dict[str, str], *, covers_all: bool) -> tuple[
         else:
             left.append(name)
         if what:
-            problems.append(f"{name}: {what}")
+            problems.append(f"{name:.200}: {what}")
     return problems, left
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from referee.grading.marks import shown_points
+from referee.support.escape import printable
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def marks_lines(grades: Grades, room: int, done: str = "") -> list[str]:
     """Return the marks as a table of at most ``room`` columns, what was ``done``, and how many submissions were faulty and why."""
     maximum = shown_points(grades.rubric.maximum)
     head = f"points of {maximum}"
-    wide = max([7, *(len(student.submission.student) for student in grades.students)])
+    wide = max([7, *(len(printable(student.submission.student)) for student in grades.students)])
     wide = min(wide, 30, max(7, room - len(head) - 11))
     lines = [f"{'student':<{wide}}  {head}  status"]
     for student in grades.students:
@@ -60,7 +61,8 @@ def marks_lines(grades: Grades, room: int, done: str = "") -> list[str]:
 
 
 def _cut(text: str, longest: int) -> str:
-    """Return a text cut to a number of characters."""
+    """Return a text as it is shown, cut to a number of characters."""
+    text = printable(text)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
