@@ -114,8 +114,7 @@ def joining(opened: OpenLeague, spec: str, name: str | None) -> Team:
     chosen = Path(spec).stem if name is None else name
     known = {key: team for team in plan.everybody for key in identities(team)}
     if other := next((known[key] for key in identities(chosen) if key in known), None):
-        other, new = other, chosen
-        alike = "" if other == new else f", and {new} looks like it"
+        alike = "" if other == chosen else f", and {chosen} looks like it"
         raise UsageError(f"There is a team {other} already{alike}; give the new one another name with --name.")
     check_name(chosen, "The name of the new team" if name is None else "--name")
     return _checked(opened, chosen, spec, Path.cwd())

@@ -42,7 +42,7 @@ def kept_duels(folder: Path, facts: Mapping[str, Any], teams: Sequence[Team]) ->
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"The folder {_quoted(folder)} can't be made: {error.strerror}. Name another one with --out.") from None
+        raise UsageError(f"The folder {folder} can't be made: {error.strerror}. Name another one with --out.") from None
     with Store.open(folder, create=True) as store, store.claim():
         _check(store, folder, facts, teams)
         yield KeptDuels(store, folder)
@@ -53,7 +53,7 @@ def _check(store: Store, folder: Path, facts: Mapping[str, Any], teams: Sequence
     found = store.fact(_FACT)
     if found is None:
         if store.teams():
-            raise UsageError(f"{_quoted(folder)} holds a league, so no comparison can be kept there; name another folder with --out.")
+            raise UsageError(f"{folder} holds a league, so no comparison can be kept there; name another folder with --out.")
         store.begin({_FACT: dict(facts)}, teams)
         return
     other = [name for name in facts if canonical(found.get(name)) != canonical(facts[name])]
@@ -61,7 +61,7 @@ def _check(store: Store, folder: Path, facts: Mapping[str, Any], teams: Sequence
     other += [f"the files of {team.name}" for team in teams if known.get(team.name, team.hash) != team.hash]
     if other:
         raise UsageError(
-            f"{_quoted(folder)} holds another comparison, which differs in: {', '.join(other)}. Repeat its command to continue it, or name "
+            f"{folder} holds another comparison, which differs in: {', '.join(other)}. Repeat its command to continue it, or name "
             "another folder with --out."
         )
 
@@ -107,7 +107,3 @@ class KeptDuels:
         with self._file.open("a", newline="", encoding="utf-8") as file:
             # The players of all matches are the same ones.
             file.write(marked(text) if is_new else text)
-
-
-def _quoted(folder: Path) -> str:
-    return str(folder)

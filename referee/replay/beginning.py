@@ -56,7 +56,7 @@ def split(text: str) -> tuple[Path, int]:
     name, at, turn = text.rpartition("@")
     if not at or not name or not re.fullmatch(r"[0-9]{1,9}", turn):
         raise UsageError(
-            f"A match begins at REPLAY@TURN, as in game.replay.jsonl.gz@412, not at {_quoted(text)}; the turn is a whole number from 0 on."
+            f"A match begins at REPLAY@TURN, as in game.replay.jsonl.gz@412, not at '{text:.120}'; the turn is a whole number from 0 on."
         )
     return Path(name), int(turn)
 
@@ -235,7 +235,7 @@ def seat_of(path: Path, bot: str | None, again: str) -> Seat:
     named = next(iter(players))
     if bot is not None:
         found = [seat for seat, about in players.items() if str(about.get("program")).strip() == bot.strip()]
-        why = f"{_quoted(bot)} played {'more than one' if found else 'none'}"
+        why = f"'{bot:.120}' played {'more than one' if found else 'none'}"
     else:
         programs = {seat: _program(game.info.name, settings, about, seat, path) for seat, about in players.items()}
         count = sum(is_same for _, is_same in programs.values())
@@ -245,10 +245,10 @@ def seat_of(path: Path, bot: str | None, again: str) -> Seat:
         if files and not found:
             named, (text, _) = next(iter(files.items()))
             again = f"{again} {shlex.quote(text)}"
-            why = f"{_quoted(text)} has changed since the match"
+            why = f"'{text:.120}' has changed since the match"
     if len(found) == 1:
         return found[0]
-    names = ", ".join(f"{seat} {_quoted(str(about.get('program')))}" for seat, about in players.items())
+    names = ", ".join(f"{seat} '{about.get('program')!s:.120}'" for seat, about in players.items())
     raise UsageError(f"The players of {path} are {names}; {why}: name the seat, as in {again} --seat {named}")
 
 
@@ -264,8 +264,8 @@ def _program(game: str, settings: Any, about: Mapping[str, Json], seat: Seat, pa
 def _other(text: str, game: str, seat: Seat) -> str:
     """Return the beginning of a sentence about a program that isn't the recorded one."""
     if _is_example(text, game) and not _is_file(text):
-        return f"The example bot {_quoted(text)} is not the one that played in the replay: it has another hash"
-    return f"{the_seat(seat)} {_quoted(text)} is not the file that played in the replay: it has another hash"
+        return f"The example bot '{text:.120}' is not the one that played in the replay: it has another hash"
+    return f"{the_seat(seat)} '{text:.120}' is not the file that played in the replay: it has another hash"
 
 
 def recorded_program(game: Game[Any, Any], settings: Any, head: Mapping[str, Json], seat: Seat) -> str:
@@ -276,7 +276,7 @@ def recorded_program(game: Game[Any, Any], settings: Any, head: Mapping[str, Jso
 def _found(game: str, settings: Any, about: Mapping[str, Json], seat: Seat, hint: str, replay: Path | None = None) -> tuple[str, Spec]:
     """Return the program of a seat in a replay. With the path of the ``replay``, a file of this name beside it is found, too."""
     text = about.get("program")
-    shown = _quoted(str(text))
+    shown = f"'{text!s:.120}'"
     if not isinstance(text, str) or not text:
         raise PlayerError(f"The replay doesn't name the program of {the_seat(seat, begins=False)}; {hint}.")
     # As resolve reads it: what is judged here must be what is started.
@@ -318,10 +318,6 @@ def _is_example(text: str, game: str) -> bool:
     import example_bots
 
     return "/" not in text and any(bot.game == game and bot.name == text for bot in example_bots.BOTS)
-
-
-def _quoted(text: str) -> str:
-    return f"'{text:.120}'"
 
 
 __all__ = ["SAME", "StartPosition", "begin", "recorded_player", "recorded_program", "seat_of", "split", "unchanged_program"]
