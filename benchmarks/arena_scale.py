@@ -157,7 +157,7 @@ class Instant:
         self.memory: list[int] = []
         self._running: list[MatchTask] = []
         self._returned: float | None = None
-        self._last = -1
+        self._first = -1
 
     @property
     def room(self) -> int:
@@ -166,9 +166,11 @@ class Instant:
 
     def submit(self, task: MatchTask) -> None:
         """Begin a match."""
+        if self._first < 0:
+            self._first = task.duel
         if not self._running and self._returned is not None:
-            self.planned.append((time.perf_counter() - self._returned, task.duel - self._last))
-            self._returned, self._last = None, task.duel
+            self.planned.append((time.perf_counter() - self._returned, task.duel - self._first))
+            self._returned, self._first = None, task.duel
             self.memory.append(psutil.Process().memory_info().rss)
         self._running.append(task)
 

@@ -97,6 +97,6 @@ def records(state: ArenaState, name: str) -> tuple[Record, ...]:
     """Return the records of a version against each opponent, of the most duels first."""
     if name not in state.positions:
         return ()
-    against = state.against(state.positions[name])
+    against = state.against([state.positions[name]])
     found = [Record(state.names[other], won, tied, lost) for other, (lost, tied, won) in against.items()]
     return tuple(sorted(found, key=lambda record: (-record.duels, record.opponent)))

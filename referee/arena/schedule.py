@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _LEAST, _MOST = 8, 64
 #: The resamples for intervals that are recorded over time, and for those that are shown.
 _QUICK, RESAMPLES = 200, 1000
+#: From so many duels on, 1,000 resamples take many seconds, so that 200 are shown too.
+_MANY = 100_000
 #: The number of duels grows by this factor from one look at whether the best is certain to the next.
 _LOOK_FACTOR = 1.25
 #: The number of duels grows by this factor at least from one record of known versions to the next.
@@ -188,14 +190,20 @@ class ArenaSchedule(Schedule):
     def _placement(self) -> int:
         return self._config.season.placement
 
+    @property
+    def _resamples(self) -> int:
+        return RESAMPLES if len(self.state) < _MANY else _QUICK
+
     def rated(self, known: Sequence[str] | None = None, among: Collection[str] | None = None, resamples: int = RESAMPLES) -> list[Rating]:
         """Return the ratings of all accepted versions, or of some, the best first. ``known`` are the versions that there were, all by default."""
         accepted = self._accepted if known is None else known
-        return ratings.intervals(self.state.comparisons(), accepted, seed=self._seed, resamples=resamples, among=among)
+        return ratings.intervals(
+            self.state.comparisons(), accepted, seed=self._seed, resamples=min(resamples, self._resamples), among=among
+        )
 
     def best(self, among: Collection[str]) -> tuple[str, float]:
         """Return the best of some versions, two or more, and how certain that is, from 0 to 1."""
-        return ratings.best_of(self.state.comparisons(), self._accepted, among, seed=self._seed)
+        return ratings.best_of(self.state.comparisons(), self._accepted, among, seed=self._seed, resamples=self._resamples)
 
     @property
     def _seed(self) -> int:

@@ -173,19 +173,19 @@ class ArenaState:
             end = first
         return found
 
-    def against(self, position: int) -> dict[int, tuple[int, int, int]]:
-        """How many duels that count a version has lost, tied and won, by the position of the opponent."""
-        found: dict[int, tuple[int, int, int]] = {}
+    def against(self, mine: Sequence[int]) -> dict[int, tuple[int, int, int]]:
+        """How many duels that count some versions have lost, tied and won together, by the position of the opponent."""
         a, b, points = self._rows[0], self._rows[1], self._rows[4]
-        counts = points >= 0
+        is_mine = np.zeros(len(self.names), dtype=bool)
+        is_mine[mine] = True
         table = np.zeros((3, len(self.names)), dtype=np.int64)
-        for own, other, mine in ((a, b, points), (b, a, 2 - points)):
-            at = np.flatnonzero((own == position) & counts)
-            np.add.at(table, (mine[at], other[at]), 1)
-        for opponent in np.flatnonzero(table.sum(axis=0)).tolist():
-            lost, tied, won = table[:, opponent].tolist()
-            found[opponent] = (lost, tied, won)
-        return found
+        for own, other, is_second in ((a, b, False), (b, a, True)):
+            at = np.flatnonzero(is_mine[own])
+            at = at[points[at] >= 0]
+            np.add.at(table, (2 - points[at] if is_second else points[at], other[at]), 1)
+        opponents = np.flatnonzero(table.sum(axis=0))
+        lost, tied, won = table[:, opponents].tolist()
+        return dict(zip(opponents.tolist(), zip(lost, tied, won, strict=True), strict=True))
 
     def due(self) -> list[str]:
         """The versions whose ratings are to be recorded: a hundredth of their duels came after their last record, and one at least."""

@@ -10,7 +10,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.arena.arena import moment
-from referee.arena.history import records
 from referee.arena.state import STRENGTHS, ArenaState
 from referee.arena.store import named
 from referee.errors import UsageError
@@ -48,6 +47,7 @@ class ArenaViews:
         self._state = ArenaState(store)
         self._versions: list[Version] = []
         self._by_name: dict[str, Version] = {}
+        self._strengths: list[float] = []
         self._elo: dict[str, float] = {}
         self._mark: tuple[float, ...] | None = None
 
@@ -66,6 +66,9 @@ class ArenaViews:
             self._by_name = {version.name: version for version in self._versions}
             self._mark = mark
         known = (self._store.fact(STRENGTHS) or {"of": []})["of"]
+        if known == self._strengths and len(self._elo) == len(self._state.names):
+            return
+        self._strengths = known
         strengths = [*known, *[0.0] * (len(self._state.names) - len(known))]
         mean = sum(strengths) / len(strengths) if strengths else 0.0
         self._elo = {name: (strength - mean) * POINTS for name, strength in zip(self._state.names, strengths, strict=False)}
@@ -116,11 +119,11 @@ class ArenaViews:
         points = self._store.ratings([version.name for version in mine if version.name in self._elo])
         numbers = {version.name: version.number for version in mine}
         against: dict[str, list[int]] = {}
-        for version in mine:
-            for record in records(self._state, version.name):
-                sums = against.setdefault(self._by_name[record.opponent].team, [0, 0, 0])
-                for place, count in enumerate((record.won, record.tied, record.lost)):
-                    sums[place] += count
+        own = [self._state.positions[version.name] for version in mine if version.name in self._elo]
+        for other, (lost, tied, won) in self._state.against(own).items():
+            sums = against.setdefault(self._by_name[self._state.names[other]].team, [0, 0, 0])
+            for place, count in enumerate((won, tied, lost)):
+                sums[place] += count
         ordered = sorted(against.items(), key=lambda item: (-sum(item[1]), item[0]))
         return {
             "team": name,
