@@ -8,6 +8,7 @@ import gzip
 import json
 import re
 import shutil
+import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import pytest
 from arenas import accept_all
 from asgi import asked
 from leagues import IDLE
+from sandboxes import need
 from seasons import FORM, TOKENS, form, play, season
 
 from referee.arena import receipt
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from seasons import Answer, Season
+from seasons import Answer, Season
 
 ADA, BOB, STAFF = TOKENS["Ada"], TOKENS["Bob"], TOKENS[None]
 
@@ -245,6 +247,28 @@ def test_a_full_disk_leaves_nothing_half_written(running: Season, monkeypatch: p
     assert list((running.arena.folder / "handed-in").iterdir()) == []
     assert running.store.waiting() == 0
     assert taken(running, "one")["status"] == "accepted"
+
+
+def test_a_disk_that_is_really_full_takes_nothing_until_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    (tmp_path / "arena").mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", tmp_path / "arena"], capture_output=True, check=False)
+    need(mounted.returncode == 0, "a file system can't be mounted here")
+    try:
+        with season(tmp_path) as running:
+            filler = tmp_path / "arena" / "filler"
+            with pytest.raises(OSError, match="No space left"), filler.open("wb", buffering=0) as file:
+                while file.write(b"x" * 4096):
+                    pass
+            for data in (bot("small"), b"#" * 100_000):
+                answer = running.hand_in(data)
+                assert (answer.status, answer.json["error"].startswith("The server's disk is full")) == (507, True)
+            assert list((running.arena.folder).glob("handed-in/*")) == []
+            assert running.store.submissions() == []
+            filler.unlink()
+            assert taken(running, "small")["status"] == "accepted"
+    finally:
+        subprocess.run(["umount", "-l", tmp_path / "arena"], check=True)
 
 
 def test_a_team_hands_in_so_many_versions_within_a_day(running: Season) -> None:

@@ -13,17 +13,23 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
+import typer
 from arenas import begin
 from leagues import IDLE
 
 from referee.arena.arena import open_arena
 from referee.arena.season_store import CHECKING, SeasonStore
+from referee.cli import season
+from referee.errors import UsageError
+from referee.isolation import choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from commands import Commands, Running
+
+    from referee.isolation.level import Isolation
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -168,3 +174,17 @@ def test_wrong_use_of_submit(words: list[str], sentence: str, other: str, refere
     done = referee("submit", *(word.replace("OTHER", other) for word in words), env={"REFEREE_TOKEN": ""})
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr
+
+
+def test_without_a_sandbox_the_server_says_what_is_missing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing(requested: str, *_: object) -> Isolation:
+        assert requested == "strict"
+        raise UsageError("No sandbox: user namespaces are missing.")
+
+    monkeypatch.setattr(choose, "choose", missing)
+    with pytest.raises(typer.Exit) as ended:
+        season.serve(folder=folder / "arena", **dict.fromkeys(("slots", "cluster", "tls_ca", "tls_cert", "tls_key")))
+    assert ended.value.exit_code == 2
+    assert capsys.readouterr().err == "referee: No sandbox: user namespaces are missing.\n"
