@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from referee.cli.app import columns, put, put_csv, put_json, say
+from referee.cli.terminal import seldom
 from referee.league.export import csv_text
 from referee.league.pace import Pace
 from referee.league.standings_text import place_json, report, table
@@ -209,13 +210,7 @@ def put_check(opened: OpenLeague, *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def plain_progress(what: str) -> Any:
+def plain_progress(what: str) -> Callable[[int, int], None]:
     """Return a listener that prints a line every ten seconds; ``what`` are the things that are done."""
-    last = [time.monotonic()]
-
-    def tell(done: int, total: int) -> None:
-        if time.monotonic() - last[0] >= 10:
-            last[0] = time.monotonic()
-            say(f"{done:,} of {total:,} {what}")
-
-    return tell
+    tell = seldom(_LINE_SECONDS)
+    return lambda done, total: tell(f"{done:,} of {total:,} {what}")

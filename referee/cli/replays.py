@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -13,15 +12,13 @@ import typer
 from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import REPLAYS
+from referee.cli.terminal import seldom
 from referee.errors import UsageError
 from referee.replay.analysis_report import analysis_json, analysis_lines
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
     from referee.replay.questions import Questions
-
-#: Seconds between two progress lines of the analysis.
-_TOLD_SECONDS = 2.0
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", autocompletion=completion.replay)]
 #: The help of an argument BOT for which ``recorded_bot`` stands in.
@@ -74,13 +71,10 @@ def verify(
     from referee.replay.several import verify_all
 
     reports: list[dict[str, Any]] = []
-    told = time.monotonic()
+    say_seldom = seldom()
 
     def tell(count: int, steps: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > _TOLD_SECONDS:
-            told = time.monotonic()
-            say(f"verified {count:,} of {counted(len(files), 'replay')}, {counted(steps, 'step')}")
+        say_seldom(f"verified {count:,} of {counted(len(files), 'replay')}, {counted(steps, 'step')}")
 
     with contextlib.closing(verify_all(files, tell)) as verdicts:
         for file, (steps, problem) in zip(files, verdicts, strict=True):
@@ -189,13 +183,10 @@ def analyze(
         raise UsageError(
             f"There is nothing to analyze in a match of {found.game.info.name}: its moves have no measure and its positions no verdict."
         )
-    told = time.monotonic()
+    say_seldom = seldom()
 
     def tell(position: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > _TOLD_SECONDS:
-            told = time.monotonic()
-            say(f"judged up to step {position:,}")
+        say_seldom(f"judged up to step {position:,}")
 
     found.run(every=every, on_judged=tell)
     if as_json:

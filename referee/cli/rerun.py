@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +13,7 @@ from referee.cli.front import AUTHORS, GRADERS
 from referee.cli.options import BotIsolation, bot_argument, isolation_option, seat_option
 from referee.cli.replays import RECORDED_BOT, ReplayFile, asked_seat, recorded_bot
 from referee.cli.run import announce_build
+from referee.cli.terminal import seldom
 from referee.errors import UsageError
 from referee.match.options import checked_isolation
 from referee.support.words import counted
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 _SEAT_HELP = (
     "The seat that it played, one of those in the replay.  (default: that of BOT; without BOT, that of the file with the recorded hash)"
 )
-#: Seconds between two progress lines.
-_TOLD_SECONDS = 2.0
 
 
 @app.command(rich_help_panel=GRADERS)
@@ -78,13 +76,10 @@ def rerun(
     level = choose(isolation, limits, [spec.program])
     for note in level.notes:
         say(f"note: {note}")
-    told = time.monotonic()
+    say_seldom = seldom()
 
     def tell(done: int, total: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > _TOLD_SECONDS:
-            told = time.monotonic()
-            say(f"asked {done:,} of {counted(total, 'question')}")
+        say_seldom(f"asked {done:,} of {counted(total, 'question')}")
 
     found = ask_again(asked, spec, level, patience=patience, most=most, on_progress=tell)
     if as_json:

@@ -17,7 +17,7 @@ from referee.support.escape import printable
 from referee.support.words import cut
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from referee.games.game import Game, Seat
     from referee.match.clock import Clock
@@ -26,13 +26,26 @@ if TYPE_CHECKING:
 _PLAIN_SECONDS = 10.0
 
 
+def seldom(seconds: float = 2.0) -> Callable[[str], None]:
+    """Return a function that says a text, but only where the last one, or the beginning, was so many seconds ago."""
+    told = time.monotonic()
+
+    def tell(text: str) -> None:
+        nonlocal told
+        if time.monotonic() - told >= seconds:
+            told = time.monotonic()
+            say(text)
+
+    return tell
+
+
 class StatusLine:
     """A line that is written over at a terminal, and printed now and then elsewhere. It shows nothing if it is quiet."""
 
     def __init__(self, *, is_quiet: bool = False) -> None:
         self._is_quiet = is_quiet
         self._is_terminal = sys.stderr.isatty()
-        self._told = time.monotonic()
+        self._say = seldom(_PLAIN_SECONDS)
 
     def show(self, text: str) -> None:
         """Show a text in place of the one before. A terminal cuts it to its width: a longer line could not be written over."""
@@ -40,9 +53,8 @@ class StatusLine:
             return
         if self._is_terminal:
             print(f"\r\x1b[K{printable(text)[: max(20, _width() - 1)]}", end="", file=sys.stderr, flush=True)
-        elif time.monotonic() - self._told >= _PLAIN_SECONDS:
-            self._told = time.monotonic()
-            say(text)
+        else:
+            self._say(text)
 
     def end(self) -> None:
         """Clear the line."""

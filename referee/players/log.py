@@ -41,11 +41,14 @@ class Log:
         self.total = 0
         self.kept = 0
         self._tail = bytearray()
-        #: Changes what a bot writes before it is kept and counted: its files get the names that its author knows.
-        self.rewrite: Callable[[bytes], bytes] | None = None
+        self._rewrite: Callable[[bytes], bytes] | None = None
         self._held = b""
         self._taps = [] if tap is None else [tap]
         self._file: RawIOBase | None = None
+
+    def rename_files(self, rewrite: Callable[[bytes], bytes]) -> None:
+        """Change what a bot writes before it is kept and counted: its files get the names that its author knows."""
+        self._rewrite = rewrite
 
     def follow(self, tap: Callable[[bytes], None]) -> None:
         """Call this with each piece as it comes. A clock may run meanwhile, so it must be quick."""
@@ -56,7 +59,7 @@ class Log:
         if self._held:
             data, self._held = self._held + data, b""
         if self.kept < self.max_bytes:
-            if self.rewrite is not None:
+            if self._rewrite is not None:
                 end = _open_end(data)
                 if b"/" in data[end:]:
                     data, self._held = data[:end], data[end:]
@@ -90,7 +93,7 @@ class Log:
 
     def shown(self, data: bytes) -> bytes:
         """Return what a bot wrote as others may read it."""
-        return data if self.rewrite is None or b"/" not in data else self.rewrite(data)
+        return data if self._rewrite is None or b"/" not in data else self._rewrite(data)
 
     def close(self) -> None:
         """Finish the file."""

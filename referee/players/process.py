@@ -262,9 +262,9 @@ class BotProcesses:
         player = self.players[seat] = ProcessPlayer(seat, program.label, log, pipes, BotProcess(program, sandbox))
         if program.home:
             # Leagues and gradings publish logs and replays, without folders of this machine.
-            log.rewrite = player.process.own_files().published
+            log.rename_files(player.process.own_files().published)
         elif sandbox.is_sandbox:
-            log.rewrite = player.process.own_files().named_bytes
+            log.rename_files(player.process.own_files().named_bytes)
         self._order.append(player)
         held = (sandbox.held_fd,) if sandbox.held_fd >= 0 else ()
         supervision.spawn(index, sandbox.start, theirs, held)

@@ -47,7 +47,7 @@ def test_the_end_of_a_long_log_stays_in_memory() -> None:
 def test_paths_are_renamed_however_the_text_is_cut(tmp_path: Path, size: int) -> None:
     said = b'  File "/bot/my.py", line 3, in hunt\nthe folder /bot/data and /botany, at last /bot/my.py'
     log = Log(tmp_path / "bot.log", 1_000)
-    log.rewrite = OwnFiles((("/bot", "bots"), ("/bot/my.py", "bots/my.py"))).named_bytes
+    log.rename_files(OwnFiles((("/bot", "bots"), ("/bot/my.py", "bots/my.py"))).named_bytes)
     for at in range(0, len(said), size):
         log.take(said[at : at + size])
     wanted = b'  File "bots/my.py", line 3, in hunt\nthe folder bots/data and /botany, at last bots/my.py'
@@ -62,7 +62,7 @@ def test_a_path_with_a_space_in_it_is_renamed_however_the_text_is_cut(tmp_path: 
     """The part before the space was kept as soon as the next word had begun."""
     said = b"I am /home/ada/my bots/a b.py in /home/ada/my bots\nand " + b"/x" * 3_000 + b" /home/ada/my"
     log = Log(tmp_path / "bot.log", 10_000)
-    log.rewrite = OwnFiles((("/home/ada/my bots", "my bots"),)).published
+    log.rename_files(OwnFiles((("/home/ada/my bots", "my bots"),)).published)
     for at in range(0, len(said), size):
         log.take(said[at : at + size])
     log.close()
