@@ -90,7 +90,7 @@ def test_every_command_has_a_page_with_each_of_its_options(site: Path) -> None:
 def test_each_public_name_of_the_python_modules_is_there_and_nothing_private(name: str, site: Path) -> None:
     module = import_module(name)
     text = text_of(site / f"api/{name}.html")
-    for public in getattr(module, "__all__", None) or module._HOMES:
+    for public in module.__all__:
         assert re.search(rf"\b{re.escape(name)}\.{public}\b|elsewhere: .*\b{public}\b", text), public
     for left in ("_EvasionBot", "_MazeBot", "_Record", "<class", "Field 0", "Alias for", "``", str(ROOT)):
         assert left not in text, left
