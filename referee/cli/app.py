@@ -15,12 +15,12 @@ import sys
 import time
 import traceback
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
 from referee.cli.front import EXAMPLE, TITLE, WELCOME, commands, module_of, renewed
-from referee.cli.plain import Program
+from referee.cli.plain import WRONG_USE, Program
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
 from referee.players import windows_lines
@@ -220,11 +220,9 @@ def run(words: list[str]) -> None:
 
 def _parse_for_machines() -> NoReturn:
     """Parse the command line and run its command; a wrong command line gives a JSON object on stdout instead of a usage text."""
-    # Every wrong use of a command line is of this class. Typer exports only its subclass, and newer versions don't need the package click.
-    wrong_use = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
     try:
         status = app(standalone_mode=False)
-    except wrong_use as error:
+    except WRONG_USE as error:
         text = " ".join(error.format_message().split())
         with contextlib.suppress(typer.Exit):
             _fail(text if text.endswith(".") else f"{text}.", 2, as_json=True)

@@ -7,10 +7,12 @@ import shutil
 import sys
 from itertools import pairwise
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from referee.support.escape import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -68,7 +70,23 @@ def _short(parameter: Any, name: str, text: str) -> tuple[str, str]:
     return _TYPE.sub(lambda found: _VALUES.get(found[1], "") if is_option else "", name), text
 
 
-class Command(TyperCommand):
+#: Every wrong use of a command line is of this class. Typer exports only its subclass, and newer versions don't need the package click.
+WRONG_USE = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
+
+
+class _Parsing:
+    """Parses words as its base class does; the message about a wrong word has everything unprintable escaped."""
+
+    def make_context(self, *given: Any, **options: Any) -> Any:
+        """Return the context of the parsed words."""
+        try:
+            return super().make_context(*given, **options)  # type: ignore[misc]
+        except WRONG_USE as error:
+            error.message = printable(error.message)
+            raise
+
+
+class Command(_Parsing, TyperCommand):
     """A command whose options stand in the sections that they name."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -84,7 +102,7 @@ class Command(TyperCommand):
         _by_panel(sorted(shown, key=lambda row: row[0] not in ("Arguments", "Options")), formatter)
 
 
-class CommandGroup(TyperGroup):
+class CommandGroup(_Parsing, TyperGroup):
     """A group of commands, which stand in the sections that they name."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
