@@ -153,10 +153,11 @@ class Instant:
     def __init__(self, slots: int = 2) -> None:
         self.slots, self.has_workers = slots, True
         self.taken: list[float] = []
-        self.planned: list[tuple[float, int]] = []
+        self.planned: list[tuple[float, float, int]] = []
         self.memory: list[int] = []
         self._running: list[MatchTask] = []
         self._returned: float | None = None
+        self._used = 0.0
         self._first = -1
 
     @property
@@ -169,7 +170,8 @@ class Instant:
         if self._first < 0:
             self._first = task.duel
         if not self._running and self._returned is not None:
-            self.planned.append((time.perf_counter() - self._returned, task.duel - self._first))
+            used = time.process_time() - self._used
+            self.planned.append((time.perf_counter() - self._returned, used, task.duel - self._first))
             self._returned, self._first = None, task.duel
             self.memory.append(psutil.Process().memory_info().rss)
         self._running.append(task)
@@ -180,7 +182,7 @@ class Instant:
             self.taken.append(time.perf_counter() - self._returned)
         task = self._running.pop(0)
         found = [Finished(task, Played(record(task)))]
-        self._returned = time.perf_counter()
+        self._returned, self._used = time.perf_counter(), time.process_time()
         return found
 
     def close(self) -> None:
@@ -207,8 +209,9 @@ def measure(folder: Path, duels: int) -> dict[str, float]:
     pool = Instant()
     ArenaEngine(arena.store, pool, arena.plan(duels), Silent()).run()
     found["result"] = 1000 * statistics.median(pool.taken)
-    found["batch"] = 1000 * statistics.median(seconds for seconds, _ in pool.planned)
-    found["duel"] = found["batch"] / statistics.median(count for _, count in pool.planned)
+    seconds, used, counts = (statistics.median(each) for each in zip(*pool.planned, strict=True))
+    found["batch"] = 1000 * seconds
+    found["duel"], found["duel, processor"] = 1000 * seconds / counts, 1000 * used / counts
     views = ArenaViews(arena.store)
     entries = views.standings()
     team = str(entries[len(entries) // 2]["team"])
@@ -233,6 +236,7 @@ FIGURES = {
     "start": ("start", "s", START),
     "first duels": ("first duels after it", "s", None),
     "duel": ("next duel", "ms", DUEL),
+    "duel, processor": ("next duel, processor time", "ms", DUEL),
     "batch": ("next batch of duels", "ms", None),
     "result": ("result taken in", "ms", DUEL),
     "standings": ("view: standings", "ms", VIEW),
