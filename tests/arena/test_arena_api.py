@@ -352,9 +352,8 @@ def test_replays_and_logs_can_be_kept_from_others(tmp_path: Path, monkeypatch: p
     with season(tmp_path) as running:
         taken(running, "one")
         play(running, 1)
-        visibility = running.arena.config.visibility
-        object.__setattr__(visibility, "replays", "own")
-        object.__setattr__(visibility, "logs", "staff")
+        config = running.arena.config
+        running.arena.config = config._replace(visibility=config.visibility.replace(replays="own", logs="staff"))
         match = running.ask("/api/matches").json["matches"][0]
         seat = next(seat for seat, one in match["seats"].items() if one["team"] == "Ada")
         path = f"/api/matches/{match['id']}"
