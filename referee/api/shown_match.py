@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.api import runner
 from referee.errors import UsageError
 from referee.isolation.supervision import start_early
-from referee.match.loop import Entrant
 from referee.match.options import CPU, TimeControl
 from referee.match.seeds import new_seed, secret_of
 from referee.match.steady_pace import SteadyPace
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from referee.api.rematches import SeriesMatch
     from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
     from referee.match.events import Listener
-    from referee.match.loop import Match
+    from referee.match.loop import Entrant, Match
     from referee.servers.listener import Visitor
     from referee.web.live import PageAddress, Pages, Series
 
@@ -113,6 +112,8 @@ def _spec(name: str, seat: str, match: MatchRequest) -> Spec:
 
 
 def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl, visitor: Visitor | None) -> Entrant:
+    from referee.match.loop import Entrant
+
     if visitor is not None:
         return Entrant(visitor.name, visitor.about, connection=visitor.connection, host=visitor.host)
     if pages is None or seat not in pages.connections:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from referee.api.shown_match import Show, play_shown
 from referee.cli.app import say
 from referee.cli.pages import tell
-from referee.players.building import tell_builds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +43,8 @@ def run_match(
 
     ``has_stderr``: print the bots' stderr. ``title`` begins the lines of one of several matches, such as "game 2, ".
     """
+    from referee.players.building import tell_builds
+
     tell_builds(announce_build if not quiet else lambda _: None)
 
     def listen(running: Match) -> list[Listener]:
