@@ -139,8 +139,8 @@ class ArenaStore(Store):
 
     def _check(self, *, create: bool) -> None:
         super()._check(create=create)
-        if create:
-            _meta.create_all(self._engine)
+        # An arena of an earlier version lacks the newer tables: its results are taken from the matches again.
+        _meta.create_all(self._engine)
 
     #: The claim of the process that plays.
     _claim: Claim | None = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import sqlite3
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -275,6 +277,23 @@ def test_an_arena_that_was_stopped_at_any_match_goes_on_with_the_same_duels(tmp_
         found.append(seen(arena)[:64])
         arena.close()
     assert found[0] == found[1]
+
+
+def test_an_arena_of_an_earlier_version_without_the_table_of_results_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    arena = begin(tmp_path / "arena", 2)
+    add(arena, "one")
+    run(arena, 8)
+    before = [(place.version.name, place.rating) for place in arena.standings()]
+    arena.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "arena" / "arena.sqlite")) as store:
+        store.execute("DROP TABLE outcomes")
+    arena = open_arena(tmp_path / "arena")
+    arena.glance()
+    assert [(place.version.name, place.rating) for place in arena.standings()] == before
+    run(arena, 2)
+    assert len(arena.state().results) == 10
+    arena.close()
 
 
 def test_a_version_that_joins_while_others_play_ends_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
