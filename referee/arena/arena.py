@@ -172,7 +172,8 @@ class OpenArena(OpenLeague):
     def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
         """Return a sentence for each time at which the recorded ratings are others than those of results from the replays alone."""
         found = []
-        points = self.store.ratings([version.name for version in self.versions])
+        # While the arena plays, later results than those that were over when it was opened may not have been read.
+        points = [point for point in self.store.ratings([version.name for version in self.versions]) if point.duels <= len(self.results)]
         for duels, group in groupby(points, key=lambda point: point.duels):
             before = [comparison for result in results if result.duel.number < duels for comparison in comparisons(result)]
             ratings = rate(before, self.schedule.known_at(duels))

@@ -125,7 +125,7 @@ def _without(folder: Path, value: Any) -> Any:
         whole = f"{folder}/"
         # A long path was cut, so that nothing of it is of use.
         value = _CUT.sub(lambda cut: "" if whole.startswith(cut[1]) or cut[1].startswith(whole) else cut[0], value)
-        return value.replace(whole, "")
+        return value.replace(whole, "").replace(str(folder), ".")
     if isinstance(value, dict):
         return {name: _without(folder, one) for name, one in value.items()}
     return type(value)(_without(folder, one) for one in value) if isinstance(value, (list, tuple)) else value

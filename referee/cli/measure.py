@@ -132,7 +132,7 @@ def _play(comparison: BotComparison, out: Path | None, lines: _ComparisonProgres
 
     def tell_kept(count: int) -> None:
         if count and not is_quiet:
-            say(f"{counted(count, 'match')} of earlier runs in {out}/ are not played again.")
+            say(f"{counted(count, 'match')} of earlier runs in {out}/ {'is' if count == 1 else 'are'} not played again.")
 
     with contextlib.closing(duels_of(comparison, out, lines.tick, lines.note, tell_kept)) as states:
         for known in states:

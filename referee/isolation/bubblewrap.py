@@ -104,7 +104,7 @@ def command(config: SandboxConfig) -> tuple[str, ...]:
         line += [setpriv, *become, "--inh-caps=-all", "--no-new-privs", "--"]
     # This is inside the sandbox, so that the cap on processes counts only this bot.
     given = hard_limits(config.limits, config.cpu_seconds, config.data_bytes, processes=config.limits.processes + 1)
-    perl = _perl()
+    perl = perl_path()
     if perl is None:
         return (*line, *prlimit(given), *config.builder, *config.argv)
     if config.builder:
@@ -119,7 +119,7 @@ def command(config: SandboxConfig) -> tuple[str, ...]:
     )
 
 
-def _perl() -> str | None:
+def perl_path() -> str | None:
     """Return the program that restricts a bot by Landlock; None without it, or without Landlock in the kernel."""
     return tool("perl") if landlock.is_known() else None
 
@@ -168,7 +168,7 @@ def _files(config: SandboxConfig) -> list[str]:
         # bwrap's inner half runs on as pid 1, with the bot's own user ID: a bot wrote into its memory through here, became pid 1,
         # and outlived a killed referee.
         *("--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"),
-        *_covered(has_rules=_perl() is not None and not config.builder),
+        *covered(has_rules=perl_path() is not None and not config.builder),
         *(word for fd, path in enumerate(files(config.limits), DATA_FD) for word in ("--perms", "0444", _by(path), str(fd), path)),
         # null, zero, full, random, urandom and tty; shared memory of a size that counts.
         *("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),
@@ -198,7 +198,7 @@ _SHOWN = frozenset(
 
 
 @cache
-def _covered(*, has_rules: bool) -> tuple[str, ...]:
+def covered(*, has_rules: bool) -> tuple[str, ...]:
     """Return the mounts over everything else in /proc that anybody may read: an empty device for files, an empty folder for folders.
 
     ``has_rules``: Landlock denies reading the files, so only folders are covered. The rules can't hide the names in them.

@@ -7,6 +7,7 @@ import itertools
 import sqlite3
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,7 @@ from referee.league.worker import Played, Report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from referee.author.check.run import Request
     from referee.league.values import MatchTask
 
 
@@ -293,6 +295,37 @@ def test_an_arena_of_an_earlier_version_without_the_table_of_results_is_opened(t
     assert [(place.version.name, place.rating) for place in arena.standings()] == before
     run(arena, 2)
     assert len(arena.state().results) == 10
+    arena.close()
+
+
+def test_a_check_of_an_arena_that_plays_on_finds_no_contradiction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ratings that were recorded after the replays were read are of results that the check doesn't know."""
+    accept_all(monkeypatch)
+    playing = begin(tmp_path / "arena", 2)
+    add(playing, "one")
+    run(playing, 4)
+    checked = open_arena(tmp_path / "arena")
+    results = checked.state().results
+    run(playing, 4)
+    assert max(point.duels for point in playing.store.ratings([version.name for version in playing.versions])) > len(results)
+    assert checked.contradicted(results) == []
+    # What was recorded before is compared.
+    assert checked.contradicted(results[:-1]) != []
+    checked.close()
+    playing.close()
+
+
+def test_a_report_names_no_folder_of_the_arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = begin(tmp_path / "arena")
+    told = "as in: referee play {0} boxer, or referee play {0}/bot.py boxer"
+
+    def checks(request: Request, _: object) -> object:
+        why = told.format(request.bot)
+        return SimpleNamespace(results=[], isolation="none", not_checked={"hunter": why}, refused="")
+
+    monkeypatch.setattr("referee.author.check.run.run", checks)
+    version = add(arena, "one")
+    assert version.report["reason"] == "It doesn't play hunter: as in: referee play . boxer, or referee play bot.py boxer"
     arena.close()
 
 

@@ -76,7 +76,7 @@ def test_a_program_whose_rules_are_refused_is_not_started() -> None:
 
 
 def test_without_landlock_mounts_hide_the_counters(best: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "/proc/vmstat" not in bubblewrap._covered(has_rules=True)
+    assert "/proc/vmstat" not in bubblewrap.covered(has_rules=True)
     monkeypatch.setattr(landlock, "is_known", lambda: False)
     checks = probe.prove(best, ())
     assert [check for check in checks if not check.ok] == []
@@ -86,8 +86,8 @@ def test_without_landlock_mounts_hide_the_counters(best: Isolation, monkeypatch:
 
 
 def test_counters_that_nothing_hides_refuse_strict(best: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bubblewrap, "_covered", lambda *, has_rules: ())
-    monkeypatch.setattr(bubblewrap, "_perl", lambda: None)
+    monkeypatch.setattr(bubblewrap, "covered", lambda *, has_rules: ())
+    monkeypatch.setattr(bubblewrap, "perl_path", lambda: None)
     checks = probe.prove(best, ())
     assert "host hidden" in {check.name for check in checks if not check.ok}
     assert all("its counters: READ" in check.seen for check in checks if check.name == "host hidden")
