@@ -159,9 +159,10 @@ def _make_folder(top: Path) -> bool:
 
 
 def _python() -> str:
-    """Return the word for a shell that starts this Python."""
+    """Return the word for a shell that starts this Python: in a virtual environment a link to the same file elsewhere finds other packages."""
     found = shutil.which("python")
-    return "python" if found is not None and Path(found).exists() and Path(found).samefile(sys.executable) else shlex.quote(sys.executable)
+    is_this = found is not None and Path(found).absolute().parent == Path(sys.executable).absolute().parent
+    return "python" if is_this else shlex.quote(sys.executable)
 
 
 def _check_name(path: Path) -> None:

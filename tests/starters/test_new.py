@@ -92,6 +92,18 @@ def test_the_folder_plays_its_test_passes_and_its_readme_is_short(name: str, gam
     assert [one["fault"] for one in json.loads(played.stdout)["players"].values()] == [None, None], played.stderr
 
 
+def test_the_python_of_the_test_is_the_one_that_has_the_sdk(referee: Cli, tmp_path: Path) -> None:
+    """Python on the path may be the one from which this virtual environment was made: the same file, without its packages."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "python").symlink_to(Path(sys.executable).resolve())
+    told = json.loads(referee("new", "hunter", "one", "--folder", "--json", env={"PATH": f"{elsewhere}:/usr/bin:/bin"}).stdout)
+    assert told["test"] == f"{sys.executable} -m pytest one"
+    here = Path(sys.executable).parent
+    told = json.loads(referee("new", "hunter", "two", "--folder", "--json", env={"PATH": f"{here}:/usr/bin:/bin"}).stdout)
+    assert told["test"] == "python -m pytest two"
+
+
 @pytest.mark.slow
 def test_a_test_of_python_passes_inside_another_project(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib -m nothing\n")
