@@ -139,7 +139,7 @@ class Isolation(NamedTuple):
             config = bubblewrap.SandboxConfig(
                 argv, copy.folder, binds, env, limits, number, own_namespace, cpu_seconds, data, builder=builder
             )
-            sandbox = BubblewrapSandbox(config, self.level, group, user, copy.give_back)
+            sandbox = BubblewrapSandbox(config, self.limits, self.level, group, user, copy.give_back)
             undo.pop_all()
             return sandbox
 

@@ -210,8 +210,15 @@ class BubblewrapSandbox(Sandbox):
     note_on_disk = f" (in /dev/shm of {size_text(bubblewrap.SHARED_MEMORY_BYTES)})"
 
     def __init__(
-        self, config: bubblewrap.SandboxConfig, level: str, group: BotGroups | None, user: UserNumber | None, give_back: Callable[[], None]
+        self,
+        config: bubblewrap.SandboxConfig,
+        limits: Limits,
+        level: str,
+        group: BotGroups | None,
+        user: UserNumber | None,
+        give_back: Callable[[], None],
     ) -> None:
+        """``limits`` are those of the bot; those of ``config`` have room for what starts it."""
         self.group = group
         self._user = user
         self._is_build = bool(config.builder)
@@ -230,7 +237,7 @@ class BubblewrapSandbox(Sandbox):
             *(_opened(path, content) for path, content in bubblewrap.files(config.limits).items()),
         )
         self.held_fd = os.dup(self._block)
-        super().__init__(ProgramStart(bubblewrap.command(config), {"PATH": "/usr/bin:/bin"}, "/", fds), config.limits, level)
+        super().__init__(ProgramStart(bubblewrap.command(config), {"PATH": "/usr/bin:/bin"}, "/", fds), limits, level)
         self.is_admitted = False
         self._freezer = group if group is not None and group.has_freezer else None
         self._account = group if group is not None and group.has_accounts else None
