@@ -43,14 +43,14 @@ _SHARED_MEMORY = "/dev/shm"
 
 
 class UserSandbox(Sandbox):
-    """A bot that runs as a separate user. ``home`` is the copy of its files."""
+    """A bot that runs as a separate user. ``home`` is the copy of its files; ``processes`` is its limit with room for what starts it."""
 
     is_sandbox = True
 
-    def __init__(self, start: ProgramStart, limits: Limits, home: str, user: UserNumber) -> None:
+    def __init__(self, start: ProgramStart, limits: Limits, processes: int, home: str, user: UserNumber) -> None:
         super().__init__(start, limits, LIMITS_USER)
         self.home = home
-        self.watch = SoftLimits(limits.memory_bytes, limits.processes)
+        self.watch = SoftLimits(limits.memory_bytes, processes)
         self._user: UserNumber | None = user
 
     def close(self) -> None:
@@ -155,9 +155,7 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
         confined = confinement.before(bubblewrap.tool("perl") or "perl", confined_to, _FILTER_FD)
         argv = (*_become(user.number), *caps, *confined, *program.before, *inside)
         fd = confinement.filter_pipe(has_network=bool(program.through) and not program.is_build, is_build=program.is_build)
-        made = (BuildSandbox if program.is_build else UserSandbox)(
-            ProgramStart(argv, env, home, (fd,)), limits.replace(processes=processes), home, user
-        )
+        made = (BuildSandbox if program.is_build else UserSandbox)(ProgramStart(argv, env, home, (fd,)), limits, processes, home, user)
         undo.pop_all()
         return made
 
