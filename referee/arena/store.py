@@ -76,7 +76,7 @@ _outcomes = Table(
 )
 #: How long the process that plays waits for a database that doesn't answer, and how long between two tries, in seconds.
 _PATIENCE, _PAUSE = 600.0, 0.2
-#: So many rows are read at once.
+#: So many results are read at once; their rows are short.
 _ROWS = 10_000
 #: So many duels without a result are read at once; a batch has fewer.
 _OPEN = 1_000
@@ -168,16 +168,7 @@ class ArenaStore(Store):
 
     def outcomes(self, first: int) -> Iterator[Sequence[Sequence[int]]]:
         """Yield the results of duels in their order, many at once, from the duel ``first`` on."""
-        query = select(_outcomes).where(_outcomes.c.duel >= first).order_by(_outcomes.c.duel)
-        with self._stream() as connection:
-            with database.deadline(connection):
-                found = connection.execution_options(stream_results=True, max_row_buffer=_ROWS).execute(query)
-            while True:
-                with database.deadline(connection):
-                    rows = found.fetchmany(_ROWS)
-                if not rows:
-                    return
-                yield rows
+        yield from self._batches(select(_outcomes).where(_outcomes.c.duel >= first).order_by(_outcomes.c.duel), _ROWS)
 
     def put_outcomes(self, outcomes: Sequence[DuelOutcome]) -> None:
         """Store results of duels. Those that are there already stay as they are."""

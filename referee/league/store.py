@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sqlalchemy.engine import Connection, Engine
+    from sqlalchemy import Select
+    from sqlalchemy.engine import Connection, Engine, Row
     from typing_extensions import Self
 
     from referee.league.values import MatchRecord, MatchTask, Team
@@ -356,15 +357,20 @@ class Store:
         if begun:
             others = database.matches.alias()
             query = query.where(database.matches.c.duel.in_(select(others.c.duel).where(others.c.status.in_((DONE, STOPPED)))))
+        for rows in self._batches(query):
+            yield from map(stored_match, rows)
+
+    def _batches(self, query: Select[Any], most: int = _ROWS) -> Iterator[Sequence[Row[Any]]]:
+        """Yield the rows that a query finds, ``most`` at once: a store may hold more than memory does."""
         with self._stream() as connection:
             with database.deadline(connection):
-                found = connection.execution_options(stream_results=True, max_row_buffer=_ROWS).execute(query)
+                found = connection.execution_options(stream_results=True, max_row_buffer=most).execute(query)
             while True:
                 with database.deadline(connection):
-                    rows = found.fetchmany(_ROWS)
+                    rows = found.fetchmany(most)
                 if not rows:
                     return
-                yield from map(stored_match, rows)
+                yield rows
 
     def forget_unreadable(self) -> int:
         """Plan the matches again whose results can't be read; return how many there are."""
