@@ -168,7 +168,7 @@ class ArenaStore(Store):
 
     def outcomes(self, first: int) -> Iterator[Sequence[Sequence[int]]]:
         """Yield the results of duels in their order, many at once, from the duel ``first`` on."""
-        yield from self._batches(select(_outcomes).where(_outcomes.c.duel >= first).order_by(_outcomes.c.duel), _ROWS)
+        return self._batches(select(_outcomes).where(_outcomes.c.duel >= first).order_by(_outcomes.c.duel), tuple, _ROWS)
 
     def put_outcomes(self, outcomes: Sequence[DuelOutcome]) -> None:
         """Store results of duels. Those that are there already stay as they are."""

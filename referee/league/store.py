@@ -7,9 +7,10 @@ killed at any moment can be continued.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy import func, insert, inspect, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -39,7 +40,7 @@ from referee.league.rows import (
 from referee.league.values import Duel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sqlalchemy import Select
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 
 #: How many matches are read at once.
 _ROWS = 1000
+
+_Read = TypeVar("_Read")
 
 
 class StoredMatch(NamedTuple):
@@ -357,11 +360,13 @@ class Store:
         if begun:
             others = database.matches.alias()
             query = query.where(database.matches.c.duel.in_(select(others.c.duel).where(others.c.status.in_((DONE, STOPPED)))))
-        for rows in self._batches(query):
-            yield from map(stored_match, rows)
+        return itertools.chain.from_iterable(self._batches(query, stored_match))
 
-    def _batches(self, query: Select[Any], most: int = _ROWS) -> Iterator[Sequence[Row[Any]]]:
-        """Yield the rows that a query finds, ``most`` at once: a store may hold more than memory does."""
+    def _batches(self, query: Select[Any], read: Callable[[Row[Any]], _Read], most: int = _ROWS) -> Iterator[list[_Read]]:
+        """Yield what ``read`` makes of the rows that a query finds, ``most`` at once: a store may hold more than memory does.
+
+        Raises StoreError also where ``read`` finds a row damaged.
+        """
         with self._stream() as connection:
             with database.deadline(connection):
                 found = connection.execution_options(stream_results=True, max_row_buffer=most).execute(query)
@@ -370,7 +375,7 @@ class Store:
                     rows = found.fetchmany(most)
                 if not rows:
                     return
-                yield rows
+                yield [read(row) for row in rows]
 
     def forget_unreadable(self) -> int:
         """Plan the matches again whose results can't be read; return how many there are."""
