@@ -17,6 +17,7 @@ from referee.league import teams
 from referee.league.config import LeagueFile, LeagueReader, StartsSection
 from referee.match.options import BilledTime, RunOptions, TimeLimits, shown
 from referee.support.sections import Section
+from referee.support.times import shown_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,11 +59,11 @@ class Season(Section):
     def refusal(self, now: datetime) -> str | None:
         """Return why the arena takes no version at this time, as a sentence; None if it does."""
         if self.opens is not None and now < self.opens:
-            return f"The season opens at {self.opens.isoformat()}."
+            return f"The season opens at {shown_time(self.opens)}."
         if self.closes is not None and now >= self.closes:
-            return f"The season closed at {self.closes.isoformat()}."
+            return f"The season closed at {shown_time(self.closes)}."
         ends = [period.ends for period in self.frozen if period.begins <= now < period.ends]
-        return f"The arena is frozen until {max(ends).isoformat()}." if ends else None
+        return f"The arena is frozen until {shown_time(max(ends))}." if ends else None
 
 
 class Visibility(Section):

@@ -19,8 +19,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from referee.arena.api_models import LONGEST_NOTE
-from referee.arena.arena import moment
 from referee.league.rows import StoreError
+from referee.support.times import shown_time
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ class Receipt:
         times = self._store.submission_times(team, now - _DAY)
         if len(times) >= most:
             due = times[-most] + _DAY
-            text = f"Your team has handed in {counted(most, 'version')} within a day, which is the limit; try again at {moment(due + 1)}."
+            text = (
+                f"Your team has handed in {counted(most, 'version')} within a day, which is the limit; try again at {shown_time(due + 60)}."
+            )
             raise HTTPException(429, text, {"Retry-After": str(int(due - now) + 1), **_CLOSE})
 
     async def take(self, request: Request, team: str) -> Submission:

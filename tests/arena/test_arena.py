@@ -205,9 +205,9 @@ def test_out_of_season_no_version_is_taken(tmp_path: Path) -> None:
     file = folder / config.FILE
     text = file.read_text()
     for line, told in (
-        ("opens = 2999-01-01T00:00:00Z", "The season opens at 2999"),
-        ("closes = 1999-01-01T00:00:00Z", "The season closed at 1999"),
-        ("frozen = [{ begins = 1999-01-01T00:00:00Z, ends = 2999-01-01T00:00:00Z }]", "The arena is frozen until 2999"),
+        ("opens = 2999-01-01T00:00:00Z", "The season opens at 2999-01-01 00:00 UTC. "),
+        ("closes = 1999-01-01T00:00:00Z", "The season closed at 1999-01-01 00:00 UTC. "),
+        ("frozen = [{ begins = 1999-01-01T00:00:00Z, ends = 2999-01-01T00:00:00Z }]", "The arena is frozen until 2999-01-01 00:00 UTC. "),
     ):
         file.write_text(text.replace("[season]\n", f"[season]\n{line}\n"))
         arena = open_arena(folder) if (folder / "arena.sqlite").exists() else new(folder, None, None)
