@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from starlette.applications import Starlette
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from referee.arena.api import Api
+from referee.arena.api import Api, wrong
 from referee.arena.readings import Readings
 from referee.arena.receipt import Receipt
 from referee.arena.site import ArenaPages
 from referee.errors import RefereeError
+from referee.version import __version__
 from referee.web.guard import Guard
 
 if TYPE_CHECKING:
@@ -41,8 +43,19 @@ class ArenaServer:
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the application; ``names`` and ``takes_addresses`` are as for ``Guard``."""
         names = tuple(names)
-        errors: Any = {HTTPException: self._refused, RefereeError: _failed}
-        made = Starlette(routes=[*self._api.routes(), *self._pages.routes()], exception_handlers=errors)
+        errors: Any = {HTTPException: self._refused, RequestValidationError: self._invalid, RefereeError: _failed}
+        made = FastAPI(
+            title="A referee's arena",
+            version=__version__,
+            openapi_url="/api/openapi.json",
+            # Their pages would load scripts from foreign hosts.
+            docs_url=None,
+            redoc_url=None,
+            exception_handlers=errors,
+        )
+        made.state.api = self._api
+        made.include_router(self._api.router())
+        made.router.routes.extend(self._pages.routes())
         guarded = Guard(made, names, takes_addresses=takes_addresses, has_forms=True)
         return self._pages.watching(guarded, names, takes_addresses=takes_addresses)
 
@@ -54,6 +67,10 @@ class ArenaServer:
         if request.url.path.startswith("/api/"):
             return JSONResponse({"error": error.detail}, error.status_code, error.headers)
         return await run_in_threadpool(self._pages.refused, request, error)
+
+    async def _invalid(self, request: Request, error: RequestValidationError) -> Response:
+        # The first part of a place is "body" or "query".
+        return await self._refused(request, wrong(error.errors(), 1))
 
 
 async def _failed(_: Request, error: RefereeError) -> Response:

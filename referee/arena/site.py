@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from referee.arena.api import COOKIE, ENDPOINTS, STAFF, Asked
+from referee.arena.api import ACTIONS, COOKIE, wrong
 from referee.arena.api_models import MatchesQuery
 from referee.arena.players_version import PlayersVersions
 from referee.arena.receipt import bounded
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 _MATCHES, _SESSION_SECONDS = 25, 180 * 86_400
 #: The size of the chart of ratings.
 _CHART = (600, 120)
-_STAFF_ACTIONS = {one.name: one for one in ENDPOINTS if one.access == STAFF and one.method == "POST"}
 _WATCHED = "watch"
 
 
@@ -120,7 +119,7 @@ class ArenaPages:
         return shown
 
     def _shown(self, name: str, request: Request, holder: Holder | None, *, status: int = 200, **values: Any) -> Response:
-        arena = self._api.arena(Asked(request, holder, None))
+        arena = self._api.arena(holder)
         text = render.served(name, {}, base="/", script="arena", arena=arena, holder=holder, **values)
         return HTMLResponse(text, status)
 
@@ -212,7 +211,7 @@ class ArenaPages:
     def _submission(self, request: Request, holder: Holder | None) -> Response:
         if holder is None:
             raise _sign_in()
-        return self._shown("arena_submission", request, holder, one=self._api.submission(Asked(request, holder, None)))
+        return self._shown("arena_submission", request, holder, one=self._api.submission(request.path_params["number"], holder))
 
     def _staff(self, request: Request, holder: Holder | None) -> Response:
         _need_staff(holder)
@@ -222,7 +221,7 @@ class ArenaPages:
             holder,
             submissions=self._store.submissions(),
             waiting=self._store.waiting(),
-            actions=self._api.audit(Asked(request, holder, None)).actions,
+            actions=self._api.audit().actions,
         )
 
     def _invited(self, request: Request, _: Holder | None) -> Response:
@@ -258,15 +257,14 @@ class ArenaPages:
         holder, form = await self._sent(request)
         _need_staff(holder)
         name = request.path_params["action"]
-        endpoint = _STAFF_ACTIONS.get(name)
-        if endpoint is None:
+        if name not in ACTIONS:
             raise HTTPException(404, "There is no such action.")
+        body = ACTIONS[name]
         try:
-            given = None if endpoint.body is None else endpoint.body.model_validate(form)
+            given = () if body is None else (body.model_validate(form),)
         except ValidationError as error:
-            first = error.errors()[0]
-            raise HTTPException(422, f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
-        await run_in_threadpool(getattr(self._api, name), Asked(request, holder, given))
+            raise wrong(error.errors()) from None
+        await run_in_threadpool(getattr(self._api, name), *given)
         return _see("/staff")
 
     async def _sent(self, request: Request) -> tuple[Holder | None, dict[str, str]]:

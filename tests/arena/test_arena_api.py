@@ -21,7 +21,6 @@ from sandboxes import need
 from seasons import FORM, TOKENS, form, play, season
 
 from referee.arena import receipt
-from referee.arena.api import ENDPOINTS, openapi
 from referee.arena.checking import Checker
 from referee.arena.season_store import CHECKING
 from referee.replay.reader import verify
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
 from seasons import Answer, Season
 
+JSON = {"content-type": "application/json"}
 ADA, BOB, STAFF = TOKENS["Ada"], TOKENS["Bob"], TOKENS[None]
 
 
@@ -115,43 +115,67 @@ def test_a_replay_has_no_secrets_and_can_be_verified(running: Season, tmp_path: 
     assert {"secret", "seed"} <= json.loads(gzip.decompress(kept.read_bytes()).splitlines()[0]).keys()
 
 
+#: All that the description must tell.
+OPERATIONS = {
+    "arena": "GET /api/arena",
+    "standings": "GET /api/standings",
+    "team": "GET /api/teams/{team}",
+    "submit": "POST /api/submissions",
+    "submission": "GET /api/submissions/{number}",
+    "matches": "GET /api/matches",
+    "match": "GET /api/matches/{match}",
+    "replay": "GET /api/matches/{match}/replay",
+    "log": "GET /api/matches/{match}/log/{seat}",
+    **{name: f"POST /api/staff/{name}" for name in ("freeze", "thaw", "disqualify", "requeue", "activate")},
+    "audit": "GET /api/staff/audit",
+}
+BYTES = {"replay": "application/gzip", "log": "application/octet-stream"}
+
+
 def test_the_description_tells_every_address_and_every_answer_fits_it(running: Season) -> None:
     told = running.ask("/api/openapi.json").json
-    assert told == openapi()
-    described = {(method.upper(), path) for path, methods in told["paths"].items() for method in methods}
-    assert described == {(one.method, one.path) for one in ENDPOINTS}
+    operations = {
+        one["operationId"]: (method.upper(), path, one) for path, methods in told["paths"].items() for method, one in methods.items()
+    }
+    assert {name: f"{method} {path}" for name, (method, path, _) in operations.items()} == OPERATIONS
     number = taken(running, "one")["id"]
     play(running, 1)
     match = running.ask("/api/matches").json["matches"][0]
     seat = next(iter(match["seats"]))
     values = {"team": "Ada", "number": number, "match": match["id"], "seat": seat}
     bodies = {"disqualify": {"team": "Bob", "reason": "x"}, "requeue": {"id": number}, "activate": {"team": "Ada", "version": 1}}
-    seen = set()
-    for one in ENDPOINTS:
-        path = one.path.format(**values)
-        if one.name == "submit":
+    for name, (method, path, operation) in operations.items():
+        address = path.format(**values)
+        if name == "submit":
             answer = running.hand_in(bot("more"))
-        elif one.method == "POST":
-            answer = running.post(path, bodies.get(one.name, {}), STAFF)
+        elif method == "POST":
+            assert ("requestBody" in operation) == (name in bodies)
+            answer = running.post(address, bodies.get(name, {}), STAFF)
         else:
-            answer = running.ask(path, STAFF)
-        operation = told["paths"][one.path][one.method.lower()]
-        content = operation["responses"][str(answer.status)]["content"]
-        assert (answer.status, answer.headers["content-type"]) == (one.status, one.media), one.name
-        if one.answer is not None:
-            schema = {**content["application/json"]["schema"], "components": told["components"]}
-            jsonschema.validate(answer.json, schema)
-            seen.add(one.name)
-    assert len(seen) == len(ENDPOINTS) - 2
+            answer = running.ask(address, STAFF)
+            assert running.ask(address, STAFF, method="HEAD").status == answer.status
+        assert answer.status == (202 if name == "submit" else 200)
+        media = BYTES.get(name, "application/json")
+        assert answer.headers["content-type"] == media
+        schema = operation["responses"][str(answer.status)]["content"][media]["schema"]
+        if name not in BYTES:
+            assert schema.keys() == {"$ref"}
+            jsonschema.validate(answer.json, {**schema, "components": told["components"]})
 
-    # Every error that the description tells is one sentence.
-    for one in ENDPOINTS:
-        if one.access == "all":
-            continue
-        answer = running.ask(one.path.format(**values), method=one.method)
+    # Where a token is needed, the description says so. Every error is one sentence, and told.
+    secured = {name for name, (_, _, operation) in operations.items() if operation.get("security") == [{"token": []}]}
+    assert secured == OPERATIONS.keys() - {"arena", "standings", "team", "matches", "match", "replay"}
+    for name in secured:
+        method, path, operation = operations[name]
+        answer = running.ask(
+            path.format(**values), body=json.dumps(bodies.get(name)).encode(), headers={"content-type": "application/json"}, method=method
+        )
         assert answer.status == 401
-        assert str(answer.status) in told["paths"][one.path][one.method.lower()]["responses"]
-        assert list(answer.json) == ["error"]
+        error = operation["responses"]["401"]["content"]["application/json"]["schema"]
+        jsonschema.validate(answer.json, {**error, "components": told["components"]})
+    assert {path: running.ask(path).status for path in ("/docs", "/redoc", "/openapi.json")} == dict.fromkeys(
+        ("/docs", "/redoc", "/openapi.json"), 404
+    )
 
 
 @pytest.mark.parametrize(
@@ -176,6 +200,11 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
         (lambda run: run.post("/api/staff/disqualify", {"team": "Cy"}, STAFF), 404, "There is no such team"),
         (lambda run: run.post("/api/staff/disqualify", {"team": "R0"}, STAFF), 404, "There is no such team"),
         (lambda run: run.post("/api/staff/disqualify", [], STAFF), 422, "The request: Input should be"),
+        (lambda run: run.ask("/api/staff/disqualify", STAFF, b"{team", JSON), 422, "The request is no JSON object."),
+        (lambda run: run.ask("/api/staff/disqualify", STAFF, b"", JSON, "POST"), 422, "The request: Field required."),
+        (lambda run: run.post("/api/staff/disqualify", {"team": ""}, STAFF), 422, "team: String should have at least 1 character."),
+        (lambda run: run.ask("/api/arena", method="PUT"), 404, "There is no such address"),
+        (lambda run: run.ask("/api/arena", method="TRACE"), 405, "Method Not Allowed"),
         (lambda run: run.post("/api/staff/activate", {"team": "Ada", "version": 9}, STAFF), 404, "The arena has no team Ada"),
         (lambda run: run.post("/api/staff/freeze", {}, ADA), 403, "This is for the staff alone"),
         (lambda run: run.ask("/api/staff/audit", BOB), 403, "This is for the staff alone"),
