@@ -87,6 +87,15 @@ class Readings:
             raise
         return MatchesAnswer(matches=[_match(one) for one in page.matches], next=page.next)
 
+    def playing(self) -> list[MatchAnswer]:
+        """Return the matches that are played now: without a result, and "seconds" is how long each has been played so far."""
+        none: dict[str, Any] = {"order": 0, "winner": None, "reason": "", "scores": {}, "steps": 0, "faults": {}, "ended": None}
+        return [MatchAnswer.model_validate({**none, **one}) for one in self.workers().get("matches", ())]
+
+    def workers(self) -> dict[str, Any]:
+        """Return who plays what, as ``ArenaViews.playing``."""
+        return self._shared("playing", self._views.playing)
+
     def match(self, key: str) -> tuple[MatchAnswer, str] | None:
         """Return a match that was played, and its replay's path in the arena's folder; None if there is none."""
         with self._lock:

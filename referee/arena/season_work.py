@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -16,7 +17,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from referee.arena.store import PLAYING
 from referee.errors import RefereeError
+from referee.league.rows import StoreError
 from referee.support.escape import message
 from referee.support.processes import start_module
 
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
 #: How often a process looks for work, and how long it waits after a failure, in seconds.
 _PAUSE, _LONG_PAUSE = 0.2, 5.0
+#: What is played is stored at most so often, in seconds, and so many matches of it.
+_TOLD_SECONDS, _MOST_TOLD = 0.5, 64
 #: How long a process may take to end, in seconds.
 _PATIENCE = 30.0
 
@@ -40,8 +45,14 @@ def say(text: str) -> None:
         sys.stderr.write(f"{message(text)}\n")
 
 
-class _Notes:
-    """Says what people should see at once; implements ``engine.ProgressListener``."""
+class Notes:
+    """Says what people should see at once, and stores what is played; implements ``engine.ProgressListener``."""
+
+    def __init__(self, store: SeasonStore, slots: int) -> None:
+        self._store = store
+        self._slots = slots
+        self._since: dict[str, float] = {}
+        self._due = 0.0
 
     def finished(self, task: MatchTask, record: MatchRecord) -> None:
         """A match is done: the standings tell of it."""
@@ -54,7 +65,16 @@ class _Notes:
         """A season is never decided."""
 
     def tick(self, running: Sequence[MatchTask] | None) -> None:
-        """There is no progress to show."""
+        """Store what is played, for pages."""
+        now, tasks = time.time(), running or ()
+        self._since = {task.key: self._since.get(task.key, now) for task in tasks}
+        if now < self._due:
+            return
+        self._due = now + _TOLD_SECONDS
+        shown = [{"key": task.key, "seats": dict(task.seats), "since": self._since[task.key]} for task in tasks[:_MOST_TOLD]]
+        # Whether results can be stored decides whether play goes on.
+        with contextlib.suppress(StoreError):
+            self._store.set_fact(PLAYING, {"time": now, "host": platform.node(), "slots": self._slots, "matches": shown})
 
 
 class SeasonWork:
@@ -124,7 +144,7 @@ def _play(given: dict[str, Any]) -> None:
             if len(schedule.playing()) >= 2:
                 pool = open_pool(schedule.terms, schedule.teams, opened.replays, store, workers, say)
                 with contextlib.closing(pool):
-                    ArenaEngine(store, pool, schedule, _Notes()).run()
+                    ArenaEngine(store, pool, schedule, Notes(store, pool.slots)).run()
             while opened.versions == store.versions():
                 time.sleep(_PAUSE)
 

@@ -10,11 +10,12 @@ from urllib.parse import quote
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from referee.arena.api import ACTIONS, COOKIE, wrong
 from referee.arena.api_models import MatchesQuery
+from referee.arena.live import BOARD_SECONDS, LiveMatches
 from referee.arena.players_version import PlayersVersions
 from referee.arena.receipt import bounded
 from referee.errors import UsageError
@@ -53,6 +54,7 @@ class ArenaPages:
         self._store = readings.store
         self._arena = readings.arena
         self._receipt = receipt
+        self._live = LiveMatches(api, readings)
         self._versions = PlayersVersions()
         self._token = new_token()
         self._sites = ReplaySites(self._token)
@@ -73,6 +75,12 @@ class ArenaPages:
             "/submissions/{number}": self._submission,
             "/staff": self._staff,
             "/invite/{token}": self._invited,
+            "/live": self._now,
+            "/boards/{match}.svg": self._picture,
+            "/projector": self._projector,
+            "/list": self._listed,
+            "/standings": lambda *_: JSONResponse(self._live.standings()),
+            "/replay/{match}/replay": lambda request, holder: self._api.replay(Asked(request, holder, None)),
         }
         return [
             *(Route(path, self._page(answer)) for path, answer in pages.items()),
@@ -180,24 +188,37 @@ class ArenaPages:
         )
 
     def _match(self, request: Request, holder: Holder | None) -> Response:
-        match, _ = self._api.found_match(request.path_params["match"])
+        match, _ = self._live.found(request.path_params["match"])
         teams = {who.team for who in match.seats.values()}
         notes = {(one.team, one.number): one.note for team in teams for one in self._store.versions(team)}
-        try:
-            self._api.check_replay(match, holder)
-            may_watch = True
-        except HTTPException:
-            may_watch = False
         return self._shown(
             "arena_match",
             request,
             holder,
             match=match,
             told=_told(match),
-            may_watch=may_watch,
+            may_watch=self._live.sees(match, holder),
+            board_seconds=BOARD_SECONDS,
             notes={seat: notes.get((who.team, who.version or 0), "") for seat, who in match.seats.items()},
             logs=[seat for seat in match.seats if self._api.sees_log(match, seat, holder)],
         )
+
+    def _now(self, request: Request, holder: Holder | None) -> Response:
+        return self._shown("arena_live", request, holder, matches=self._live.now(holder), board_seconds=BOARD_SECONDS)
+
+    def _picture(self, request: Request, holder: Holder | None) -> Response:
+        return Response(self._live.board(request.path_params["match"], holder), media_type="image/svg+xml")
+
+    def _projector(self, request: Request, holder: Holder | None) -> Response:
+        config = {"name": self._arena.league.name, "league": True}
+        return HTMLResponse(render.served("projector", config, base="/"))
+
+    def _listed(self, request: Request, holder: Holder | None) -> Response:
+        """Return the matches for the projector's page."""
+        after = request.query_params.get("from", "0")
+        if not (after.isascii() and after.isdigit() and len(after) < 13):
+            raise HTTPException(422, "from must be a whole number.")
+        return JSONResponse(self._live.listed(int(after), holder))
 
     def _submit(self, request: Request, holder: Holder | None) -> Response:
         _need_team(holder)

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from referee.league.store import StoredMatch
     from referee.league.values import Duel, MatchRecord, MatchTask, Team
 
+#: The fact with what is being played: {"time", "host", "slots", "matches"}; a match has {"key", "seats", "since"}. Times are in seconds since
+#: the epoch. It is stored again every half second.
+PLAYING = "playing"
 #: The status of a version. Only an accepted one plays.
 ACCEPTED, REFUSED = "accepted", "refused"
 

@@ -6,12 +6,13 @@ that plays records after each batch of duels.
 
 from __future__ import annotations
 
+import time
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.arena.arena import moment
 from referee.arena.state import STRENGTHS, ArenaState
-from referee.arena.store import named
+from referee.arena.store import PLAYING, named
 from referee.errors import UsageError
 from referee.league.elo import POINTS
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: The reach of the interval of a version that has no recorded rating yet, in Elo: that of a version which has played nothing.
 _UNKNOWN = 1.96 * 2 * POINTS
+#: What was played so many seconds ago is played no more: the process that plays tells of it all the time.
+_TOLD_SECONDS = 15.0
 #: The matches of a page: by default, and at most.
 PAGE, MOST = 50, 200
 
@@ -190,6 +193,18 @@ class ArenaViews:
         page = found[:limit]
         last = page[-1]["order"] if len(found) > limit else None
         return MatchPage(page, last)
+
+    def playing(self) -> dict[str, Any]:
+        """What is played now: {"host", "slots", "matches"}; a match is {"id", "seats", "seconds"}. Empty if nobody plays."""
+        told, now = self._store.fact(PLAYING), time.time()
+        if told is None or now - told["time"] > _TOLD_SECONDS:
+            return {}
+        self._refresh()
+        matches = [
+            {"id": one["key"], "seats": {seat: self._side(name) for seat, name in one["seats"].items()}, "seconds": now - one["since"]}
+            for one in told["matches"]
+        ]
+        return {**told, "matches": matches}
 
     def match(self, key: str) -> dict[str, Any] | None:
         """The match with an id, as in ``matches``, with the path of its "replay" in the arena's folder; None if there is none that is done."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import PlainTextResponse, Response
 
-from referee.gallery.thumbnails import SIZE, Thumbnails
+from referee.gallery.thumbnails import NO_PICTURE, Thumbnails
 from referee.pages import render
 from referee.web import page, qr
 from referee.web.kept_replay import worked
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _PAGES = ("compare", "projector")
 _GONE = "The address is not complete, or this gallery is over; use the one that the referee printed, to the last sign.\n"
-_NO_PICTURE = f'<svg xmlns="http://www.w3.org/2000/svg" width="{SIZE}" height="{SIZE}"/>'
 
 
 class Gallery:
@@ -93,7 +92,7 @@ class Gallery:
         if file is None:
             return PlainTextResponse("There is no such picture.\n", 404)
         found = await worked(lambda: self._thumbnails.get(file), self._drawing)
-        return Response(found or _NO_PICTURE, media_type="image/svg+xml")
+        return Response(found or NO_PICTURE, media_type="image/svg+xml")
 
     def _site(self, number: str) -> ASGIApp | None:
         """Return the viewer of a replay; None if there is none."""

@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any
 
-from referee.errors import ReplayError
+from referee.errors import ReplayCut, ReplayError
 from referee.export import svg
 from referee.replay.reader import open_game, play_again, read_head, read_lines
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: The width of a picture in pixels, and the number of past steps that it shows as trails.
 SIZE = 320
 _TRAIL = 500
+#: Stands for a picture that there is not.
+NO_PICTURE = f'<svg xmlns="http://www.w3.org/2000/svg" width="{SIZE}" height="{SIZE}"/>'
 #: How much larger marks are than in a large picture.
 _BOLD = 2.5
 #: How long one picture may take, in seconds of processor time; a longer replay shows the position that was reached by then.
@@ -59,7 +61,7 @@ class Thumbnails:
 
 
 def draw(file: Found) -> str | None:
-    """Return the picture of the last position of a replay that can be played again; None if there is none."""
+    """Return the picture of the last position of a replay that can be played again, as far as it was written; None if there is none."""
     states: deque[Any] = deque(maxlen=_TRAIL + 1)
     end = time.thread_time() + _SECONDS
 
@@ -76,6 +78,10 @@ def draw(file: Found) -> str | None:
             states.append(replay.final)
     except _TakesTooLong:
         pass
+    except ReplayCut:
+        # The match is being played, or it was stopped.
+        if not states:
+            return None
     except (ReplayError, OSError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
         # The list says what is wrong with the file.
         return None

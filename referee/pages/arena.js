@@ -1,24 +1,34 @@
-// The pages of an arena: the theme, and the check of a submission as it runs. Without it a page shows what was so when it was asked for.
+// The pages of an arena: the theme, and parts that the server makes again. Without it a page shows what was so when it was asked for.
 
-import { listenToButtons } from "./common.js";
+import { fetched, keepingFocus, listenToButtons, replaceParts } from "./common.js";
 
-/** How often the server is asked how far a check is, in milliseconds. */
-const PAUSE = 1000;
-
-/** Ask how far the check is; show the page anew when it is over. @param {HTMLElement} shown */
-async function follow(shown) {
-  const answer = await fetch(shown.dataset.live ?? "");
-  const found = await answer.json();
-  if (!["queued", "building", "checking"].includes(found.status)) {
-    location.reload();
-    return;
+/** Replace the parts of the page. A picture that is the same stays, so that it isn't loaded again. @param {Document} fresh */
+function renew(fresh) {
+  const old = new Map([...document.images].map((image) => [image.getAttribute("src"), image]));
+  /** @type {[HTMLImageElement, HTMLImageElement][]} */
+  const same = [];
+  for (const image of fresh.images) {
+    const known = old.get(image.getAttribute("src"));
+    if (!known) continue;
+    same.push([image, known]);
+    image.removeAttribute("src");
   }
-  const status = document.getElementById("status");
-  if (status) status.textContent = found.status;
-  shown.textContent = found.report.progress ?? "It waits for its check.";
-  setTimeout(() => void follow(shown), PAUSE);
+  keepingFocus(() => {
+    replaceParts(fresh);
+    for (const [image, known] of same) image.replaceWith(known);
+  });
+}
+
+/** Ask for the page again, as long as a part of it wants that: `data-every` is in milliseconds. */
+function follow() {
+  const part = document.querySelector("[data-every]");
+  if (!(part instanceof HTMLElement)) return;
+  setTimeout(async () => {
+    const fresh = document.hidden ? null : await fetched(location.href);
+    if (fresh) renew(fresh);
+    follow();
+  }, Number(part.dataset.every));
 }
 
 listenToButtons();
-const progress = document.getElementById("progress");
-if (progress) setTimeout(() => void follow(progress), PAUSE);
+follow();

@@ -104,7 +104,7 @@ async function showEntry(key, entry) {
 function notes() {
   return Object.fromEntries(bout.names.map(([seat, , name]) => {
     const row = standings.rows.find((one) => one.team === name && (one.seat === undefined || one.seat === seat));
-    return [seat, row ? (standings.isLeague ? `place ${row.place}, ${number(row.points ?? 0, Number.isInteger(row.points) ? 0 : 1)} points` : `${row.won} won of ${row.played}`) : ""];
+    return [seat, row ? (standings.isLeague ? `place ${row.place}, ${number(row.points ?? 0, Number.isInteger(row.points) ? 0 : 1)}${standings.isRated ? "" : " points"}` : `${row.won} won of ${row.played}`) : ""];
   }));
 }
 

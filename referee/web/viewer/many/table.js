@@ -5,7 +5,7 @@ import { players } from "./common.js";
 
 /**
  * @typedef {{ place?: number, team: string, seat?: string, points?: number, played: number, won: number, tied?: number, lost?: number }} Row
- * @typedef {{ rows: Row[], isLeague?: boolean, caption?: string }} Standings
+ * @typedef {{ rows: Row[], isLeague?: boolean, isRated?: boolean, caption?: string }} Standings
  */
 
 /** How often each player has won, by names. @param {import("./common.js").Entry[]} entries @returns {Standings} */
@@ -37,15 +37,15 @@ export function put(place, standings, playing, most) {
     place.replaceChildren();
     return;
   }
-  const isLeague = standings.isLeague ?? false;
-  const heads = ["", isLeague ? "team" : "player", ...(isLeague ? ["points", "duels"] : ["played"]), "won", ...(isLeague ? ["tied", "lost"] : [])];
+  const { isLeague = false, isRated = false } = standings;
+  const heads = ["", isLeague ? "team" : "player", ...(isRated ? ["rating", "duels"] : isLeague ? ["points", "duels", "won", "tied", "lost"] : ["played", "won"])];
   // The first rows, and those who play, wherever they stand.
   const rows = standings.rows.filter((row, at) => at < most || playing.has(plain(row.team, 60)));
   const cells = (/** @type {Row} */ row) => [
     el("td", { class: "number" }, row.place === undefined ? "" : String(row.place)),
     el("td", { class: "team" }, plain(row.team, 60)),
     ...(isLeague ? [row.points ?? 0] : []).map((value) => el("td", { class: "number" }, number(value, Number.isInteger(value) ? 0 : 1))),
-    ...[row.played, row.won, ...(isLeague ? [row.tied ?? 0, row.lost ?? 0] : [])].map((value) => el("td", { class: "number" }, number(value))),
+    ...[row.played, ...(isRated ? [] : [row.won]), ...(isLeague && !isRated ? [row.tied ?? 0, row.lost ?? 0] : [])].map((value) => el("td", { class: "number" }, number(value))),
   ];
   place.replaceChildren(el("table", {},
     el("caption", {}, standings.caption ?? ""),

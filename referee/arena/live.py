@@ -1,0 +1,118 @@
+"""What is played in an arena now: the matches of this minute with small pictures, and what the projector's page asks for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from starlette.exceptions import HTTPException
+
+from referee.arena.api_models import MatchesQuery
+from referee.gallery.listing import Found, ListedReplay
+from referee.gallery.thumbnails import NO_PICTURE, Thumbnails
+from referee.league.worker import replay_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from referee.arena.api import Api
+    from referee.arena.api_models import MatchAnswer
+    from referee.arena.readings import Readings
+    from referee.arena.season_store import Holder
+
+#: The matches of this minute that are shown at most, and the seconds of a minute.
+_MATCHES, _MINUTE = 24, 60.0
+#: The picture of a match that is played is drawn again at most so often, in seconds.
+BOARD_SECONDS = 3
+#: How many matches the projector's page may choose from when it is opened.
+_PROJECTED = 10
+
+
+class LiveMatches:
+    """The matches of this minute, as somebody may see them. Several threads may ask."""
+
+    def __init__(self, api: Api, readings: Readings) -> None:
+        self._api = api
+        self._readings = readings
+        self._arena = readings.arena
+        self._thumbnails = Thumbnails()
+        #: One picture at a time leaves a core to the matches.
+        self._drawing = threading.Lock()
+
+    def sees(self, match: MatchAnswer, holder: Holder | None) -> bool:
+        """True if somebody may see the replay of a match."""
+        try:
+            self._api.check_replay(match, holder)
+        except HTTPException:
+            return False
+        return True
+
+    def now(self, holder: Holder | None) -> list[MatchAnswer]:
+        """Return the matches that are played, and those that ended within the last minute."""
+        since = time.time() - _MINUTE
+        ended = [one for one in self._last(_MATCHES, holder) if one.ended and datetime.fromisoformat(one.ended).timestamp() > since]
+        return [*(one for one in self._readings.playing() if self.sees(one, holder)), *ended]
+
+    def _last(self, most: int, holder: Holder | None) -> list[MatchAnswer]:
+        return [one for one in self._readings.matches(MatchesQuery(limit=most)).matches if self.sees(one, holder)]
+
+    def found(self, key: str) -> tuple[MatchAnswer, Path]:
+        """Return a match that was played or is played, and its replay. HTTPException 404 if there is none."""
+        playing = next((one for one in self._readings.playing() if one.id == key), None)
+        if playing is not None:
+            return playing, replay_path(self._arena.replays, key)
+        match, replay = self._api.found_match(key)
+        return match, self._arena.folder / replay
+
+    def board(self, key: str, holder: Holder | None) -> str:
+        """Return the picture of a match's last position as SVG, an empty one if there is none. HTTPException if it may not be seen."""
+        match, path = self.found(key)
+        self._api.check_replay(match, holder)
+        try:
+            facts = path.stat()
+        except OSError:
+            return NO_PICTURE
+        # The replay of a match that is played changes every second.
+        changed = facts.st_mtime_ns if match.ended else int(facts.st_mtime // BOARD_SECONDS)
+        with self._drawing:
+            return self._thumbnails.get(Found(path, facts.st_size, changed, self._arena.replays)) or NO_PICTURE
+
+    def listed(self, after: int, holder: Holder | None) -> dict[str, Any]:
+        """Return the newest match from a place on, as a gallery lists its replays; some more if ``after`` is 0."""
+        last = sorted(self._last(_PROJECTED, holder), key=lambda one: one.order)
+        new = [one for one in last if one.order >= after]
+        shown = new[-1:] if after else new
+        return {
+            "entries": [(one.id, self._entry(one).to_json()) for one in shown],
+            "next": max([after, *(one.order + 1 for one in new)]),
+            "reading": False,
+            "notes": [],
+        }
+
+    def _entry(self, match: MatchAnswer) -> ListedReplay:
+        ended = datetime.fromisoformat(match.ended).timestamp() if match.ended else 0.0
+        return ListedReplay(
+            name=self._arena.league.name,
+            size=0,
+            modified=int(ended * 1e9),
+            game=self._arena.league.game,
+            rules=self._arena.league.rules,
+            players={seat: who.team if who.version is None else f"{who.team} v{who.version}" for seat, who in match.seats.items()},
+            teams={seat: who.team for seat, who in match.seats.items()},
+            winner=match.winner,
+            reason=match.reason,
+            scores=match.scores,
+            steps=match.steps,
+            opens=True,
+        )
+
+    def standings(self) -> dict[str, Any]:
+        """Return the standings for the projector's page."""
+        done = self._readings.played()
+        rows = [
+            {"place": one.rank, "team": one.team, "points": round(one.rating), "played": one.duels}
+            for one in self._readings.standings().entries
+        ]
+        return {"name": self._arena.league.name, "done": done, "total": done, "isRated": True, "rows": rows}

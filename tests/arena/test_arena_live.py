@@ -1,0 +1,94 @@
+"""The matches of this minute: what the process that plays tells, the small boards, and what the projector's page asks for."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from arenas import accept_all
+from leagues import IDLE
+from seasons import TOKENS, play, season
+
+from referee.arena.checking import Checker
+from referee.arena.season_work import Notes
+from referee.arena.store import PLAYING
+from referee.gallery.thumbnails import NO_PICTURE
+from referee.league.values import MatchTask
+from referee.league.worker import replay_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from seasons import Season
+
+KEY = "ab" + 30 * "0"
+
+
+def playing(running: Season, key: str = KEY) -> None:
+    """Let a match of Ada's and Bob's be played, whose replay has come as far as half of that of another match."""
+    tasks = [MatchTask(key, 99, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0)]
+    Notes(running.store, 2).tick(tasks)
+    replays = running.arena.replays
+    whole = next(replays.rglob("*.gz")).read_bytes()
+    path = replay_path(replays, key)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(whole[: len(whole) // 2])
+
+
+@pytest.fixture
+def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Season]:
+    accept_all(monkeypatch)
+    with season(tmp_path, 'versions = "all"\n[visibility]\nreplays = "own"') as found:
+        for token in (TOKENS["Ada"], TOKENS["Bob"]):
+            found.hand_in(f"# {token}\n{IDLE}".encode(), token)
+            Checker(found.arena, found.store).check_next()
+        play(found, 2)
+        yield found
+
+
+def test_a_match_that_is_played_is_shown_to_those_who_may_see_it(running: Season) -> None:
+    ada = TOKENS["Ada"]
+    assert KEY not in running.ask("/live", ada).body.decode()
+    playing(running)
+    assert f'href="/matches/{KEY}"' in running.ask("/live", ada).body.decode()
+    assert KEY not in running.ask("/live").body.decode()
+    assert running.ask(f"/boards/{KEY}.svg").status == 401
+    board = running.ask(f"/boards/{KEY}.svg", ada)
+    assert board.headers["content-type"] == "image/svg+xml"
+    assert len(board.body) > len(NO_PICTURE)
+    shown = running.ask(f"/matches/{KEY}", ada).body.decode()
+    assert 'data-every="2000"' in shown
+    assert "They have been playing for" in shown
+    # A process that no longer tells of it plays it no more.
+    running.store.set_fact(PLAYING, {**running.store.fact(PLAYING), "time": time.time() - 60})
+    assert KEY not in running.ask("/live", ada).body.decode()
+    assert running.ask(f"/matches/{KEY}", ada).status == 404
+
+
+def test_matches_of_this_minute_are_one_click_from_the_viewer(running: Season) -> None:
+    shown = running.ask("/live", TOKENS[None]).body.decode()
+    ended = [one["id"] for one in running.ask("/api/matches").json["matches"]]
+    assert re.findall(r'href="/watch/(\w+)/"', shown) == ended
+    assert [key for key in ended if f'src="/boards/{key}.svg"' in shown] == ended
+    assert all(len(running.ask(f"/boards/{key}.svg", TOKENS[None]).body) > len(NO_PICTURE) for key in ended)
+
+
+def test_the_projector_gets_the_newest_match_and_the_standings(running: Season) -> None:
+    staff = TOKENS[None]
+    assert "Projector" in running.ask("/projector", staff).body.decode()
+    first = running.ask("/list?from=0", staff).json
+    matches = running.ask("/api/matches").json["matches"]
+    assert [key for key, _ in first["entries"]] == [one["id"] for one in reversed(matches)]
+    assert running.ask(f"/list?from={first['next']}", staff).json["entries"] == []
+    play(running, 2)
+    (newest,) = running.ask(f"/list?from={first['next']}", staff).json["entries"]
+    assert newest[0] == running.ask("/api/matches").json["matches"][0]["id"]
+    assert running.ask(f"/replay/{newest[0]}/replay", staff).body[:2] == b"\x1f\x8b"
+    assert [running.ask("/list?from=0").json["entries"], running.ask("/list?from=x").status] == [[], 422]
+    rows = running.ask("/standings").json["rows"]
+    assert [(row["place"], row["team"]) for row in rows] == [
+        (one["rank"], one["team"]) for one in running.ask("/api/standings").json["entries"]
+    ]
