@@ -129,7 +129,7 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
             page = opened(f"{top}invite/{STAFF}", DESKTOP)
             page.get_by_role("link", name="Go on").click()
             page.get_by_role("heading", name="Audit log").wait_for()
-            for path in ("", "live", "teams/Ada", f"matches/{match}", "submissions/1", "submit", "staff"):
+            for path in ("", "live", "teams/Ada", f"matches/{match}", "submissions/1", "staff"):
                 page.goto(f"{top}{path}")
                 for size in (DESKTOP, PHONE):
                     page.set_viewport_size({"width": size["width"], "height": size["height"]})
