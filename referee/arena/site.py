@@ -80,7 +80,7 @@ class ArenaPages:
             "/projector": self._projector,
             "/list": self._listed,
             "/standings": lambda *_: JSONResponse(self._live.standings()),
-            "/replay/{match}/replay": lambda request, holder: self._api.replay(Asked(request, holder, None)),
+            "/replay/{match}/replay": lambda request, holder: self._api.replay(request.path_params["match"], holder),
         }
         return [
             *(Route(path, self._page(answer)) for path, answer in pages.items()),
