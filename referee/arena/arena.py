@@ -17,7 +17,6 @@ from referee.errors import PlayerError, UsageError
 from referee.league import address, teams
 from referee.league.keys import canonical
 from referee.league.league import OpenLeague, first
-from referee.league.ratings import rate
 from referee.league.results import comparisons
 from referee.support.words import counted
 
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 
 #: How much a recorded rating may differ from one that is computed again, in Elo.
 _PRECISION = 0.01
+#: The certainty from which on a version is called the best.
+_CERTAIN = 0.95
 
 
 class Standing(NamedTuple):
@@ -167,10 +168,16 @@ class OpenArena(OpenLeague):
         best, certainty = self.schedule.best(names)
         version = next(one for one in self.versions if one.name == best)
         sure = f"{min(certainty, 0.999):.1%}".replace(".0%", "%").replace("%", " %")
-        return f"The best of {len(names):,} versions is version {version.number} of {version.team}; that is {sure} certain."
+        shown = f"version {version.number} of {version.team}"
+        if certainty >= _CERTAIN:
+            return f"The best of {len(names):,} versions is {shown}; that is {sure} certain."
+        played = counted(int(self.results.counted.sum()) // 2, "duel")
+        return f"Of {len(names):,} versions, {shown} leads, but {played} can't tell yet that it is the best: that is {sure} certain."
 
     def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
         """Return a sentence for each time at which the recorded ratings are others than those of results from the replays alone."""
+        from referee.league.ratings import rate
+
         found = []
         # While the arena plays, later results than those that were over when it was opened may not have been read.
         points = [point for point in self.store.ratings([version.name for version in self.versions]) if point.duels <= len(self.results)]

@@ -99,10 +99,11 @@ class ArenaConfig(NamedTuple):
     """A checked file. ``league`` has no teams: it says how matches are played.
 
     ``seat`` is the one seat that versions play, None for all; then ``against`` are the references that fill the other seats. They play no
-    duels of their own.
+    duels of their own. ``settings`` are the checked ones of the first start.
     """
 
     league: League
+    settings: Any
     versions: str
     seat: Seat | None
     against: tuple[Team, ...]
@@ -114,12 +115,6 @@ class ArenaConfig(NamedTuple):
     def game(self) -> Game[Any, Any]:
         """The game."""
         return games.get(self.league.game)
-
-    @property
-    def settings(self) -> Any:
-        """The checked settings of the first start."""
-        game = self.game
-        return game.codec.settings(self.league.rules, self.league.match_settings(0, self.league.starts_of(0)[0]))
 
     @property
     def seats(self) -> tuple[Seat, ...]:
@@ -188,7 +183,8 @@ def _checked(given: ArenaFile, folder: Path) -> ArenaConfig:
     if against:
         # A variant for each of them, so that a duel says whom it is against.
         league = league._replace(variants=tuple(league.variants[0]._replace(name=f"against {team.name}") for team in against))
-    return ArenaConfig(league, given.versions, seat, against, tuple(found.values()), given.season, given.visibility)
+    settings = reader.game.codec.settings(league.rules, league.match_settings(0, league.starts_of(0)[0]))
+    return ArenaConfig(league, settings, given.versions, seat, against, tuple(found.values()), given.season, given.visibility)
 
 
 def _references(given: ArenaFile, reader: LeagueReader, settings: Any, seat: Seat | None, folder: Path) -> dict[str, Team]:

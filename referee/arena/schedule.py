@@ -7,10 +7,8 @@ import time
 from typing import TYPE_CHECKING
 
 from referee.arena.config import ALL
-from referee.arena.matchmaking import Entry, Matchmaker
 from referee.arena.state import STRENGTHS
 from referee.arena.store import RatingPoint
-from referee.league import ratings
 from referee.league.league import Schedule
 from referee.league.values import Duel
 from referee.support.words import counted
@@ -157,6 +155,8 @@ class ArenaSchedule(Schedule):
 
     def _batch(self, strengths: Floats) -> list[Duel]:
         """Return the next duels."""
+        from referee.arena.matchmaking import Entry, Matchmaker
+
         state, first = self.state, len(self.state)
         playing = {version.name for version in self.playing()}
         size = min(max(_LEAST, len(playing) // 2), _MOST, *(() if self._left is None else (self._left,)))
@@ -196,6 +196,8 @@ class ArenaSchedule(Schedule):
 
     def rated(self, known: Sequence[str] | None = None, among: Collection[str] | None = None, resamples: int = RESAMPLES) -> list[Rating]:
         """Return the ratings of all accepted versions, or of some, the best first. ``known`` are the versions that there were, all by default."""
+        from referee.league import ratings
+
         accepted = self._accepted if known is None else known
         return ratings.intervals(
             self.state.comparisons(), accepted, seed=self._seed, resamples=min(resamples, self._resamples), among=among
@@ -203,6 +205,8 @@ class ArenaSchedule(Schedule):
 
     def best(self, among: Collection[str]) -> tuple[str, float]:
         """Return the best of some versions, two or more, and how certain that is, from 0 to 1."""
+        from referee.league import ratings
+
         return ratings.best_of(self.state.comparisons(), self._accepted, among, seed=self._seed, resamples=self._resamples)
 
     @property
@@ -218,6 +222,8 @@ class ArenaSchedule(Schedule):
 
         All looks share the error probability.
         """
+        from referee.league.ratings import WRONG_END
+
         names, total = self.rivals(), len(self.state)
         first = _LOOK_FACTOR * max(2, len(names))
         look = 1 + int(math.log(max(1.0, total / first), _LOOK_FACTOR)) if total >= first else 0
@@ -225,7 +231,7 @@ class ArenaSchedule(Schedule):
             return None
         self._looked_at = look
         best, certainty = self.best(names)
-        error = ratings.WRONG_END * 6 / (math.pi * look) ** 2
+        error = WRONG_END * 6 / (math.pi * look) ** 2
         return f"{best} is the best of {len(names):,}: that is certain after {counted(total, 'duel')}." if certainty >= 1 - error else None
 
     def rivals(self) -> list[str]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from referee.arena.store import DuelOutcome
-from referee.league import ratings
 from referee.league.results import comparisons
 from referee.league.rows import StoreError, quoted
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from referee.arena.store import ArenaStore, RatingPoint
     from referee.league.engine import MatchPlan
-    from referee.league.ratings import Counts, Floats
+    from referee.league.ratings import ComparisonArrays, Counts, Floats
     from referee.league.values import DuelResult
 
 #: The fact with the strengths of all versions after so many duels. A fit begins with it, and the last digits depend on where a fit begins.
@@ -198,21 +197,25 @@ class ArenaState:
             fresh += np.bincount(each[number >= recorded[each]], minlength=len(fresh))
         return [self.names[at] for at in np.flatnonzero((fresh > 0) & (fresh * 100 >= self.planned)).tolist()]
 
-    def comparisons(self) -> ratings.ComparisonArrays:
+    def comparisons(self) -> ComparisonArrays:
         """All results that count."""
+        from referee.league.ratings import ComparisonArrays
+
         at = self._rows[4] >= 0
         a, b, start, _, points = (self._rows[column][at] for column in range(5))
-        return ratings.ComparisonArrays(self.names, a.astype(np.int64), b.astype(np.int64), points / 2, start.astype(np.int64))
+        return ComparisonArrays(self.names, a.astype(np.int64), b.astype(np.int64), points / 2, start.astype(np.int64))
 
     def strengths(self) -> Floats:
         """Return the strengths of all versions in log-odds, not centred, and begin with those of the last time."""
+        from referee.league.ratings import strengths
+
         known = self._store.fact(STRENGTHS) or {"duels": 0, "of": []}
         begin = np.zeros(len(self.names))
         begin[: len(known["of"])] = known["of"]
         if known["duels"] == len(self):
             return begin
         pairs = self.pairs
-        return ratings.strengths(len(self.names), pairs.a, pairs.b, pairs.games, pairs.wins, begin)
+        return strengths(len(self.names), pairs.a, pairs.b, pairs.games, pairs.wins, begin)
 
     def settle(self, plan: MatchPlan) -> int:
         """Store the results of duels that are over now; return how many have none yet. No match may be running meanwhile."""

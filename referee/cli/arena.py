@@ -15,11 +15,12 @@ from referee.cli.front import INSTRUCTORS, PANELS
 from referee.cli.league_output import progress, put_check, put_export
 from referee.cli.options import Game, with_workers
 from referee.cli.plain import Program
-from referee.cli.season import Folder, invite, opened_arena, serve
+from referee.cli.season import Folder, invite, log_action, opened_arena, opened_season, serve
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.league.workers import Workers, open_pool
 from referee.support.packages import need_league
+from referee.support.times import shown_time
 from referee.support.words import aligned, counted, program
 
 if TYPE_CHECKING:
@@ -81,9 +82,11 @@ def add(
     """
     if (bot is None) == (activate is None) or (bot is None) != (team is None):
         raise UsageError("Name a bot and its team: DIR BOT --team NAME; or a version to go back to: DIR --activate TEAM VERSION.")
-    with opened_arena(folder) as opened:
+    with opened_season(folder) as (opened, store):
         if activate is not None:
-            _put_version(opened, opened.activate(*activate), as_json=as_json)
+            version = opened.activate(*activate)
+            log_action(store, "activate", team=version.team, version=version.number)
+            _put_version(opened, version, as_json=as_json)
             return
         assert bot is not None
         assert team is not None
@@ -94,6 +97,7 @@ def add(
             )
         finally:
             line.end()
+        log_action(store, "add", team=team, version=version.number or None, status=version.status)
         if is_known and not as_json:
             say(f"{team} has handed in these files before.")
         _put_version(opened, version, as_json=as_json)
@@ -147,7 +151,7 @@ def history(
         if as_json:
             put_json({"team": team, "versions": [one.to_json() for one in found]})
             return
-        put(*aligned([("version", "status", "rating", "95 %", "duels", "note"), *map(_version_row, found)], left=(1, 5)))
+        put(*aligned([("version", "status", "handed in", "rating", "95 %", "duels", "note"), *map(_version_row, found)], left=(1, 2, 6)))
         shown = next((one for one in found if one.version.is_active and one.records), None)
         if shown is not None:
             put("", f"Version {shown.version.number} against:")
@@ -177,6 +181,7 @@ def export(
     if as_csv == as_json:
         raise UsageError("Say which form to export: --csv or --json.")
     with opened_arena(folder) as opened:
+        from referee.arena.arena import moment
         from referee.arena.history import histories
 
         opened.glance()
@@ -186,7 +191,11 @@ def export(
             "game": opened.league.game,
             "teams": [{"team": team, "versions": [one.to_json() for one in found]} for team, found in histories(opened, teams).items()],
         }
-        put_export(opened, about, out, as_json=as_json)
+        facts = {
+            "submitted": {one.name: moment(one.submitted) for one in opened.versions},
+            "note": {one.name: one.note for one in opened.versions},
+        }
+        put_export(opened, about, out, as_json=as_json, teams=facts)
 
 
 @arena.command("freeze")
@@ -204,8 +213,9 @@ def thaw(folder: Folder) -> None:
 
 
 def _set_frozen(folder: Path, *, is_frozen: bool) -> None:
-    with opened_arena(folder) as opened:
-        opened.store.set_fact("frozen", is_frozen)
+    with opened_season(folder) as (opened, store):
+        store.set_fact("frozen", is_frozen)
+        log_action(store, "freeze" if is_frozen else "thaw")
         put(opened.frozen() or "The arena takes versions.")
 
 
@@ -221,10 +231,11 @@ def final(
     as_json: JsonFlag = False,
 ) -> None:
     """Begin a league of the active versions of all teams, on new starts, and print the commitment to these."""
-    with opened_arena(folder) as opened:
+    with opened_season(folder) as (opened, store):
         from referee.arena.final import begin_final
 
         begun = begin_final(opened, out, kind, starts)
+        log_action(store, "final", folder=str(out), teams=list(begun.teams))
         if as_json:
             put_json({**begun._asdict(), "reveal": str(begun.reveal)})
             return
@@ -326,4 +337,4 @@ def _version_row(one: VersionHistory) -> tuple[Any, ...]:
     version, rating = one.version, one.rating
     status = "active" if version.is_active else version.status
     shown = ("", "") if rating is None else (f"{rating.elo:+.0f}", f"{rating.low:+.0f} to {rating.high:+.0f}")
-    return (version.number, status, *shown, one.duels, version.note)
+    return (version.number, status, shown_time(version.submitted), *shown, one.duels, version.note)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from referee.arena.arena import OpenArena
+    from referee.arena.season_store import SeasonStore
+    from referee.games.game import Json
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The arena's folder.", show_default=False)]
 
@@ -37,6 +39,23 @@ def opened_arena(folder: Path) -> Iterator[OpenArena]:
 
     with contextlib.closing(open_arena(folder)) as opened:
         yield opened
+
+
+@contextlib.contextmanager
+def opened_season(folder: Path) -> Iterator[tuple[OpenArena, SeasonStore]]:
+    """Open an arena with what its server has stored, for a command of the staff."""
+    need_league("arena")
+    from referee.arena.arena import open_arena
+    from referee.arena.season_store import SeasonStore
+
+    with contextlib.closing(open_arena(folder, SeasonStore)) as opened:
+        assert isinstance(opened.store, SeasonStore)
+        yield opened, opened.store
+
+
+def log_action(store: SeasonStore, action: str, **details: Json) -> None:
+    """Write an action into the audit log."""
+    store.put_audit(action, {**details, "by": "command line"})
 
 
 @command
@@ -73,21 +92,19 @@ def invite(
     """
     if (roster is not None) + (revoke is not None) + staff != 1 or (out is not None and roster is None):
         raise UsageError("Say who is invited: DIR ROSTER.csv, or DIR --staff; or whose tokens end: DIR --revoke TEAM.")
-    need_league("arena")
-    from referee.arena import invitations
-    from referee.arena.arena import open_arena
-    from referee.arena.season_store import SeasonStore
+    with opened_season(folder) as (opened, store):
+        from referee.arena import invitations
 
-    with contextlib.closing(open_arena(folder, SeasonStore)) as opened:
-        store = opened.store
-        assert isinstance(store, SeasonStore)
         if revoke is not None:
             count = invitations.revoke(store, revoke)
+            log_action(store, "revoke", team=revoke, tokens=count)
             put(f"{revoke}: {counted(count, 'token')} can't be used any more.")
         elif roster is not None:
             # First the file: tokens that nobody was told would be of no use.
             with contextlib.nullcontext() if out is None else _private(out) as file:
-                text = invitations.table(invitations.invite(opened, store, roster, url))
+                invited = invitations.invite(opened, store, roster, url)
+                log_action(store, "invite", teams=[one.team for one in invited])
+                text = invitations.table(invited)
                 if file is None:
                     put_csv(text)
                     return
@@ -95,6 +112,7 @@ def invite(
             say(f"Written: {out}")
         else:
             made = invitations.invite_staff(store, url)
+            log_action(store, "invite staff")
             put(f"Link:  {made.link}", f"Token: {made.token}")
 
 
@@ -139,9 +157,7 @@ def serve(
     """
     need_league("arena")
     need_server("referee arena serve")
-    from referee.arena.arena import open_arena
     from referee.arena.invitations import address
-    from referee.arena.season_store import SeasonStore
     from referee.arena.season_work import SeasonWork
     from referee.arena.server import ArenaServer
     from referee.isolation.choose import choose
@@ -153,9 +169,7 @@ def serve(
         raise UsageError(
             "Without isolation, everybody who reaches the server can run programs as you: --isolation none needs --host 127.0.0.1."
         )
-    with contextlib.closing(open_arena(folder, SeasonStore)) as opened:
-        store = opened.store
-        assert isinstance(store, SeasonStore)
+    with opened_season(folder) as (opened, store):
         choose(isolation, opened.league.options.limits)
         if store.is_claimed():
             raise UsageError(f"The arena {folder} is being played already; end that process first.")

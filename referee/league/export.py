@@ -68,15 +68,17 @@ _CSV = (
 )
 
 
-def as_csv_text(rows: Sequence[Mapping[str, Any]], opened: OpenLeague) -> str:
-    """The matches as CSV: one column a seat for the team, its score, its fault and its time."""
+def as_csv_text(rows: Sequence[Mapping[str, Any]], opened: OpenLeague, about: Mapping[str, Mapping[str, Any]]) -> str:
+    """The matches as CSV: one column a seat for the team, its score, its fault and its time, and for each fact ``about`` teams."""
     seats = opened.schedule.game.seats(opened.schedule.game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
-    lines: list[list[Any]] = [[*_CSV, *(f"{seat}{what}" for seat in seats for what in ("", "_score", "_fault", "_seconds"))]]
+    of_seat = ("", "_score", "_fault", "_seconds", *(f"_{fact}" for fact in about))
+    lines: list[list[Any]] = [[*_CSV, *(f"{seat}{what}" for seat in seats for what in of_seat)]]
     for row in rows:
         cells: list[Any] = [row.get(name) for name in _CSV]
         for seat in seats:
             team = row["seats"].get(seat)
             cells += [team, *(row.get(what, {}).get(team) for what in ("scores", "faults", "seconds"))]
+            cells += [known.get(team) for known in about.values()]
         lines.append(cells)
     return marked(written(lines))
 

@@ -16,6 +16,7 @@ from arenas import accept_all, add, begin, write_arena
 from leagues import IDLE
 
 from referee.arena.arena import open_arena
+from referee.arena.season_store import SeasonStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +51,8 @@ def test_an_arena_plays_real_matches_and_prints_standings(referee: Cli, tmp_path
     shown = referee("arena", "standings", "arena")
     assert re.match(r"rank +version +rating +95 % +possible ranks +duels\n", shown.stdout)
     assert "mine v2 (active)" in shown.stdout
-    assert re.search(r"The best of 2 versions is version [12] of mine; that is [\d.]+ % certain\.\n$", shown.stdout)
+    sentence = r"Of 2 versions, version [12] of mine leads, but 3 duels can't tell yet that it is the best: that is [\d.]+ % certain\.\n$"
+    assert re.search(sentence, shown.stdout)
     assert json.loads(referee("arena", "standings", "arena", "--json").stdout)["entries"] == found["entries"]
 
     checked = referee("arena", "verify", "arena")
@@ -58,6 +60,9 @@ def test_an_arena_plays_real_matches_and_prints_standings(referee: Cli, tmp_path
     rows = list(csv.DictReader(referee("arena", "export", "arena", "--csv").stdout.splitlines()))
     assert len(rows) == 6
     assert {row["hunter"] for row in rows} | {row["prey"] for row in rows} <= {"R0 v1", "mine v1", "mine v2"}
+    facts = {(row[seat], row[f"{seat}_note"], row[f"{seat}_submitted"]) for row in rows for seat in ("hunter", "prey")}
+    submitted = {f"{entry['team']} v{entry['version']}": entry["submitted"] for entry in found["entries"]}
+    assert facts == {(name, {"mine v1": "one", "mine v2": "two"}.get(name, ""), time) for name, time in submitted.items()}
     exported = json.loads(referee("arena", "export", "arena", "--json").stdout)
     assert len(exported["matches"]) == 6
     assert [team["team"] for team in exported["teams"]] == ["R0", "mine"]
@@ -67,7 +72,7 @@ def test_an_arena_plays_real_matches_and_prints_standings(referee: Cli, tmp_path
     assert sum(one["duels"] for one in told["versions"]) == sum(entry["duels"] for entry in found["entries"] if entry["team"] == "mine")
     assert all(one["ratings"][-1]["elo"] == one["rating"]["elo"] for one in told["versions"])
     text = referee("arena", "history", "arena", "mine").stdout
-    assert re.search(r"^      2  active   +[+-]\d+ .*  two$", text, re.MULTILINE)
+    assert re.search(r"^      2  active    \d{4}-\d\d-\d\d \d\d:\d\d UTC  +[+-]\d+ .*  two$", text, re.MULTILINE)
     assert re.search(r"^Version 2 against:\nopponent +duels  won  tied  lost\n", text, re.MULTILINE)
 
     # A rating that the replays don't give, and a replay that was changed.
@@ -148,6 +153,16 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
     assert {row["seed"] for row in rows} == {start["seed"] for start in revealed}
     assert referee("arena", "final", "arena", "final").returncode == 2
     assert referee("arena", "thaw", "arena").stdout == "The arena takes versions.\n"
+    assert referee("arena", "add", "arena", "--activate", "mine", "1").returncode == 0
+    with SeasonStore.open(folder) as store:
+        logged = [(entry.action, dict(entry.details)) for entry in reversed(store.audit())]
+    by = {"by": "command line"}
+    assert logged == [
+        ("freeze", by),
+        ("final", {"folder": "final", "teams": found["teams"], **by}),
+        ("thaw", by),
+        ("activate", {"team": "mine", "version": 1, **by}),
+    ]
 
 
 def test_a_version_that_is_added_while_others_play_plays_too(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,9 @@ def test_each_team_gets_a_link_and_a_token_of_which_only_a_hash_is_stored(arena:
     assert revoked.stdout == "Ada: 2 tokens can't be used any more.\n"
     with SeasonStore.open(arena) as opened:
         assert [opened.holder(one["Ada"][1]) for one in (found, again)] == [None, None]
+        logged = [(entry.action, dict(entry.details)) for entry in opened.audit()]
+        invited = ("invite", {"teams": ["Ada", "Bob", "=Cy+1"], "by": "command line"})
+        assert logged == [("revoke", {"team": "Ada", "tokens": 2, "by": "command line"}), invited, invited]
         assert opened.holder(found["Bob"][1]) == opened.holder(again["Bob"][1]) == Holder("Bob")
     refused = referee("arena", "invite", "arena", "--revoke", "Ada")
     assert (refused.returncode, refused.stderr) == (2, "referee: The team Ada has no token. Teams with a token: =Cy+1, Bob.\n")
@@ -69,6 +72,7 @@ def test_the_staff_has_one_token(arena: Path, referee: Cli) -> None:
     tokens = [referee("arena", "invite", "arena", "--staff").stdout.split()[-1] for _ in range(2)]
     with SeasonStore.open(arena) as opened:
         assert [opened.holder(token) for token in tokens] == [None, Holder(None)]
+        assert [entry.action for entry in opened.audit()] == ["invite staff", "invite staff"]
         assert opened.invited() == []
 
 
