@@ -72,7 +72,7 @@ def test_python_examples_play_or_pass(name: str, text: str, referee: Cli, tmp_pa
         monkeypatch.chdir(tmp_path)
         exec(compile(text, name, "exec"), {"__name__": "example"})
         return
-    if "sdk.testing" in text or "referee.league" in text:
+    if "referee.league" in text:
         exec(compile(text, name, "exec"), {"__name__": "example"})
         return
     if "RectangleBot" in text or "ThiefBot" in text:
@@ -378,9 +378,9 @@ def test_the_bot_of_the_page_on_builds_is_built_and_plays(referee: Cli, tmp_path
         assert resolve(str(folder), seat, "evasion").program.inside[-1] == seat.capitalize()
 
 
-def test_the_page_on_builds_names_the_packages_that_messages_name() -> None:
-    text = (ROOT / "docs/builds.md").read_text()
-    rows = re.findall(r"^\| [^|]+ \| `(\S+) [^|]*\| [^|]*\| `([\w+-]+)`", text, re.MULTILINE)
-    assert len(rows) >= 7
-    for command, debian in rows:
+def test_the_page_on_languages_names_the_packages_that_messages_name() -> None:
+    text = (ROOT / "docs/languages.md").read_text()
+    rows = re.findall(r"^\| `\w+` \| `([\w+-]+)`[^|]*\| `(\S+) [^|]*\|", text, re.MULTILINE)
+    assert len(rows) == 7
+    for debian, command in rows:
         assert how_to_install(command).endswith(f"apt install {debian}"), command

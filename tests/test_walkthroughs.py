@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import runpy
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ else:
 
 
 def test_add_a_game(tmp_path: Path) -> None:
-    """The package is made, installed, played, verified, shown, drawn and held against recorded games."""
+    """The package is made, installed, played, verified, shown and drawn."""
     home, env = folder(tmp_path)
     env["PYTHONPATH"] = f"{home}:{tmp_path}"
 
@@ -117,13 +116,13 @@ def test_from_boxer_to_better(tmp_path: Path) -> None:
     """Each hunter of the page plays."""
     home, env = folder(tmp_path)
     commands = follow(BETTER, home, env, _short_comparison, shown=lambda _: False)
-    assert [line.split()[2] for line in commands if " compare " in line] == [f"step{number}" for number in range(1, 6)]
+    assert [line.split()[2] for line in commands if " compare " in line] == [f"step{number}" for number in range(1, 5)]
 
 
 @pytest.mark.slow
 @pytest.mark.long
 def test_the_hunters_of_the_page_are_in_order_of_strength(tmp_path: Path) -> None:
-    """The steps that they need over six starts, where no capture counts as the step limit. Step 5 saves time, not steps."""
+    """The steps that they need over six starts, where no capture counts as the step limit."""
     for block in blocks(BETTER):
         if block.file:
             save(block, tmp_path)
@@ -133,11 +132,11 @@ def test_the_hunters_of_the_page_are_in_order_of_strength(tmp_path: Path) -> Non
     assert game.starts is not None
     starts = [game.starts.draw(game.starts.settings(None, given), b"start %d" % number) for number in range(6)]
     needed = []
-    for number in range(6):
+    for number in range(5):
         hunter = runpy.run_path(str(tmp_path / f"step{number}/hunter.py"))["Hunter"]
         needed.append(sum(play(hunter, prey, seed=1, max_steps=1000, **given, **start).steps for start in starts))
-    boxer, alone, inside, removing, ahead, quick = needed
-    assert alone > inside > removing > ahead >= quick, needed
+    boxer, alone, inside, removing, ahead = needed
+    assert alone > inside > removing > ahead, needed
     assert alone > boxer > removing, needed
     told = (ROOT / BETTER).read_text().replace("\n", " ")
     assert all(f"{number:,}" in told for number in needed), needed
@@ -171,12 +170,7 @@ def _shorter(line: str) -> str | None:
 
 
 def test_recipes(tmp_path: Path) -> None:
-    need(shutil.which("gcc") is not None, "gcc is missing")
     home, env = folder(tmp_path)
-    # pandas need not be installed: this stands for the few calls of the page.
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site/pandas.py").write_text(_PANDAS)
-    env["PYTHONPATH"] = str(tmp_path / "site")
     commands = follow("docs/recipes.md", home, env, _shorter)
     assert len(commands) > 10
 
@@ -204,21 +198,6 @@ def test_optuna_tunes_the_numbers_of_the_recipe(tmp_path: Path) -> None:
     assert re.search(
         r"^best: \{'near': \d+, 'pause': \d+\}\nUndecided after 2 duels: .* Share 0\.\d+, from 0\.00 to 1\.00\.$", printed, re.MULTILINE
     ), printed
-
-
-_PANDAS = """
-class DataFrame(list):
-    def __getitem__(self, names):
-        several = isinstance(names, list)
-        rows = [[row[name] for name in names] if several else row[names] for row in self]
-        return DataFrame(rows)
-
-    def tail(self):
-        return list(self)[-5:]
-
-    def max(self):
-        return max(value for value in self if value is not None)
-"""
 
 
 def test_a_line_that_is_not_printed_is_found() -> None:

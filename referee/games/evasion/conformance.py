@@ -1,6 +1,27 @@
 """Recorded games of Evasion, as the conformance vectors write them, played again on the engine.
 
-The form of a game is described in docs/conformance.md.
+A file has one game on each line, as JSON. Under ``classic`` and ``diagonal`` a game has the keys ``rules``, ``width``, ``height``,
+``max_walls``, ``cooldown``, ``hunter`` ([x, y, dx, dy]), ``prey`` ([x, y]) and ``steps``; ``capture_radius`` and ``prey_period`` are optional.
+A step is ``[build, [places removed], pdx, pdy, hx, hy, hdx, hdy, px, py, timer, captured]``. If the walls changed, the list of all walls
+follows, in building order.
+
+- build: 0 none, 1 horizontal, 2 vertical, 3 diagonal, 4 counter-diagonal, or [kind, from, to].
+- places removed: indices into the list of walls as it was before the step.
+- pdx, pdy: the direction that the prey asks for; null keeps its direction.
+- hx, hy, hdx, hdy, px, py: the hunter's cell and heading, and the prey's cell, after the step.
+- timer: steps until a wall may be built again. captured: 0 or 1.
+
+Walls are [0, y, x1, x2] (horizontal), [1, x, y1, y2] (vertical), [2, x1, x2, y1, y2, d] (diagonal) and [3, x1, x2, y1, y2, d]
+(counter-diagonal). d is 0 if the first step from (x1, y1) is in x, and 1 if it is in y.
+
+A line may also be a position with a verdict. It has ``walls`` as above, ``hunter``, ``prey``, ``step`` (the index of the next step),
+``prey_period`` and ``verdict``: "capture" with ``k``, the number of steps after which the best prey is caught, or "evade". A position that
+can't be decided within the budget counts as a difference.
+
+Under ``gameserver`` a game also has ``prey_cooldown``, and ``hunter`` is [x, y, heading]. A turn is ``[player, command, hx, hy, heading,
+hunter cooldown, px, py, prey cooldown, verdict]``; if the walls changed, all walls follow, each as [id, x1, y1, x2, y2]. The player is "H" or
+"P". The command is null if the player isn't asked; ["PASS"]; ["ADD", id, [x1, y1], [x2, y2]]; ["REMOVE", id]; a direction such as ["NE"];
+["TO", [x, y]]. Anything else is an invalid command. The verdict is null, "CAUGHT" or "TRAPPED".
 """
 
 from __future__ import annotations

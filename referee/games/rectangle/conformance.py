@@ -1,4 +1,13 @@
-"""Recorded games and worked cases of Rectangle, played again on the engine. Their form is described in docs/conformance.md."""
+"""Recorded games and worked cases of Rectangle, played again on the engine.
+
+A file has one game on each line, as JSON. It has ``n``, ``players``, ``robots``, ``stagnation``, ``cap``, ``sharing``, ``placements`` (the
+cells of each player), ``setup_board`` (rows joined by "/"), ``setup_gained`` and ``turns``. A turn is ``[orders of each player, board, cells
+gained by each]``. At the end of the record are ``over``, ``score`` and ``ranking``.
+
+Worked cases are in a ``.json`` file that holds a list. Each has ``id``, ``pins`` (what the case shows), ``before`` and ``after`` (boards; if
+``before`` is null, the case shows the set-up), ``robots`` and ``orders`` by letter, ``score``, ``gained_per_turn``, ``sharing``, ``s`` (the
+stagnation limit) and ``over``.
+"""
 
 from __future__ import annotations
 
