@@ -21,6 +21,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 smartquotes = False
 
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_title = f"Referee {release}"
 html_show_sphinx = False
 html_copy_source = False
