@@ -60,11 +60,12 @@ def test_what_a_bot_says_has_a_budget_and_it_is_told_once(talker: Path, tmp_path
     options = UNHURRIED._replace(isolation=Isolation(limits=limits))
     result = play_match(str(talker), "still", options=options, replay=replay, listeners=[Recorder()], max_steps=300)
     assert not result.faults
-    told = [event.turn for event in seen if event.remarks]
+    told = [event.turn for event in seen if any(answer.remark is not None for answer in event.answers.values())]
     assert 3 < len(told) < 30
     assert told == list(range(len(told)))
-    last = seen[told[-1]].remarks["hunter"]
-    assert last == {"warnings": ["say, draw and warnings are no longer kept in the replay: their budget of 97.66 KiB is used up"]}
+    last = seen[told[-1]].answers["hunter"].remark
+    assert last is not None
+    assert last.to_json() == {"warnings": ["say, draw and warnings are no longer kept in the replay: their budget of 97.66 KiB is used up"]}
     assert replay.stat().st_size < 100_000
     assert verify(replay).problem is None
     log = (tmp_path / "hunter.log").read_text()

@@ -105,7 +105,7 @@ def report(
         "same": recorded is not None and found.has_answered and found.given is not None and found.given.is_as(recorded),
         "earlier": {"same": found.same, "different": found.different, "first_different": found.first},
         "failed": None if found.has_answered or found.given is None else {"turn": _failed_turn(to_turn, found), **found.given.to_json()},
-        "say": found.remark.get("say"),
+        "say": found.say,
         "seconds": found.seconds,
         "notes": list(found.notes),
         "match": None if played is None else played.to_json(),
@@ -222,8 +222,8 @@ def _answers(game: Game[Any, Any], to_turn: QuestionsToTurn, found: Debugged) ->
     elif given is not None:
         same = "the same: " if recorded is not None and given.is_as(recorded) else ""
         lines.append(("now", f"{same}{_judged(game, given, judge(to_turn, given))}"))
-        if "say" in found.remark:
-            lines.append(("", f"it said: {found.remark['say']}"))
+        if found.say is not None:
+            lines.append(("", f"it said: {found.say}"))
     else:
         lines.append(("now", "it was not asked: another player failed before"))
     return lines

@@ -278,10 +278,10 @@ def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *,
 def _report(played: PlayedMatch) -> list[str]:
     result = played.result
     winner = result.outcome.winner
-    lines = [result.outcome.text]
-    # A person who gave up has not failed.
-    lines += [f"  {'left ' if fault.cause == 'left' else 'fault'}    {fault.text}" for fault in result.faults.values()]
-    lines.append(f"  winner   {f'{winner} {result.names[winner]}' if winner else 'nobody'} ({result.outcome.reason})")
+    wide = columns(0)
+    # Messages of bots, paths and commands stay whole, for copying. A person who gave up has not failed.
+    faults = [f"  {'left ' if fault.cause == 'left' else 'fault'}    {fault.text}" for fault in result.faults.values()]
+    lines = [f"  winner   {f'{winner} {result.names[winner]}' if winner else 'nobody'} ({result.outcome.reason})"]
     scores = ", ".join(
         f"{seat} {'none' if score is None else of_unit(score, result.outcome.unit)}" for seat, score in result.outcome.scores.items()
     )
@@ -298,12 +298,7 @@ def _report(played: PlayedMatch) -> list[str]:
         lines.append(
             f"  time     {seat} {clock.used:.3f} s{what} in {counted(clock.asked, 'answer')}, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
         )
-    # Messages of bots, paths and commands stay whole, for copying.
-    lines = [
-        part
-        for line in lines
-        for part in ([line] if line.startswith(("  fault ", "  left ")) else fitted(line, 11 if line.startswith(" ") else 2, columns(0)))
-    ]
+    lines = [*fitted(result.outcome.text, 2, wide), *faults, *(part for line in lines for part in fitted(line, 11, wide))]
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  seed     {result.head['seed']}")
     lines.append(f"  replay   {played.replay}")

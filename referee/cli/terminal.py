@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from referee.cli.app import say
 from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
-from referee.match.sentences import warning_code
 from referee.support.escape import printable
 from referee.support.words import cut
 
@@ -114,12 +113,9 @@ class Live(Listener):
             if notice.seat is not None:
                 kind = (notice.seat, notice.code, str((notice.data or {}).get("reason", "")))
                 self._tell(event.turn, kind, notice.text)
-        for seat, remark in event.remarks.items():
-            for warning in remark.get("warnings", ()):
-                code = warning_code(seat, warning)
-                # Each part of an answer that is ignored has a warning that begins with another word.
-                kind = (seat, code, warning.partition(" ")[0] if code == "ignored" else "")
-                self._tell(event.turn, kind, warning)
+        for seat, answer in event.answers.items():
+            for warning in answer.remark.warnings if answer.remark is not None else ():
+                self._tell(event.turn, (seat, warning.code, warning.reason), warning.text)
         self.ticked()
 
     def _tell(self, turn: int, kind: _Kind, text: str) -> None:

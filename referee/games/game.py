@@ -128,7 +128,7 @@ if TYPE_CHECKING:
             """``view`` as compact JSON text; a game may build it faster than a general encoder."""
 
         def parse(self, state: S_contra, seat: Seat, answer: Json) -> M:
-            """An answer as a move; MalformedMove for a wrong shape, IllegalMove for what the rules forbid."""
+            """An answer as a move, which is never None; MalformedMove for a wrong shape, IllegalMove for what the rules forbid."""
 
         def unknown_keys(self, state: S_contra, seat: Seat, answer: Json) -> Sequence[str]:
             """Keys of a well-formed answer that mean nothing in this game, whatever its state."""

@@ -1,16 +1,15 @@
-"""Asks the questions of a match and evaluates the answers: the first message of a player, and the moves, times, remarks and faults of a step."""
+"""Asks the questions of a match and judges the answers: the first message of a player, and the answers of a step."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from referee.dialects.dialect import DialectError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.isolation.limits import size_text
 from referee.match import sentences
+from referee.match.answers import AnswerWarning, JudgedAnswer, Remark, TurnAnswers
 from referee.players.faults import CRASHED, MALFORMED, Fault
-from referee.support.escape import escape
 from referee.wire import decode, encode
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 from referee.wire.decode import answer_key
@@ -19,28 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
     from referee.dialects.dialect import Host
-    from referee.games.game import Game, Json, Notice, Seat
+    from referee.games.game import Game, Notice, Seat
     from referee.match.clock import Clock
     from referee.match.options import TimeControl
     from referee.players.io import PlayerIO, Questions
     from referee.players.player import Player, Reply
     from referee.wire.decode import Answer
 
-
-class TurnAnswers(NamedTuple):
-    """The results of asking the movers of one step, by seat."""
-
-    moves: dict[Seat, Any]
-    seconds: dict[Seat, float]
-    others: dict[Seat, float]
-    remarks: dict[Seat, dict[str, Json]]
-    faults: dict[Seat, Fault]
-
-
 _new = tuple.__new__
 #: Answers up to this many bytes are cached, so that the same answer in another turn needs no decoding.
 _SHORT_ANSWER = 512
 _MOST_REMEMBERED = 1_000
+#: The most unknown keys that a warning names.
+_MOST_KEYS = 5
+#: The remark beside an answer that is a move alone.
+_SILENT = Remark()
 
 
 def ask_together(
@@ -115,14 +107,12 @@ class MoveCollector:
         self._attentive = frozenset(seat for seat, host in hosts.items() if host.asks_always)
         self._move_limits = {seat: encode.limit(clock.control.move) for seat, clock in clocks.items()}
 
-    def ask(self, turn: int, state: Any, movers: Sequence[Seat], out: Container[Seat]) -> TurnAnswers:
+    def ask(self, turn: int, state: Any, movers: Sequence[Seat]) -> TurnAnswers:
         """Ask the movers, and the seats whose dialect has a question in every step; the answers of the latter are ignored if they aren't
         movers.
 
-        ``out`` are seats that have failed. A person who leaves without being asked forfeits in this step. If that ends the match, the
-        people who are still thinking pass.
+        If the departure of a person ends the match, the people who are still thinking pass.
         """
-        asked: TurnAnswers = _new(TurnAnswers, ({}, {}, {}, {}, {}))
         seats = movers
         if self._attentive:
             seats = self._seats
@@ -130,32 +120,30 @@ class MoveCollector:
                 seats = tuple(seat for seat in seats if seat in movers or seat in self._attentive)
         # If all are people, ask them at once: they don't use each other's processor time.
         if len(seats) > 1 and (self._together or self._people.issuperset(seats)):
-            self._ask_together(turn, state, seats, asked)
+            answers = self._ask_together(turn, state, seats)
         else:
-            self._ask_in_turn(turn, state, seats, asked)
+            answers = self._ask_in_turn(turn, state, seats)
         for seat in self._attentive.difference(movers):
-            asked.moves.pop(seat, None)
-        if asked.remarks:
-            self._keep_to_budget(asked.remarks)
-        for seat in self._people:
-            if seat not in out and seat not in asked.faults and (failure := self._player_io.farewell(seat)) is not None:
-                asked.faults[seat] = sentences.fault(self._player_io.players[seat], failure)
-        return asked
+            if seat in answers:
+                answers[seat] = answers[seat]._replace(move=None)
+        return answers
 
-    def _keep_to_budget(self, remarks: dict[Seat, dict[str, Json]]) -> None:
-        """Drop remarks beyond a seat's budget: otherwise a replay could grow as fast as a bot can write."""
-        for seat in list(remarks):
-            spent = self._remarked[seat]
-            if spent > self._remarks_bytes:
-                del remarks[seat]
-                continue
-            self._remarked[seat] = spent = spent + len(json.dumps(remarks[seat]))
-            if spent > self._remarks_bytes:
-                text = (
-                    f"say, draw and warnings are no longer kept in the replay: their budget of {size_text(self._remarks_bytes)} is used up"
-                )
-                remarks[seat] = {"warnings": [text]}
-                self._notices[seat].append({"code": "ignored", "text": text})
+    def departures(self, out: Container[Seat]) -> dict[Seat, Fault]:
+        """Return the faults of people who have left without being asked. ``out`` are seats that have failed."""
+        failures = {seat: self._player_io.farewell(seat) for seat in self._people if seat not in out}
+        return {seat: sentences.fault(self._player_io.players[seat], failure) for seat, failure in failures.items() if failure is not None}
+
+    def _kept(self, seat: Seat, remark: Remark) -> Remark | None:
+        """Return what is kept of a remark. Remarks beyond a seat's budget are dropped: otherwise a replay could grow as fast as a bot can write."""
+        spent = self._remarked[seat]
+        if spent > self._remarks_bytes:
+            return None
+        self._remarked[seat] = spent = spent + len(json.dumps(remark.to_json()))
+        if spent <= self._remarks_bytes:
+            return remark
+        warnings = (AnswerWarning("budget-spent", (self._remarks_bytes,)),)
+        self._warn(seat, warnings)
+        return Remark(warnings=warnings)
 
     def tell(self, notices: Sequence[Notice]) -> None:
         """Store notices for the players' next questions, except for dialects that can't express them."""
@@ -167,42 +155,44 @@ class MoveCollector:
         """Give a seat's next question these notices alone, as where the questions of a replay are asked again."""
         self._notices[seat] = [dict(notice) for notice in notices]
 
-    def _ask_in_turn(self, turn: int, state: Any, movers: Sequence[Seat], asked: TurnAnswers) -> None:
+    def _ask_in_turn(self, turn: int, state: Any, movers: Sequence[Seat]) -> TurnAnswers:
         """Ask the movers one after the other, all about the same state.
 
-        This method has a fast path for answers in the cache; all others go through ``_take``.
+        This method has a fast path for answers in the cache; all others go through ``_judge``.
         """
         codec, keeps_parsed, player_io = self._game.codec, self._keeps_parsed, self._player_io
+        answers: TurnAnswers = {}
         for seat in movers:
             clock = self._clocks[seat]
             if seat in self._special:
                 if seat in self._people:
-                    self._ask_together(turn, state, (seat,), asked)
+                    answers |= self._ask_together(turn, state, (seat,))
                     continue
                 question = self._hosts[seat].question(turn, state, clock.bank)
-                self._take(seat, turn, state, self._player_io.ask(seat, question, clock.limit, clock.guard), asked)
+                answers[seat] = self._judge(seat, turn, state, player_io.ask(seat, question, clock.limit, clock.guard))
                 continue
             view, notices = codec.view_text(state, seat), self._notices[seat]
             if notices:
                 self._notices[seat] = []
             question = encode.turn(turn, view, notices, self._move_limits[seat], clock.bank)
             reply = player_io.ask(seat, question, clock.limit, clock.guard)
-            line, seconds, _, rescued, other = reply
-            if line is not None and not rescued:
+            line, seconds, _, is_rescued, other = reply
+            if line is not None and not is_rescued:
                 move = self._known[seat].get(answer_key(line, turn))
                 if move is not None:
                     try:
-                        asked.moves[seat] = move if keeps_parsed else codec.parse(state, seat, move)
+                        if not keeps_parsed:
+                            move = codec.parse(state, seat, move)
                     except (MalformedMove, IllegalMove):
                         pass
                     else:
-                        asked.seconds[seat] = seconds
-                        asked.others[seat] = other
+                        answers[seat] = _new(JudgedAnswer, (move, seconds, other, None, None, b""))
                         clock.spend(seconds, other)
                         continue
-            self._take(seat, turn, state, reply, asked)
+            answers[seat] = self._judge(seat, turn, state, reply)
+        return answers
 
-    def _ask_together(self, turn: int, state: Any, movers: Sequence[Seat], asked: TurnAnswers) -> None:
+    def _ask_together(self, turn: int, state: Any, movers: Sequence[Seat]) -> TurnAnswers:
         questions = {}
         for seat in movers:
             clock = self._clocks[seat]
@@ -211,8 +201,8 @@ class MoveCollector:
             else:
                 question = self._question(seat, turn, self._game.codec.view_text(state, seat), clock)
             questions[seat] = (question, clock.limit, clock.guard)
-        for seat, reply in ask_together(self._player_io, questions, self._game, state).items():
-            self._take(seat, turn, state, reply, asked)
+        replies = ask_together(self._player_io, questions, self._game, state)
+        return {seat: self._judge(seat, turn, state, reply) for seat, reply in replies.items()}
 
     def _question(self, seat: Seat, turn: int, view: str, clock: Clock) -> bytes:
         notices = self._notices[seat]
@@ -220,83 +210,66 @@ class MoveCollector:
             self._notices[seat] = []
         return encode.turn(turn, view, notices, self._move_limits[seat], clock.bank)
 
-    def _take(self, seat: Seat, turn: int, state: Any, reply: Reply, asked: TurnAnswers) -> None:
-        """Judge one reply: bill its time, and store its move or its fault."""
-        line, seconds, failure, rescued, other = reply
-        asked.seconds[seat] = seconds
-        asked.others[seat] = other
-        if rescued:
-            asked.remarks[seat] = {"rescued": True}
-        fault, clock = None, self._clocks[seat]
+    def _judge(self, seat: Seat, turn: int, state: Any, reply: Reply) -> JudgedAnswer:
+        """Judge one reply, and bill its time."""
+        line, seconds, failure, is_rescued, other = reply
+        clock, player = self._clocks[seat], self._player_io.players[seat]
+        move, remark, fault = None, _SILENT, None
         if line is not None:
+            line = player.log.shown(line)
             understand = self._understand_dialect if seat in self._hosts else self._understand
-            fault = understand(seat, turn, state, self._player_io.players[seat].log.shown(line), asked)
+            move, remark, fault = understand(seat, turn, state, line)
         elif failure is not None:
-            fault = sentences.unanswered(self._player_io.players[seat], failure, clock)
-        if fault is not None and (fault := self._excused(seat, state, fault, asked)) is not None:
-            asked.faults[seat] = fault
+            fault = sentences.unanswered(player, failure, clock)
+        if fault is not None and (passed := self._pass(seat, state, fault)) is not None:
+            remark = remark._replace(warnings=(*remark.warnings, AnswerWarning("passed", (fault.text,))))
+            move, fault = passed, None
+        if remark.warnings:
+            self._warn(seat, remark.warnings)
+        if is_rescued:
+            remark = remark._replace(is_rescued=True)
+        kept = None if remark is _SILENT else self._kept(seat, remark)
         clock.spend(seconds, other)
+        return JudgedAnswer(move, seconds, other, kept, fault, b"" if fault is None or line is None else line)
 
-    def _understand(self, seat: Seat, turn: int, state: Any, line: bytes, asked: TurnAnswers) -> Fault | None:
-        """Store the move of an answer, or return its fault."""
+    def _understand(self, seat: Seat, turn: int, state: Any, line: bytes) -> tuple[Any, Remark, Fault | None]:
+        """Return the move of an answer, the remark beside it, and its fault."""
         answer = decode.move(line, turn)
         if isinstance(answer, decode.Problem):
-            return sentences.malformed(seat, answer, line, turn)
-        fault, codec = None, self._game.codec
+            return None, _SILENT, sentences.malformed(seat, answer, line, turn)
+        move, fault, codec = None, None, self._game.codec
         unknown = tuple(codec.unknown_keys(state, seat, answer.move))
         try:
-            asked.moves[seat] = codec.parse(state, seat, answer.move)
+            move = codec.parse(state, seat, answer.move)
         except (MalformedMove, IllegalMove) as error:
             fault = sentences.refused_move(seat, error, line, turn)
         if answer.say is not None or answer.draw is not None or unknown:
-            self._remark(seat, answer, unknown, asked.remarks)
-        elif fault is None:
-            self._keep(seat, turn, line, asked.moves[seat] if self._keeps_parsed else answer.move)
-        return fault
+            return move, _remark(answer, unknown), fault
+        if fault is None:
+            self._keep(seat, turn, line, move if self._keeps_parsed else answer.move)
+        return move, _SILENT, fault
 
-    def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes, asked: TurnAnswers) -> Fault | None:
-        """Store the move of a player with a dialect, or return its fault."""
+    def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes) -> tuple[Any, Remark, Fault | None]:
+        """Return the move of a player with a dialect, the remark beside it, and its fault."""
         try:
             heard = self._hosts[seat].answer(turn, state, line)
         except DialectError as error:
-            return sentences.refused_line(seat, error, line, turn)
-        asked.moves[seat] = heard.move
-        if heard.warning:
-            asked.remarks.setdefault(seat, {})["warnings"] = [escape(heard.warning, 200)]
-        return None
+            return None, _SILENT, sentences.refused_line(seat, error, line, turn)
+        return heard.move, Remark(warnings=(AnswerWarning("dialect", (heard.warning,)),)) if heard.warning else _SILENT, None
 
-    def _remark(self, seat: Seat, answer: Answer, unknown: tuple[str, ...], remarks: dict[Seat, dict[str, Json]]) -> None:
-        """Store the remarks for spectators, and warn the bot about ignored parts of its answer."""
-        remark = remarks.setdefault(seat, {})
-        warnings = []
-        if answer.say is not None:
-            remark["say"] = answer.say[:SAY_LENGTH]
-            if len(answer.say) > SAY_LENGTH:
-                warnings.append(f"say was cut after {SAY_LENGTH} characters")
-        if answer.draw is not None:
-            if len(answer.draw) <= MOST_SHAPES and len(json.dumps(answer.draw)) <= DRAW_BYTES:
-                remark["draw"] = answer.draw
-            else:
-                warnings.append(f"draw was dropped: {len(answer.draw)} shapes, at most {MOST_SHAPES} in {DRAW_BYTES:,} bytes are shown")
-        if unknown:
-            warnings.append(f"unknown key in the answer, ignored: {', '.join(escape(key, 60) for key in unknown[:5])}")
-        self._warn(seat, "ignored", warnings, remark)
+    def _warn(self, seat: Seat, warnings: Sequence[AnswerWarning]) -> None:
+        """Store warnings for the player's next question, except for dialects, which can't express them."""
+        if seat not in self._hosts:
+            self._notices[seat] += [{"code": warning.code, "text": warning.text} for warning in warnings]
 
-    def _warn(self, seat: Seat, code: str, warnings: list[str], remark: dict[str, Json]) -> None:
-        if warnings:
-            remark["warnings"] = [*remark.get("warnings", ()), *warnings]
-            self._notices[seat] += [{"code": code, "text": text} for text in warnings]
-
-    def _excused(self, seat: Seat, state: Any, fault: Fault, asked: TurnAnswers) -> Fault | None:
-        """Return the fault. If malformed answers are excused and the game has a pass, return None and store a pass with a warning."""
+    def _pass(self, seat: Seat, state: Any, fault: Fault) -> Any:
+        """Return the pass that replaces a malformed answer; None if such an answer isn't excused or the game has no pass."""
         if fault.kind != MALFORMED or not self._excuses:
-            return fault
+            return None
         try:
-            asked.moves[seat] = self._game.codec.parse(state, seat, {})
+            return self._game.codec.parse(state, seat, {})
         except (MalformedMove, IllegalMove):
-            return fault
-        self._warn(seat, "malformed", [fault.text + sentences.AS_A_PASS], asked.remarks.setdefault(seat, {}))
-        return None
+            return None
 
     def _keep(self, seat: Seat, turn: int, line: bytes, move: Any) -> None:
         """Cache the move of an answer.
@@ -310,3 +283,17 @@ class MoveCollector:
             if len(moves) >= _MOST_REMEMBERED:
                 moves.clear()
             moves[key] = move
+
+
+def _remark(answer: Answer, unknown: tuple[str, ...]) -> Remark:
+    """Return the remark of an answer for spectators, with a warning about each part that is ignored."""
+    say, draw, warnings = answer.say, answer.draw, []
+    if say is not None and len(say) > SAY_LENGTH:
+        say = say[:SAY_LENGTH]
+        warnings.append(AnswerWarning("say-cut"))
+    if draw is not None and (len(draw) > MOST_SHAPES or len(json.dumps(draw)) > DRAW_BYTES):
+        warnings.append(AnswerWarning("draw-dropped", (len(draw),)))
+        draw = None
+    if unknown:
+        warnings.append(AnswerWarning("unknown-keys", unknown[:_MOST_KEYS]))
+    return Remark(say, draw, tuple(warnings))

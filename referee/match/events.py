@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.games.game import Json, Notice, Outcome, Seat
+    from referee.match.answers import TurnAnswers
     from referee.match.clock import Clock
     from referee.players.faults import Fault
 
@@ -20,11 +21,9 @@ class MatchBegun(NamedTuple):
 
 
 class StepTaken(NamedTuple):
-    """One step: the positions before and after it, the moves, the notices, and the seconds billed to each seat that was asked.
+    """One step: the positions before and after it, the moves, the notices, and the answers of all seats that were asked.
 
-    ``others`` are the seconds by the clock that isn't billed. ``remarks`` holds, by seat, the other parts of an answer: ``say``, ``draw``,
-    ``warnings`` (texts), ``rescued`` (True if the answer arrived after the deadline because the referee was late). ``logs`` holds the
-    stderr offsets, in bytes, of the seats that have written to stderr.
+    ``logs`` holds the stderr offsets, in bytes, of the seats that have written to stderr.
     """
 
     turn: int
@@ -32,21 +31,21 @@ class StepTaken(NamedTuple):
     after: Any
     moves: Mapping[Seat, Any]
     notices: tuple[Notice, ...]
-    seconds: Mapping[Seat, float]
-    remarks: Mapping[Seat, dict[str, Json]]
+    answers: TurnAnswers
     logs: Mapping[Seat, int]
-    others: Mapping[Seat, float]
 
 
 class PlayersFaulted(NamedTuple):
-    """Players failed in one step. ``state`` is the position after the game has handled the faults; ``seconds`` were billed in that step."""
+    """Players failed in one step. ``state`` is the position after the game has handled the faults.
+
+    ``answers`` are those of all seats that were asked in that step.
+    """
 
     turn: int
     faults: Mapping[Seat, Fault]
     state: Any
-    seconds: Mapping[Seat, float]
+    answers: TurnAnswers
     logs: Mapping[Seat, int]
-    others: Mapping[Seat, float]
 
 
 class MatchEnded(NamedTuple):

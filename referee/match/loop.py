@@ -12,7 +12,6 @@ from referee.isolation.level import Isolation
 from referee.match import sentences
 from referee.match.adjudicator import Adjudicator
 from referee.match.clock import Clock, PatientClock
-from referee.match.collector import TurnAnswers
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.match.options import CPU, RunOptions, TimeControl
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Outcome, Seat
     from referee.isolation.supervision import SupervisionReserve
+    from referee.match.answers import TurnAnswers
     from referee.match.beginning import Beginning
     from referee.match.events import Listener
     from referee.players.process import BotProcess
@@ -203,7 +203,7 @@ class Match:
         if beginning is not None:
             faults |= self._go_to(beginning, is_ready=not faults)
         if faults:
-            state, _ = self._judge_faults(steps, state, TurnAnswers({}, {}, {}, {}, faults))
+            state, _ = self._judge_faults(steps, state, faults, {})
         if self.game.outcome(state) is None:
             adjudication = self.game.adjudication
             is_enabled = adjudication is not None and adjudication.is_enabled(self.settings)
@@ -350,16 +350,20 @@ class Match:
         collector = self._conversation.collector(game, self.clocks, together=self._together, remarks_bytes=remarks_bytes)
         for seat, told in () if self._beginning is None else self._beginning.notices.items():
             collector.replace_notices(seat, told)
-        reads = 0
+        reads, people = 0, self._conversation.people
         watch = self._conversation.io.watch
         # A step may have no movers although the match isn't over.
         while (movers := game.movers(state)) or game.outcome(state) is None:
             if adjudicator is not None and adjudicator.is_due(state) and game.outcome(ruled := adjudicator.adjudicate(state)) is not None:
                 return ruled, turn
-            moves, seconds, others, remarks, faults = asked = collector.ask(turn, state, movers, self.faults)
+            answers = collector.ask(turn, state, movers)
+            moves = {seat: answer.move for seat, answer in answers.items() if answer.move is not None}
+            faults = {seat: answer.fault for seat, answer in answers.items() if answer.fault is not None}
+            if people:
+                faults |= collector.departures({*self.faults, *faults})
             logs = _NO_LOGS
             if faults:
-                state, logs = self._judge_faults(turn, state, asked)
+                state, logs = self._judge_faults(turn, state, faults, answers)
                 if game.outcome(state) is not None:
                     return state, turn
             elif watch.reads != reads:
@@ -367,28 +371,30 @@ class Match:
             after, notices = game.step(state, moves)
             if notices:
                 collector.tell(notices)
-            event = _new(StepTaken, (turn, state, after, moves, notices, seconds, remarks, logs, others))
+            event = _new(StepTaken, (turn, state, after, moves, notices, answers, logs))
             for listener in listeners:
                 listener.stepped(event)
             state = after
             turn += 1
         return state, turn
 
-    def _judge_faults(self, turn: int, state: Any, asked: TurnAnswers) -> tuple[Any, dict[Seat, int]]:
+    def _judge_faults(self, turn: int, state: Any, found: Mapping[Seat, Fault], answers: TurnAnswers) -> tuple[Any, dict[Seat, int]]:
         """Apply the faults of one step to the game, end the failed players' programs, call the listeners.
 
         Returns the position after that, and the stderr offsets that have changed.
         """
-        faults = asked.faults
-        for seat, (place, may_wait) in places(faults, self._bots.players, stop_idle=self.options.run.idle == "stop").items():
-            faults[seat] = sentences.located(faults[seat], place, may_wait=may_wait)
+        located = places(found, self._bots.players, stop_idle=self.options.run.idle == "stop")
+        faults = {
+            seat: sentences.located(fault, located[seat].place, may_wait=located[seat].may_wait) if seat in located else fault
+            for seat, fault in found.items()
+        }
         self.faults.update(faults)
         self._fault_steps.update(dict.fromkeys(faults, turn))
         logs = self._moved_logs()
         after = self.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
         for seat in faults:
             self._conversation.io.drop(seat)
-        event = PlayersFaulted(turn, faults, after, asked.seconds, logs, asked.others)
+        event = PlayersFaulted(turn, faults, after, answers, logs)
         for listener in self.listeners:
             listener.faulted(event)
         return after, logs

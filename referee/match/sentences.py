@@ -23,16 +23,13 @@ if TYPE_CHECKING:
     from referee.wire.decode import Problem, Reason
     from referee.wire.strict_json import NotJson
 
-#: The end of the warning about a malformed answer that is a pass.
-AS_A_PASS = " It counts as a pass."  # noqa: S105 - no password
-
 #: Advice about a line that is a Python dict as ``print`` writes it.
 _DUMPS = " - this is a Python dict: use json.dumps to print an answer"
 #: Longer lines are not read as Python: answers are much shorter.
 _MOST_PYTHON = 10_000
 
 #: Advice about a program that was silent from its first answer on.
-_FLUSH = " Did it flush its output?"
+_FLUSH = "Did it flush its output?"
 
 #: What is wrong with a line, as a predicate of it, by reason.
 _PREDICATES: dict[Reason, Callable[..., str]] = {
@@ -63,15 +60,6 @@ _CRASHED = {
     "raised": "raised {}",
     "returned": "gave no answer",
 }
-
-
-def warning_code(seat: Seat, text: str) -> str:
-    """Return the code of a warning: "malformed" or "ignored". Replays hold warnings as texts alone.
-
-    A warning about a malformed answer is a whole sentence about the seat. Other warnings begin with the ignored part; a bot can
-    choose how these end, but not how they begin.
-    """
-    return "malformed" if text.startswith((f"The {seat}", the_seat(seat))) and text.endswith(AS_A_PASS) else "ignored"
 
 
 def predicate(problem: Problem | NotJson) -> str:
@@ -125,7 +113,7 @@ def unanswered(player: Player, failure: Failure, clock: Clock, *, was_at_work: b
     # A program that met a limit of processor time was at work.
     has_waited = failure.reason == "silent" and (is_guard or clock.control.kind != CPU)
     hint = _FLUSH if has_waited and not was_at_work and clock.asked == 0 and player.process is not None else ""
-    return fault(player, failure, f" within {clock.limit_name(is_guard=is_guard)}.{hint}")
+    return fault(player, failure, f" within {clock.limit_name(is_guard=is_guard)}.", hint)
 
 
 def not_ready(player: Player, failure: Failure, host: Host | None, time: TimeControl) -> Fault:
@@ -137,14 +125,14 @@ def not_ready(player: Player, failure: Failure, host: Host | None, time: TimeCon
         text = f"{who(player.seat, player.label)} did not connect to its port and tell its name by the {host.dialect} protocol {limit}."
         return Fault(LATE, text, None, failure.detail)
     if failure.reason in _LATE:
-        return fault(player, failure, f" to the start message {limit}.{_FLUSH}")
+        return fault(player, failure, f" to the start message {limit}.", _FLUSH)
     if (failure.detail or {}).get("status") == 0:
         return fault(player, failure, " before it was ready: does it call main(), or answer the start message?")
     return fault(player, failure)
 
 
-def fault(player: Player, failure: Failure, end: str = ".") -> Fault:
-    """The fault of a failure; ``end`` is the end of the sentence about a player that was late or has ended."""
+def fault(player: Player, failure: Failure, end: str = ".", advice: str = "") -> Fault:
+    """The fault of a failure; ``end`` is the end of the sentence about a player that was late or has ended, ``advice`` that for a late one."""
     reason, line, detail, seat = failure.reason, failure.line, failure.detail, player.seat
     if line is not None:
         line = player.log.shown(line)
@@ -157,7 +145,7 @@ def fault(player: Player, failure: Failure, end: str = ".") -> Fault:
         return Fault(MALFORMED, text, quoted(line, 500), detail)
     name = who(seat, player.label)
     if reason in _LATE:
-        return Fault(LATE, f"{name} {_LATE[reason]}{end}", None, detail)
+        return Fault(LATE, f"{name} {_LATE[reason]}{end}", None, detail, advice)
     if reason == "unsupervised":
         text = f"The supervisor process of the match was killed while {who(seat, player.label, begins=False)} was asked; only a bot of the match could have done that."
         return Fault(CRASHED, text)
@@ -165,16 +153,18 @@ def fault(player: Player, failure: Failure, end: str = ".") -> Fault:
         assert detail is not None
         assert player.process is not None
         kind = EXCEEDED if player.process.sandbox.is_over(detail["cause"]) else CRASHED
-        return Fault(kind, f"{name} {_ending(player, detail)}{end}", None, detail)
+        remedy = crash_advice.advice_of(player.process, player.log.tail()).text
+        return Fault(kind, f"{name} {_ending(player, detail)}{end}", None, detail, f"{remedy}." if remedy else "")
     return Fault(CRASHED, f"{name} {_CRASHED[reason].format(failure.words)}{end}", None, detail)
 
 
 def located(found: Fault, place: str, *, may_wait: bool = False) -> Fault:
-    """Return a fault with the line of its own files that the bot was running.
+    """Return the fault of a late player with the line of its own files that the bot was running.
 
     This line replaces the advice to flush, which is only a guess, unless the bot may have waited there for the next question.
     """
-    return found._replace(text=f"{found.text if may_wait else found.text.removesuffix(_FLUSH)} It was at {place}.")
+    kept = f"{found.advice} " if found.advice and may_wait else ""
+    return found._replace(advice=f"{kept}It was at {place}.")
 
 
 def _ending(player: Player, detail: dict[str, object]) -> str:
@@ -189,7 +179,4 @@ def _ending(player: Player, detail: dict[str, object]) -> str:
         how = f"exited with status {status}"
     else:
         how = f"was killed by {detail.get('signal', f'signal {-status}')}"
-    text = player.log.tail()
-    said = crash_report.quoted(text, process.own_files(), process.status)
-    advice = crash_advice.advice_of(process, text).text
-    return f"{how}{said}{'. ' + advice if advice else ''}"
+    return f"{how}{crash_report.quoted(player.log.tail(), process.own_files(), process.status)}"

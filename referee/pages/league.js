@@ -15,6 +15,8 @@ let config = configured();
 /** @type {Map<number, Duel>} */
 const known = new Map();
 let isRead = false;
+/** Whether the message says that the wanted team is missing. */
+let isTeamMissing = false;
 let wanted = read();
 /** How many duels of the list are shown. */
 let count = AT_FIRST;
@@ -151,7 +153,8 @@ function drawTeam() {
   for (const one of document.querySelectorAll(".entrant")) one.classList.toggle("chosen", one.getAttribute("data-team") === String(at));
   byId("team-panel").hidden = at < 0;
   if (wanted.team !== null && at < 0) byId("message").textContent = `There is no team ${clean(wanted.team)} in this league.`;
-  else if (byId("message").textContent?.startsWith("There is no team ")) byId("message").textContent = "";
+  else if (isTeamMissing) byId("message").textContent = "";
+  isTeamMissing = wanted.team !== null && at < 0;
   byId("message").hidden = !byId("message").textContent;
   const input = part("team", HTMLInputElement);
   if (document.activeElement !== input) input.value = wanted.team ?? "";

@@ -40,15 +40,21 @@ class Failure(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A player's failure: ``kind`` is one of ``KINDS``, ``text`` a sentence that a beginner understands.
+    """A player's failure: ``kind`` is one of ``KINDS``, ``sentence`` one that a beginner understands, ``advice`` what may help, or "".
 
     ``line`` is the line that caused the fault, as far as it was read, escaped for display; ``detail`` holds facts such as an exit status.
     """
 
     kind: str
-    text: str
+    sentence: str
     line: str | None = None
     detail: dict[str, Any] | None = None
+    advice: str = ""
+
+    @property
+    def text(self) -> str:
+        """The sentence with the advice."""
+        return f"{self.sentence} {self.advice}" if self.advice else self.sentence
 
     @property
     def cause(self) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import PlayerError, ReplayError, UsageError
+from referee.match.answers import JudgedAnswer
 from referee.match.beginning import Beginning
 from referee.match.events import PlayersFaulted, StepTaken
 from referee.match.options import CPU, MatchOptions, RunOptions, declared
@@ -17,7 +18,7 @@ from referee.players.faults import KINDS, Fault, the_seat
 from referee.players.spec import HUMAN, PORT, resolve
 from referee.replay.questions import check_sound
 from referee.replay.reader import open_game, read_head, read_lines, verify
-from referee.replay.recorded import clock_of, known_secret, limits_of, seconds_by_seat, seed_of, told
+from referee.replay.recorded import clock_of, known_secret, limits_of, remark_of, seconds_by_seat, seed_of, told
 from referee.support.escape import escape
 from referee.support.words import counted
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.games.game import Game, Json, Seat
+    from referee.match.answers import TurnAnswers
     from referee.players.spec import Spec
     from referee.replay.questions import Questions
     from referee.replay.reader import Failed, Replay, Step
@@ -149,11 +151,7 @@ class _Collector:
             return
         movers, given = self.game.movers(before), record.get("moves", {})
         moves = {seat: self.game.codec.parse(before, seat, given.get(seat, {})) for seat in movers}
-        seconds, others = self._times(record)
-        remarks = record.get("remarks")
-        self.events.append(
-            StepTaken(turn, before, step.after, moves, step.notices, seconds, remarks if isinstance(remarks, dict) else {}, {}, others)
-        )
+        self.events.append(StepTaken(turn, before, step.after, moves, step.notices, self._answers(record, moves), {}))
         for seat in movers:
             self.notices[seat] = []
         for notice in told(record):
@@ -168,11 +166,15 @@ class _Collector:
             return
         faults = {seat: _fault(record) for seat, record in failed.record["faults"].items()}
         self.faults |= {seat: (turn, fault) for seat, fault in faults.items()}
-        seconds, others = self._times(failed.record)
-        self.events.append(PlayersFaulted(turn, faults, failed.after, seconds, {}, others))
+        self.events.append(PlayersFaulted(turn, faults, failed.after, self._answers(failed.record, {}), {}))
 
-    def _times(self, record: Mapping[str, Json]) -> tuple[dict[Seat, float], dict[Seat, float]]:
-        return seconds_by_seat(record, "us"), seconds_by_seat(record, self.other)
+    def _answers(self, record: Mapping[str, Json], moves: Mapping[Seat, Any]) -> TurnAnswers:
+        """Return the recorded answers of those who were billed in a step."""
+        others = seconds_by_seat(record, self.other)
+        return {
+            seat: JudgedAnswer(moves.get(seat), seconds, others.get(seat), remark_of(record, seat))
+            for seat, seconds in seconds_by_seat(record, "us").items()
+        }
 
 
 def _fault(record: Mapping[str, Json]) -> Fault:

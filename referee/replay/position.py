@@ -172,7 +172,7 @@ def _happened(found: FoundPosition) -> list[tuple[str, str]]:
 def _remarks(record: Mapping[str, Json], seat: Seat) -> list[str]:
     """Return what a seat said in a step, and what it was told after it."""
     remark = remark_of(record, seat)
-    said = [f"it said: {cut(str(remark['say']), 400)}"] if "say" in remark else []
+    said = [f"it said: {cut(str(remark.say), 400)}"] if remark is not None and remark.say is not None else []
     return [*said, *(f"it was told: {cut(str(notice['text']), 400)}" for notice in told(record) if notice["seat"] == seat)]
 
 

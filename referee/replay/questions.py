@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from referee.errors import ReplayError, ReplayWrong, UsageError
 from referee.match.clock import Clock
 from referee.match.conversation import Conversation, Manner
-from referee.match.sentences import warning_code
 from referee.players.faults import ILLEGAL, MALFORMED, Fault, the_seat
 from referee.players.log import Log
 from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
-from referee.replay.recorded import NO_CLOCK, first_turn, limits_of, microseconds, remark_of, time_control, told, warnings_in
+from referee.replay.recorded import NO_CLOCK, first_turn, limits_of, microseconds, remark_of, time_control, told
 from referee.support.words import cut
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
     from referee.isolation.limits import Limits
+    from referee.match.answers import JudgedAnswer, Remark
     from referee.match.conversation import Entrant
     from referee.match.options import TimeControl
     from referee.replay.reader import Failed, Replay, Step
@@ -223,12 +223,10 @@ class RecordedClock(Clock):
 
 
 class NewAnswer(NamedTuple):
-    """A bot's answer to a recorded question. ``seconds`` is the time that it took, ``fault`` what ``given`` is made of if the bot failed."""
+    """A bot's answer to a recorded question, as it was ``judged`` and as a value to compare."""
 
     given: Given
-    seconds: float
-    remark: Mapping[str, Json]
-    fault: Fault | None
+    judged: JudgedAnswer
 
 
 class Asker:
@@ -244,16 +242,16 @@ class Asker:
         game, seat = self._asked.game, self._asked.seat
         if question.is_own:
             self._collector.replace_notices(seat, question.notices)
-        found = self._collector.ask(question.turn, question.state, [seat] if question.is_own else [], ())
+        answers = self._collector.ask(question.turn, question.state, [seat] if question.is_own else [])
         self._conversation.io.watch.drain()
         us = microseconds(question.record, seat)
         if us is not None:
             self.clock.bill(us / 1e6)
         if not question.is_own:
             return None
-        fault, remark = found.faults.get(seat), found.remarks.get(seat, {})
-        given = answer_of(game, found.moves[seat], remark, seat) if fault is None else fault_given(fault)
-        return NewAnswer(given, found.seconds.get(seat, 0.0), remark, fault)
+        judged = answers[seat]
+        given = answer_of(game, judged.move, judged.remark) if judged.fault is None else fault_given(judged.fault)
+        return NewAnswer(given, judged)
 
 
 class Interview:
@@ -304,10 +302,10 @@ def _recorded_fault(fault: Mapping[str, Json]) -> Given:
 def _recorded(game: Game[Any, Any], step: Step, seat: Seat) -> Given:
     """Return the recorded answer of a step that was played again, so its moves are good."""
     move = game.codec.parse(step.before, seat, step.record.get("moves", {}).get(seat, {}))
-    return answer_of(game, move, remark_of(step.record, seat), seat)
+    return answer_of(game, move, remark_of(step.record, seat))
 
 
-def answer_of(game: Game[Any, Any], move: Any, remark: Mapping[str, Json], seat: Seat) -> Given:
+def answer_of(game: Game[Any, Any], move: Any, remark: Remark | None) -> Given:
     """Return an answer in the form in which moves are recorded."""
-    malformed = [text for text in warnings_in(remark) if warning_code(seat, text) == MALFORMED]
+    malformed = [warning.text for warning in ([] if remark is None else remark.warnings) if warning.code == MALFORMED]
     return Given(PASS, text=malformed[0]) if malformed else Given(MOVE, game.codec.move_json(move))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayError
 from referee.isolation.limits import Limits
+from referee.match.answers import AS_A_PASS, AnswerWarning, Remark
 from referee.match.options import TimeControl, checked
 from referee.match.seeds import match_id, seat_seed, secret_of
-from referee.match.sentences import warning_code
+from referee.players.faults import the_seat
 from referee.wire import encode
 
 if TYPE_CHECKING:
@@ -105,17 +106,26 @@ def seconds_by_seat(record: Mapping[str, Json], key: str) -> dict[Seat, float]:
     return {seat: us / 1e6 for seat, us in found if type(us) is int and 0 <= us < _MOST_MICROSECONDS}
 
 
-def remark_of(record: Mapping[str, Json], seat: Seat) -> dict[str, Json]:
-    """Return the remark beside a seat's answer in a step: what it says and draws, and the warnings."""
+def remark_of(record: Mapping[str, Json], seat: Seat) -> Remark | None:
+    """Return the remark beside a seat's answer in a step, None if there is none."""
     remarks = record.get("remarks")
     remark = remarks.get(seat) if isinstance(remarks, dict) else None
-    return remark if isinstance(remark, dict) else {}
+    if not isinstance(remark, dict):
+        return None
+    texts = remark.get("warnings")
+    warnings = tuple(recovered(seat, str(text)) for text in texts) if isinstance(texts, list) else ()
+    return Remark(remark.get("say"), remark.get("draw"), warnings, remark.get("rescued") is True)
 
 
-def warnings_in(remark: Mapping[str, Json]) -> list[str]:
-    """Return the warnings of a remark."""
-    found = remark.get("warnings")
-    return [str(text) for text in found] if isinstance(found, list) else []
+def recovered(seat: Seat, text: str) -> AnswerWarning:
+    """Return the warning of which a replay holds the sentence. Replays hold no codes of warnings, so the sentence is read: only here.
+
+    A warning about a malformed answer is a whole sentence about the seat. Other warnings begin with the ignored part; a bot can
+    choose how these end, but not how they begin.
+    """
+    if text.startswith((f"The {seat}", the_seat(seat))) and text.endswith(AS_A_PASS):
+        return AnswerWarning("passed", (text.removesuffix(AS_A_PASS),))
+    return AnswerWarning("recorded", (text,))
 
 
 def told(record: Mapping[str, Json]) -> list[dict[str, Json]]:
@@ -123,7 +133,8 @@ def told(record: Mapping[str, Json]) -> list[dict[str, Json]]:
     remarks = record.get("remarks")
     found: list[dict[str, Json]] = []
     for seat in remarks if isinstance(remarks, dict) else ():
-        found += [{"seat": seat, "code": warning_code(seat, text), "text": text} for text in warnings_in(remark_of(record, seat))]
+        remark = remark_of(record, seat)
+        found += [{"seat": seat, "code": warning.code, "text": warning.text} for warning in (remark.warnings if remark is not None else ())]
     notices = record.get("notices")
     given = [notice for notice in (notices if isinstance(notices, list) else ()) if isinstance(notice, dict)]
     return [*found, *(notice for notice in given if {"seat", "code", "text"} <= notice.keys())]

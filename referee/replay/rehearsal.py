@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from referee.dialects.dialect import Host
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
+    from referee.match.answers import JudgedAnswer
     from referee.match.clock import Clock
     from referee.match.conversation import Conversation, Entrant
     from referee.players.faults import Fault
@@ -57,8 +58,8 @@ class Debugged(NamedTuple):
     """The result of asking a bot all questions up to a turn.
 
     ``same`` and ``different`` count its earlier answers; ``first`` is the turn of the first different one. ``given`` is its answer in the turn,
-    or its fault. ``failed`` is the earlier turn in which it failed; if ``is_ready`` is false, it failed before its first question. ``remark``
-    is its ``say`` in the turn, ``seconds`` the time that its answer took. ``notes`` are sentences on its earlier faults.
+    or its fault. ``failed`` is the earlier turn in which it failed; if ``is_ready`` is false, it failed before its first question. ``say``
+    is its remark in the turn, ``seconds`` the time that its answer took. ``notes`` are sentences on its earlier faults.
     """
 
     same: int
@@ -67,7 +68,7 @@ class Debugged(NamedTuple):
     given: Given | None
     failed: int | None = None
     is_ready: bool = True
-    remark: Mapping[str, Json] = {}
+    say: Json = None
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
 
@@ -140,17 +141,16 @@ class Prompter:
             self._different += not is_same
             if not is_same and self._first is None:
                 self._first = question.turn
-            if new.fault is not None and self._ends(question.turn, new.fault, is_asked=new.seconds > 0.0):
+            if new.judged.fault is not None and self._ends(question.turn, new.judged.fault, new.judged.line):
                 return
 
     def _ask(self, question: Question) -> NewAnswer | None:
         self._progress.turn = question.turn
         return self.asker.ask(question)
 
-    def _ends(self, turn: int, fault: Fault, *, is_asked: bool) -> bool:
+    def _ends(self, turn: int, fault: Fault, line: bytes) -> bool:
         # Another line than an object stands beside an answer, which would be taken for that of the next turn.
-        is_answer = (fault.line or "").startswith("'{")
-        if fault.kind in _LIVING and fault.cause != "output" and is_asked and is_answer:
+        if fault.kind in _LIVING and line.startswith(b"{"):
             if not self._has_failed:
                 self._has_failed = True
                 self._notes.append(f"In turn {turn} a match would end or warn: {fault.text}")
@@ -161,14 +161,15 @@ class Prompter:
     def ask_last(self) -> Debugged:
         """Ask the question of the turn."""
         new = self._ask(self._to_turn.last)
-        return self.report(None) if new is None else self.report(new.given, new.remark, new.seconds)
+        return self.report(None) if new is None else self.report(new.given, new.judged)
 
-    def report(self, given: Given | None, remark: Mapping[str, Json] | None = None, seconds: float = 0.0) -> Debugged:
-        """Return the result. After a fault in an earlier turn, ``given`` is not used."""
+    def report(self, given: Given | None, judged: JudgedAnswer | None = None) -> Debugged:
+        """Return the result. After a fault in an earlier turn, ``given`` and ``judged`` are not used."""
         counts = self._same, self._different, self._first
         if self.fault is not None:
             return Debugged(*counts, fault_given(self.fault), self._progress.turn, notes=tuple(self._notes))
-        return Debugged(*counts, given, remark=remark or {}, seconds=seconds, notes=tuple(self._notes))
+        say = None if judged is None or judged.remark is None else judged.remark.say
+        return Debugged(*counts, given, say=say, seconds=0.0 if judged is None else judged.seconds, notes=tuple(self._notes))
 
 
 def ask_at(
@@ -207,8 +208,7 @@ class Rehearsal(Listener):
         self._to_turn, self._progress = to_turn, progress
         self._prompter: Prompter | None = None
         self._given: Given | None = None
-        self._remark: Mapping[str, Json] = {}
-        self._seconds = 0.0
+        self._judged: JudgedAnswer | None = None
 
     def go(self, conversation: Conversation, clocks: Mapping[Seat, Clock]) -> dict[Seat, Fault]:
         """Ask the questions before the turn, as ``Beginning.rehearse``. The bot's bank is then the recorded one."""
@@ -225,9 +225,8 @@ class Rehearsal(Listener):
         """Keep the bot's first answer."""
         seat = self._to_turn.asked.seat
         if event.turn == self._to_turn.last.turn and self._given is None:
-            self._remark = event.remarks.get(seat, {})
-            self._given = answer_of(self._to_turn.asked.game, event.moves[seat], self._remark, seat)
-            self._seconds = event.seconds.get(seat, 0.0)
+            self._judged = event.answers[seat]
+            self._given = answer_of(self._to_turn.asked.game, self._judged.move, self._judged.remark)
         self._progress.turn = event.turn + 1
 
     def faulted(self, event: PlayersFaulted) -> None:
@@ -240,7 +239,7 @@ class Rehearsal(Listener):
         """Return the result up to the bot's first answer."""
         if self._prompter is None:
             return Debugged(0, 0, None, self._given, is_ready=False)
-        return self._prompter.report(self._given, self._remark, self._seconds)
+        return self._prompter.report(self._given, self._judged)
 
 
 def judge(to_turn: QuestionsToTurn, given: Given | None) -> Judgment | None:

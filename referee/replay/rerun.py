@@ -16,10 +16,11 @@ from referee.support.words import counted
 from referee.wire import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from referee.games.game import Json, Seat
     from referee.isolation.level import Isolation
+    from referee.match.answers import Remark
     from referee.players.spec import Spec
     from referee.replay.questions import Given, Question, Questions
 
@@ -152,9 +153,9 @@ class _Rerun:
         new = self.interview.asker.ask(question)
         if new is not None:
             if recorded is not None:
-                self.compare(question.turn, recorded, new.given, new.seconds, limit)
+                self.compare(question.turn, recorded, new.given, new.judged.seconds, limit)
                 # A record of faults has no remarks.
-                self.remarks += "type" not in record and _shown(remark_of(record, self.asked.seat)) != _shown(new.remark)
+                self.remarks += "type" not in record and _shown(remark_of(record, self.asked.seat)) != _shown(new.judged.remark)
             if not new.given.is_answer or (recorded is not None and not recorded.is_answer):
                 raise _Over
         if self.on_progress is not None:
@@ -193,5 +194,5 @@ def _patience(limit: float | None) -> float:
     return _UNLIMITED if limit is None else _TIMES * limit + _MORE
 
 
-def _shown(remark: Mapping[str, Json]) -> list[Json]:
-    return [remark.get("say"), remark.get("draw")]
+def _shown(remark: Remark | None) -> tuple[Json, Json] | None:
+    return None if remark is None or remark[:2] == (None, None) else remark[:2]

@@ -92,9 +92,9 @@ class ReplayWriter(Listener):
         """Write the faults of one step."""
         faults = {seat: fault.to_json() for seat, fault in event.faults.items()}
         record: dict[str, Json] = {"type": "fault", "turn": event.turn, "faults": faults}
-        if event.seconds:
-            record["us"] = {seat: round(seconds * 1e6) for seat, seconds in event.seconds.items()}
-            record[self._other] = {seat: round(seconds * 1e6) for seat, seconds in event.others.items()}
+        if event.answers:
+            record["us"] = {seat: round(answer.seconds * 1e6) for seat, answer in event.answers.items()}
+            record[self._other] = {seat: round(answer.other * 1e6) for seat, answer in event.answers.items() if answer.other is not None}
         if event.logs:
             record["log"] = dict(event.logs)
         self._write_steps()
@@ -127,7 +127,7 @@ class ReplayWriter(Listener):
         self._close()
 
     def _step_line(self, event: StepTaken) -> str:
-        turn, before, after, moves, notices, seconds, remarks, logs, others = event
+        turn, before, after, moves, notices, answers, logs = event
         line = f'{{"turn":{turn}'
         made = ""
         for seat, move in moves.items():
@@ -139,11 +139,15 @@ class ReplayWriter(Listener):
         line += f',"changes":{self._game.codec.changes_text(before, after)}'
         if notices and (told := [notice.to_json() for notice in notices if notice.seat is not None]):
             line += f',"notices":{dumps(told)}'
-        for name, times in (("us", seconds), (self._other, others)):
-            billed = ""
-            for seat, spent in times.items():
-                billed += f',"{seat}":{int(spent * 1e6 + 0.5)}'
-            line += f',"{name}":{{{billed[1:]}}}'
+        billed = others = ""
+        remarks: dict[str, Json] = {}
+        for seat, (_, seconds, other, remark, _, _) in answers.items():
+            billed += f',"{seat}":{int(seconds * 1e6 + 0.5)}'
+            if other is not None:
+                others += f',"{seat}":{int(other * 1e6 + 0.5)}'
+            if remark is not None:
+                remarks[seat] = remark.to_json()
+        line += f',"us":{{{billed[1:]}}},"{self._other}":{{{others[1:]}}}'
         if remarks:
             line += f',"remarks":{dumps(remarks)}'
         if logs:

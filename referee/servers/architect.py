@@ -172,12 +172,12 @@ class GameRemarks(Listener):
 
     def stepped(self, event: StepTaken) -> None:
         """Tell of ignored parts of answers."""
-        for seat, remark in event.remarks.items():
-            for warning in remark.get("warnings", ()):
+        for seat, answer in event.answers.items():
+            for warning in answer.remark.warnings if answer.remark is not None else ():
                 self._told += 1
                 if self._told <= _MOST_TOLD:
                     more = "; more of the kind is in the replay" if self._told == _MOST_TOLD else ""
-                    self._say(f"game {self._number}, tick {event.turn}: the {seat}'s answer {warning}{more}")
+                    self._say(f"game {self._number}, tick {event.turn}: the {seat}'s answer {warning.text}{more}")
 
     def faulted(self, event: PlayersFaulted) -> None:
         """Tell of faults."""

@@ -29,7 +29,7 @@ def test_remarks_of_very_many_kinds_are_counted_too(capsys: pytest.CaptureFixtur
     live = Live(games.get("evasion"), {"hunter": Clock(TimeControl())})
     for turn in range(1000):
         notice = Notice(f"refused-{turn}", f"number {turn} is refused", "hunter")
-        live.stepped(StepTaken(turn, None, None, {}, (notice,), {}, {}, {}, {}))
+        live.stepped(StepTaken(turn, None, None, {}, (notice,), {}, {}))
     live.stopped()
     said = capsys.readouterr().err.splitlines()
     assert len(said) < 120

@@ -624,7 +624,7 @@ def test_the_clock_of_a_first_answer_runs_from_the_question_and_counts_once() ->
     watch.begun(MatchBegun({}, before))
     now[0] = 29.0
     watch.ticked()
-    watch.stepped(StepTaken(0, before, after, {}, (), {}, {}, {}, {}))
+    watch.stepped(StepTaken(0, before, after, {}, (), {}, {}))
     now[0] = 58.0
     watch.ticked()
     now[0] = 60.0
@@ -632,7 +632,7 @@ def test_the_clock_of_a_first_answer_runs_from_the_question_and_counts_once() ->
         watch.ticked()
     assert caught.value.seat == "prey"
     # The hunter has answered once: later it may use its bank.
-    watch.stepped(StepTaken(1, after, before, {}, (), {}, {}, {}, {}))
+    watch.stepped(StepTaken(1, after, before, {}, (), {}, {}))
     now[0] = 1000.0
     watch.ticked()
 

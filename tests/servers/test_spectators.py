@@ -85,7 +85,7 @@ def steps(found: Spectators, state: State, count: int) -> State:
     for _ in range(count):
         before = state
         state, notices = GAME.step(before, {seat: GAME.codec.parse(before, seat, {}) for seat in GAME.movers(before)})
-        found.stepped(StepTaken(before.step, before, state, {}, notices, {}, {}, {}, {}))
+        found.stepped(StepTaken(before.step, before, state, {}, notices, {}, {}))
     return state
 
 

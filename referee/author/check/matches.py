@@ -90,7 +90,7 @@ class _MatchListener(Listener):
         self._judge(event)
         if self.late is not None:
             raise _PlayedEnough
-        self.moves += self.seat in event.seconds
+        self.moves += self.seat in event.answers
         self.refused += [notice for notice in event.notices if notice.seat == self.seat and notice.code in self.refusals]
         if self.steps >= _STEPS or monotonic() > self.deadline:
             raise _PlayedEnough
@@ -103,7 +103,8 @@ class _MatchListener(Listener):
         """Note an answer over the limit. The time in which others had the processor is left out."""
         waited = self.waited()
         lost, self.waited_before = max(0.0, waited - self.waited_before), waited
-        seconds = own_time(event.seconds.get(self.seat, 0.0), event.others.get(self.seat, 0.0), lost)
+        answer = event.answers.get(self.seat)
+        seconds = 0.0 if answer is None else own_time(answer.seconds, answer.other or 0.0, lost)
         if self.late is None and self.limit is not None and seconds > self.limit:
             self.late = Late(event.turn, seconds)
 

@@ -285,11 +285,9 @@ class CheckSession:
         advice = crash_advice.advice_of(process, text)
         place = report.place.text(own) if report is not None and report.place is not None else ""
         assert fault is not None
-        if advice.text:
-            fault = fault._replace(text=fault.text.removesuffix(f" {advice.text}."))
         remedies = [mend(place)] if place and not advice.is_line_right else []
         remedies += [advice.text] if advice.text else []
-        return given._replace(place=place, fault=fault, remedy="; or, if this line is right: ".join(remedies))
+        return given._replace(place=place, fault=fault._replace(advice=""), remedy="; or, if this line is right: ".join(remedies))
 
     def _timed(self, reply: Reply, before: float, cpu: float) -> Given:
         lost = max(0.0, waited(self.process.sandbox.first_pid()) - before)

@@ -16,7 +16,7 @@ import { moments } from "./moments.js";
 /**
  * @typedef {import("./walls.js").WallPlace} WallPlace
  * @typedef {import("./walls.js").Wall} Wall
- * @typedef {{ turn: number, kind: string, x: number, y: number, text: string, reach?: Record<string, number> }} Refusal
+ * @typedef {{ turn: number, kind: string, reason: string, x: number, y: number, text: string, reach?: Record<string, number> }} Refusal
  * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
  * @typedef {import("../../web/viewer/kit/types.js").Track} Track
  * @typedef {import("../../web/viewer/kit/columns.js").Column} Column
@@ -119,7 +119,8 @@ export class EvasionTrack {
       if (notice?.code !== "wall-refused" || !Array.isArray(notice.data?.at)) continue;
       const [x, y] = notice.data.at.map((/** @type {unknown} */ part) => whole(part, "the place of a refused wall"));
       this.refusedTurns.push(turn);
-      this.refusals.push({ turn, kind: plain(notice.data.kind, 20), x, y, text: plain(notice.text, 300) });
+      const [kind, reason] = [plain(notice.data.kind, 20), plain(notice.data.reason, 20)];
+      this.refusals.push({ turn, kind, reason, x, y, text: plain(notice.text, 300) });
     }
   }
 

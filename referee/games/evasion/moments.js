@@ -141,9 +141,9 @@ function closeCalls(track, isOver) {
   return told;
 }
 
-/** The first refusal of each kind. @param {EvasionTrack} track @returns {Moment[]} */
+/** The first refusal for each reason. @param {EvasionTrack} track @returns {Moment[]} */
 function refusals(track) {
-  return firstOfEach(track.refusals, ({ kind, text }) => alike(text.startsWith(kind) ? text.slice(kind.length + 1) : text)).map(({ event, count }) => ({
+  return firstOfEach(track.refusals, ({ reason }) => reason).map(({ event, count }) => ({
     turn: event.turn, text: `${sentence(event.text)}${ofMany(count)}`, weight: 4, sign: "╳", color: "warn",
     marks: [{ start: [event.x, event.y], end: [event.x, event.y] }],
   }));

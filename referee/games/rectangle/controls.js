@@ -170,7 +170,7 @@ export function controlsOf(track, seat) {
       if (track.last || places.length >= track.robots) return "";
       return track.robots > 1 ? `Choose cells for your ${track.robots} robots: ${places.length} of ${track.robots} chosen.` : "Choose a cell for your robot.";
     },
-    reword: (text) => (/ placed by lot\.?$/.test(text) && text.toLowerCase().startsWith(`${seat}'s `) ? "The referee placed robots without a cell at random." : text),
+    reword: (text, code) => (code === "placed-by-lot" ? "The referee placed robots without a cell at random." : text),
     buttons: [],
     pads: [
       { kind: "buttons", label: "Robots", buttons: chips },

@@ -212,8 +212,8 @@ export interface Controls {
   waits?(move: Json, turn: number): string;
   /** One sentence on all the buttons' moves that can't be made now; "" where there are none. */
   refused?(moves: Json[]): string;
-  /** What the engine says of this player's moves, in words for the person who plays it. */
-  reword?(text: string): string;
+  /** What the engine says of this player's moves, in words for the person who plays it; `code` is that of a notice. */
+  reword?(text: string, code?: string): string;
   /** What goes on without being said again, when the question of a turn comes. */
   plan?(turn: number): Intent | null;
   /** Whether a tap on the board only shows what it would do, and a second one does it. */

@@ -1,0 +1,95 @@
+"""The values that come of asking the movers of a step: an answer for each seat, with the remark beside it and the warnings about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from referee.isolation.limits import size_text
+from referee.players.faults import MALFORMED, Fault
+from referee.support.escape import escape
+from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from referee.games.game import Json, Seat
+
+#: The code of a warning about a part of an answer that is ignored.
+IGNORED = "ignored"
+#: The end of the warning about a malformed answer that is a pass.
+AS_A_PASS = " It counts as a pass."  # noqa: S105 - no password
+
+#: What a warning is about. "dialect" has the words of a dialect, "recorded" those of a replay.
+WarningReason = Literal["say-cut", "draw-dropped", "unknown-keys", "budget-spent", "dialect", "recorded", "passed"]
+
+#: The sentences of warnings, made from their values.
+_SENTENCES: dict[WarningReason, Callable[..., str]] = {
+    "say-cut": lambda: f"say was cut after {SAY_LENGTH} characters",
+    "draw-dropped": lambda shapes: f"draw was dropped: {shapes} shapes, at most {MOST_SHAPES} in {DRAW_BYTES:,} bytes are shown",
+    "unknown-keys": lambda *keys: f"unknown key in the answer, ignored: {', '.join(escape(key, 60) for key in keys)}",
+    "budget-spent": lambda most_bytes: (
+        f"say, draw and warnings are no longer kept in the replay: their budget of {size_text(most_bytes)} is used up"
+    ),
+    "dialect": lambda words: escape(words, 200),
+    "recorded": lambda text: text,
+    "passed": lambda fault: f"{fault}{AS_A_PASS}",
+}
+
+
+class AnswerWarning(NamedTuple):
+    """A warning about an answer: its reason and the values of its sentence, such as the unknown keys, or the sentence of a fault."""
+
+    reason: WarningReason
+    values: tuple[Any, ...] = ()
+
+    @property
+    def code(self) -> str:
+        """The code that the bot gets: "malformed" for an answer that is a pass, else "ignored"."""
+        return MALFORMED if self.reason == "passed" else IGNORED
+
+    @property
+    def text(self) -> str:
+        """The sentence, for the bot, the replay and people."""
+        return _SENTENCES[self.reason](*self.values)
+
+
+class Remark(NamedTuple):
+    """What stands beside a move: ``say`` and ``draw`` of the player, and the referee's warnings.
+
+    ``is_rescued``: the answer arrived after the deadline because the referee was late.
+    """
+
+    say: Json = None
+    draw: Json = None
+    warnings: tuple[AnswerWarning, ...] = ()
+    is_rescued: bool = False
+
+    def to_json(self) -> dict[str, Json]:
+        """The remark as it stands in a replay."""
+        record: dict[str, Json] = {"rescued": True} if self.is_rescued else {}
+        if self.say is not None:
+            record["say"] = self.say
+        if self.draw is not None:
+            record["draw"] = self.draw
+        if self.warnings:
+            record["warnings"] = [warning.text for warning in self.warnings]
+        return record
+
+
+class JudgedAnswer(NamedTuple):
+    """What a seat answered in a step: its move, or its fault. Both are None if the answer doesn't matter.
+
+    ``seconds`` are billed; ``other`` are the seconds by the clock that isn't billed, None where a replay doesn't have them. ``line`` is
+    the line of a fault.
+    """
+
+    move: Any
+    seconds: float
+    other: float | None
+    remark: Remark | None = None
+    fault: Fault | None = None
+    line: bytes = b""
+
+
+#: The answers of those who were asked in one step, by seat.
+TurnAnswers: TypeAlias = "dict[Seat, JudgedAnswer]"
