@@ -23,8 +23,8 @@ class Connection(NamedTuple):
     """The match's ends of the pipes to a player: one to write to, one to read from, and one for the reason why it left.
 
     If ``stderr`` is -1, the player is a program at the other end of a network connection; if that connection ends, the program has
-    left. ``lines`` holds the lines that it has sent already. ``overdue`` is the prefix of a late answer to an earlier question; such a
-    line is discarded.
+    left. ``lines`` holds the lines that it has sent already, blank ones too. ``overdue`` is the prefix of a late answer to an earlier
+    question; such a line is discarded.
     """
 
     stdin: int
@@ -47,11 +47,10 @@ class ConnectedPlayer:
         self.label = label
         self.log = log
         is_remote = connection.stderr < 0
-        lines = connection.lines or LineBuffer()
-        lines.keeps_blank = lines.keeps_blank or keeps_early
-        self.pipes = Pipes(connection[:3], log, lines, keeps_early=keeps_early or is_remote)
-        self.pipes.is_remote = is_remote
-        self.pipes.overdue = connection.overdue
+        lines = connection.lines or LineBuffer(keeps_blank=keeps_early)
+        self.pipes = Pipes(
+            connection[:3], log, lines, keeps_early=keeps_early or is_remote, is_remote=is_remote, overdue=connection.overdue
+        )
 
     def introduce(self, name: str) -> None:
         """Call a person by its own name from now on. For a program the label says which file it is."""

@@ -28,7 +28,16 @@ class Pipes:
     network connection. ``overdue`` is the prefix of a late answer to a question from before the match; such a line is discarded.
     """
 
-    def __init__(self, fds: tuple[int, int, int], log: Log, lines: LineBuffer, *, keeps_early: bool) -> None:
+    def __init__(
+        self,
+        fds: tuple[int, int, int],
+        log: Log,
+        lines: LineBuffer,
+        *,
+        keeps_early: bool,
+        is_remote: bool = False,
+        overdue: bytes = b"",
+    ) -> None:
         self.stdin, self.stdout, self.stderr = fds
         for fd in fds:
             if fd >= 0:
@@ -37,8 +46,8 @@ class Pipes:
         self.lines = lines
         self.unsent = b""
         self.keeps_early = keeps_early
-        self.is_remote = False
-        self.overdue = b""
+        self.is_remote = is_remote
+        self.overdue = overdue
         self._log = log
 
     def send(self, data: bytes) -> bool:
