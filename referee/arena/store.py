@@ -199,6 +199,13 @@ class ArenaStore(Store):
         with self._read() as connection:
             return [(stored_match(row), row.finished) for row in connection.execute(query)]
 
+    def done(self, first: int, end: int | None = None) -> int:
+        """How many matches of the duels from ``first`` on, and before ``end``, are done."""
+        table = database.matches
+        query = select(func.count()).select_from(table).where(table.c.status == database.DONE, table.c.duel >= first)
+        with self._read() as connection:
+            return int(connection.execute(query if end is None else query.where(table.c.duel < end)).scalar_one())
+
     def match(self, key: str) -> tuple[StoredMatch, float | None] | None:
         """A match with the time at which it ended, None if there is no such match."""
         with self._read() as connection:

@@ -53,6 +53,8 @@ class ArenaViews:
         self._strengths: list[float] = []
         self._elo: dict[str, float] = {}
         self._mark: tuple[float, ...] | None = None
+        #: The matches that are done of so many duels, whose results are certain.
+        self._done, self._counted = 0, 0
 
     def renew(self) -> None:
         """Take what is new with the next call."""
@@ -81,6 +83,15 @@ class ArenaViews:
         elo, point = self._elo[name], self._state.rated.get(name)
         below, above = (_UNKNOWN, _UNKNOWN) if point is None else (point.elo - point.low, point.high - point.elo)
         return round(elo, 2), round(elo - below, 2), round(elo + above, 2)
+
+    def played(self) -> int:
+        """Return how many matches are done."""
+        self._refresh()
+        settled = len(self._state)
+        if settled > self._counted:
+            self._done += self._store.done(self._counted, settled)
+            self._counted = settled
+        return self._done + self._store.done(settled)
 
     def standings(self) -> list[dict[str, Any]]:
         """The active versions, best rating first: {"rank", "team", "version", "rating", "low", "high", "duels", "is_reference", "submitted"}.

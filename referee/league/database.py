@@ -10,6 +10,7 @@ import sqlite3
 import sys
 import threading
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -99,8 +100,12 @@ _PLAIN = re.compile(r"CREATE (TABLE|(UNIQUE )?INDEX) (?!.*\b(AS|SELECT|CHECK)\b)
 #: The most operations of SQLite's virtual machine for one statement: a few seconds, and enough to read millions of matches. The tree of a
 #: damaged or hostile file can lead in a circle.
 _MOST_OPERATIONS = 200_000_000
+#: They are counted in so many parts.
+_PARTS = 20
 #: The most seconds of one reading. Operations don't bound the time: in a hostile file, one operation can count without an end.
 MOST_SECONDS = 60.0
+#: How often somebody looks for readings that take too long, in seconds.
+_LOOK_SECONDS = 0.1
 #: More tables and indexes than any version has.
 _MOST_ENTRIES = 1_000
 #: The longest text in a row, and the longest row, in bytes.
@@ -117,6 +122,7 @@ def sqlite_file(path: Path, *, create: bool) -> Engine:
         engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": _PATIENCE})
         event.listen(engine, "connect", lambda connection, _: _distrust(connection, path))
         event.listen(engine, "connect", _set_up)
+        event.listen(engine, "checkout", _bound)
         return engine
     log, index = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
     options = "mode=ro"
@@ -135,6 +141,7 @@ def sqlite_file(path: Path, *, create: bool) -> Engine:
 
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
     event.listen(engine, "connect", lambda connection, _: _distrust(connection, path))
+    event.listen(engine, "checkout", _bound)
     return engine
 
 
@@ -157,6 +164,58 @@ def _distrust(connection: Any, path: Path) -> None:
             )
 
 
+def _bound(connection: sqlite3.Connection, *_: object) -> None:
+    """Bound the operations of one use of a connection. SQLite itself counts those of a statement over all its uses, however long ago."""
+    left = _PARTS
+
+    def is_over() -> bool:
+        nonlocal left
+        left -= 1
+        return left < 0
+
+    connection.set_progress_handler(is_over, max(1, _MOST_OPERATIONS // _PARTS))
+
+
+class _Deadlines:
+    """Interrupts readings that take too long, from one thread: to start one for each reading would cost more than most readings."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._readings: dict[object, tuple[float, sqlite3.Connection]] = {}
+        self._is_watched = False
+
+    @contextlib.contextmanager
+    def reading(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Interrupt a connection if this takes too long."""
+        key = object()
+        with self._lock:
+            self._readings[key] = (monotonic() + MOST_SECONDS, connection)
+            if not self._is_watched:
+                self._is_watched = True
+                threading.Thread(target=self._watch, daemon=True).start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._readings[key]
+
+    def _watch(self) -> None:
+        """Look at the readings until there is none."""
+        while True:
+            sleep(_LOOK_SECONDS)
+            with self._lock:
+                for until, connection in self._readings.values():
+                    if monotonic() > until:
+                        with contextlib.suppress(sqlite3.Error):
+                            connection.interrupt()
+                self._is_watched = bool(self._readings)
+                if not self._is_watched:
+                    return
+
+
+_deadlines = _Deadlines()
+
+
 @contextlib.contextmanager
 def deadline(connection: Any) -> Iterator[None]:
     """Interrupt SQLite if it reads for too long. ``connection`` is its own or SQLAlchemy's; other databases have their own limits."""
@@ -164,18 +223,8 @@ def deadline(connection: Any) -> Iterator[None]:
     if not isinstance(own, sqlite3.Connection):
         yield
         return
-
-    def stop() -> None:
-        with contextlib.suppress(sqlite3.Error):
-            own.interrupt()
-
-    timer = threading.Timer(MOST_SECONDS, stop)
-    timer.daemon = True
-    timer.start()
-    try:
+    with _deadlines.reading(own):
         yield
-    finally:
-        timer.cancel()
 
 
 def _set_up(connection: Any, _: object) -> None:

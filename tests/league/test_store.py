@@ -167,6 +167,14 @@ def test_counting_in_a_tree_without_an_end_is_ended(tmp_path: Path, monkeypatch:
         store.counts()
 
 
+def test_the_operations_of_earlier_readings_dont_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.league.database._MOST_OPERATIONS", 20_000)
+    with Store.open(tmp_path, create=True) as store:
+        store.put(DUELS, TASKS)
+        # Together they need several times as many.
+        assert len({store.counts() for _ in range(1_500)}) == 1
+
+
 @pytest.mark.slow
 def test_a_statement_without_end_is_ended(tmp_path: Path) -> None:
     engine = sqlite_file(tmp_path / "league.sqlite", create=True)
