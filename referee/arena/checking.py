@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from referee.arena.season_store import BUILDING, CHECKING
@@ -11,9 +12,11 @@ from referee.errors import UsageError
 from referee.players.building import tell_builds
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import SeasonStore
-    from referee.games.game import Seat
+    from referee.games.game import Json, Seat
 
 #: The progress of a check is stored at most so often, in seconds.
 _TOLD_SECONDS = 0.25
@@ -27,6 +30,7 @@ class Checker:
         self._store = store
         self._number = 0
         self._told = 0.0
+        self._lines: list[str] = []
         tell_builds(lambda _: self._put(BUILDING, "building the program"))
 
     def check_next(self) -> bool:
@@ -42,6 +46,7 @@ class Checker:
         try:
             if (why := self._store.disqualified().get(waiting.team)) is not None:
                 raise UsageError(f"The team is disqualified: {why}")
+            self._lines = []
             self._put(CHECKING, "unpacking")
             version, _ = self._arena.take(self._arena.folder / waiting.file, waiting.team, waiting.note, self._checking)
         except UsageError as error:
@@ -51,10 +56,11 @@ class Checker:
         return True
 
     def _checking(self, seat: Seat, check: str, done: int, total: int) -> None:
+        self._lines.append(f"{seat}: {check}")
         if time.monotonic() - self._told >= _TOLD_SECONDS or not done:
-            self._put(CHECKING, f"{done} of {total}  {seat}: {check}")
+            self._put(CHECKING, f"{done} of {total}  {seat}: {check}", {"done": done, "total": total, "lines": self._lines})
 
-    def _put(self, status: str, text: str) -> None:
+    def _put(self, status: str, text: str, more: Mapping[str, Json] = MappingProxyType({})) -> None:
         """Store how far the check is, for those who wait for it."""
         self._told = time.monotonic()
-        self._store.set_submission(self._number, status, {"progress": text})
+        self._store.set_submission(self._number, status, {"progress": text, **more})

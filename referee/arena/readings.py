@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from referee.arena.season_store import Holder, SeasonStore
 
 _T = TypeVar("_T")
+#: What takes longer to read is good for so many times as long.
+_LONG = 20.0
 
 
 class Readings:
@@ -41,18 +43,34 @@ class Readings:
         """Return how many matches were played."""
         return self._shared("played", self._views.played)
 
+    def trends(self) -> dict[str, float]:
+        """Return how ratings have changed, as ``ArenaViews.trends``."""
+        return self._shared("trends", self._views.trends, _LONG)
+
+    def uncounted(self) -> int:
+        """Return how many matches count when their batch is over."""
+        return self._shared("uncounted", self._views.uncounted)
+
+    def by_seat(self, team: str) -> dict[str, dict[str, list[int]]]:
+        """Return a team's record by opponent and seat, as ``ArenaViews.by_seat``."""
+        return self._shared(f"seats {team}", lambda: self._views.by_seat(team), _LONG)
+
+    def recent(self) -> dict[str, Any]:
+        """Return the faults and hosts of the last duels, as ``ArenaViews.recent``."""
+        return self._shared("recent", self._views.recent, _LONG)
+
     def renew(self) -> None:
         """Read everything anew: something was changed here."""
         with self._lock:
             self._views.renew()
             self._kept.clear()
 
-    def _shared(self, name: str, read: Callable[[], _T]) -> _T:
+    def _shared(self, name: str, read: Callable[[], _T], factor: float = 1.0) -> _T:
         with self._lock:
             due, value = self._kept.get(name, (0.0, None))
             if monotonic() >= due:
                 value = read()
-                self._kept[name] = (monotonic() + self._stale_seconds, value)
+                self._kept[name] = (monotonic() + factor * self._stale_seconds, value)
             found: _T = value
             return found
 

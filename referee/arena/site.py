@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -143,7 +141,6 @@ class ArenaPages:
 
     def _board(self, request: Request, holder: Holder | None) -> Response:
         entries = self._readings.standings().entries
-        now = time.time()
         least = min((one.low for one in entries), default=0.0)
         return self._shown(
             "arena_board",
@@ -152,7 +149,8 @@ class ArenaPages:
             entries=entries,
             least=least,
             wide=max((one.high for one in entries), default=1.0) - least or 1.0,
-            ages=[now - datetime.fromisoformat(one.submitted).timestamp() for one in entries],
+            trends=self._readings.trends(),
+            uncounted=self._readings.uncounted(),
             matches=self._readings.matches(MatchesQuery(limit=_MATCHES)).matches,
         )
 
@@ -182,6 +180,8 @@ class ArenaPages:
             more={**given, "before": page.next},
             is_own=is_own,
             submissions=self._store.submissions(name) if is_own else [],
+            by_seat=self._readings.by_seat(name) if found.versions else {},
+            logs=self._logs(holder),
             chart=_chart(found.ratings),
             least=min(heights, default=0.0),
             most=max(heights, default=0.0),
@@ -200,8 +200,12 @@ class ArenaPages:
             may_watch=self._live.sees(match, holder),
             board_seconds=BOARD_SECONDS,
             notes={seat: notes.get((who.team, who.version or 0), "") for seat, who in match.seats.items()},
-            logs=[seat for seat in match.seats if self._api.sees_log(match, seat, holder)],
+            logs=self._logs(holder),
         )
+
+    def _logs(self, holder: Holder | None) -> Callable[[MatchAnswer], list[str]]:
+        """Return what returns the seats of a match whose logs somebody may see."""
+        return lambda match: [seat for seat in match.seats if self._api.sees_log(match, seat, holder)]
 
     def _now(self, request: Request, holder: Holder | None) -> Response:
         return self._shown("arena_live", request, holder, matches=self._live.now(holder), board_seconds=BOARD_SECONDS)
@@ -242,6 +246,9 @@ class ArenaPages:
             holder,
             submissions=self._store.submissions(),
             waiting=self._store.waiting(),
+            workers=self._readings.workers(),
+            playing=self._readings.playing(),
+            recent=self._readings.recent(),
             actions=self._api.audit().actions,
         )
 
@@ -343,7 +350,13 @@ def _cookie(scope: Scope) -> str | None:
 def _told(match: MatchAnswer) -> list[tuple[str, str]]:
     scores = ", ".join(f"{seat} {score:g}" for seat, score in match.scores.items() if score is not None)
     faults = ", ".join(f"{seat} {kind}" for seat, kind in match.faults.items())
-    told = [("Reason", match.reason), ("Steps", f"{match.steps:,}"), ("Scores", scores), ("Faults", faults), ("Ended", match.ended or "")]
+    told = [
+        ("Reason", match.reason),
+        ("Steps", f"{match.steps:,}"),
+        ("Scores", scores),
+        ("Faults", faults),
+        ("Ended", render.when(match.ended) if match.ended else ""),
+    ]
     return [(name, text) for name, text in told if text]
 
 

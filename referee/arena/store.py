@@ -297,6 +297,14 @@ class ArenaStore(Store):
         with self._read() as connection:
             return {row.name: RatingPoint(*row) for row in connection.execute(query)}
 
+    def ratings_at(self, names: Sequence[str], moment: float) -> dict[str, float]:
+        """The ratings that some versions had at a time, in seconds since the epoch. A version that had none is missing."""
+        mine = _ratings.c.name.in_(names) & (_ratings.c.time <= moment)
+        found = select(_ratings.c.name, func.max(_ratings.c.duels).label("duels")).where(mine).group_by(_ratings.c.name).subquery()
+        query = select(_ratings).join(found, (_ratings.c.name == found.c.name) & (_ratings.c.duels == found.c.duels))
+        with self._read() as connection:
+            return {row.name: row.elo for row in connection.execute(query)}
+
     def ratings(self, names: Sequence[str]) -> list[RatingPoint]:
         """The ratings of some versions over time."""
         query = select(_ratings).where(_ratings.c.name.in_(names)).order_by(_ratings.c.duels, _ratings.c.name)

@@ -7,6 +7,7 @@ that plays records after each batch of duels.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _UNKNOWN = 1.96 * 2 * POINTS
 #: What was played so many seconds ago is played no more: the process that plays tells of it all the time.
 _TOLD_SECONDS = 15.0
+#: The seconds of a day, for trends; and the last duels from which pages count by seat, faults and hosts.
+_DAY, _RECENT = 86_400.0, 200
 #: The matches of a page: by default, and at most.
 PAGE, MOST = 50, 200
 
@@ -118,6 +121,53 @@ class ArenaViews:
                 }
             )
         return found
+
+    def trends(self) -> dict[str, float]:
+        """How the rating of each team's active version has changed since a day ago; that of a newer one, since the version before it."""
+        self._refresh()
+        rated = [version for version in self._versions if version.name in self._elo]
+        earlier = self._store.ratings_at([version.name for version in rated if version.is_active], time.time() - _DAY)
+        last: dict[str, float] = {}
+        found: dict[str, float] = {}
+        for version in sorted(rated, key=lambda one: one.number):
+            before = earlier.get(version.name, last.get(version.team))
+            if version.is_active and before is not None:
+                found[version.team] = self._elo[version.name] - before
+            last[version.team] = self._elo[version.name]
+        return found
+
+    def uncounted(self) -> int:
+        """How many matches were played that count when their batch is over."""
+        self._refresh()
+        return sum(record is not None for one in self._store.open_duels(len(self._state)) for _, record in one.matches)
+
+    def by_seat(self, name: str) -> dict[str, dict[str, list[int]]]:
+        """The matches won and played of a team, by the opponent's team and the own seat, of its last 200 duels."""
+        self._refresh()
+        found: dict[str, dict[str, list[int]]] = {}
+        for stored, _ in self._store.matches_of(self._state.duels_of(self._positions(name, None), None, len(self._state), _RECENT)):
+            teams = {seat: self._side(version)["team"] for seat, version in stored.task.seats.items()}
+            for seat, other in ((seat, other) for seat, team in teams.items() if team == name for other in teams.values() if other != name):
+                if stored.record is not None:
+                    counts = found.setdefault(other, {}).setdefault(seat, [0, 0])
+                    counts[0] += stored.record.winner == seat
+                    counts[1] += 1
+        return found
+
+    def recent(self) -> dict[str, Any]:
+        """Of the last 200 duels: how many "matches" there are, "faults" by team and kind, and by host the matches with the time of the last one."""
+        self._refresh()
+        end = len(self._state) + len(self._store.open_duels(len(self._state)))
+        played = [(one, ended) for one, ended in self._store.matches_of(range(max(0, end - _RECENT), end)) if one.record is not None]
+        faults: dict[str, Counter[str]] = {}
+        hosts: dict[str, tuple[int, float]] = {}
+        for stored, ended in played:
+            assert stored.record is not None
+            for seat, kind in stored.record.fault_kinds.items():
+                faults.setdefault(self._side(stored.task.seats[seat])["team"], Counter())[kind] += 1
+            count, last = hosts.get(stored.record.host, (0, 0.0))
+            hosts[stored.record.host] = (count + 1, max(last, ended or 0.0))
+        return {"matches": len(played), "faults": faults, "hosts": {host: (count, moment(last)) for host, (count, last) in hosts.items()}}
 
     def team(self, name: str) -> dict[str, Any]:
         """A team: {"team", "versions", "ratings", "against"}. UsageError if there is no such team.

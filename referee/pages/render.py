@@ -11,6 +11,7 @@ import gzip
 import json
 import math
 import re
+from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from referee.support.times import shown_age, shown_time
 from referee.support.words import counted
 from referee.version import __version__
 from referee.web import page
@@ -93,7 +95,7 @@ def _environment() -> Environment:
         finalize=lambda value: _UNSEEN.sub("\ufffd", value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
     made.globals |= {"address": address}
-    made.filters |= {"counted": counted, "duration": duration, "number": number, "points": points, "rating": rating}
+    made.filters |= {"counted": counted, "duration": duration, "number": number, "points": points, "rating": rating, "when": when}
     return made
 
 
@@ -134,6 +136,14 @@ def duration(seconds: float | None) -> str:
         return f"{seconds:.{2 if seconds < 9.95 else 1}f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def when(moment: float | str | None) -> str:
+    """Return how long ago a time was, as an element that also has the time itself; a dash for none. ``moment`` is as for ``shown_time``."""
+    if moment is None:
+        return NONE
+    exact = moment if isinstance(moment, str) else datetime.fromtimestamp(moment, timezone.utc).isoformat(timespec="seconds")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(exact, shown_time(moment), shown_age(moment))
 
 
 def rating(elo: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -11,11 +12,17 @@ from arenas import accept_all
 from leagues import IDLE
 from pages import DESKTOP, PHONE, axe, launched, visiting
 from seasons import FORM, TOKENS, form, play, season
+from sqlalchemy import text
 
+from referee.arena import intake
 from referee.arena.checking import Checker
+from referee.arena.season_work import Notes
+from referee.arena.store import RatingPoint
+from referee.arena.views import ArenaViews
+from referee.league.values import MatchTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from commands import Commands
@@ -39,8 +46,8 @@ def sent(running: Season, path: str, token: str, **fields: str) -> Answer:
 def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Season]:
     accept_all(monkeypatch)
     with season(tmp_path) as found:
-        for text, token in (("one", ADA), ("two", ADA), ("three", BOB)):
-            assert found.hand_in(f"# {text}\n{IDLE}".encode(), token, note=MARKUP).status == 202
+        for line, token in (("one", ADA), ("two", ADA), ("three", BOB)):
+            assert found.hand_in(f"# {line}\n{IDLE}".encode(), token, note=MARKUP).status == 202
             assert Checker(found.arena, found.store).check_next()
         play(found, 2)
         yield found
@@ -67,7 +74,7 @@ def test_a_form_hands_in_and_names_and_notes_are_no_markup(running: Season) -> N
     answer = running.ask("/submit", None, form(f"# four\n{IDLE}".encode(), note=MARKUP), with_cookie(ADA, **FORM), "POST")
     assert (answer.status, answer.headers["location"]) == (303, "/submissions/4")
     waiting = running.ask("/submissions/4", headers=with_cookie(ADA)).body.decode()
-    assert 'data-live="/api/submissions/4"' in waiting
+    assert 'data-every="1000"' in waiting
     assert Checker(running.arena, running.store).check_next()
     shown = running.ask("/submissions/4", headers=with_cookie(ADA)).body.decode()
     assert "The version is accepted, and active" in shown
@@ -113,12 +120,86 @@ def test_matches_of_a_team_are_shown_by_opponent(running: Season) -> None:
     assert running.ask(f"/watch/{match['id']}/files", None, b"x").status == 405
 
 
+def test_no_page_shows_a_time_as_files_have_it(running: Season) -> None:
+    match = running.ask("/api/matches").json["matches"][0]["id"]
+    assert sent(running, "/staff/freeze", STAFF).status == 303
+    for path in ("/", "/live", "/teams/Ada", f"/matches/{match}", "/submissions/1", "/staff"):
+        shown = running.ask(path, STAFF).body.decode()
+        assert "just now</time>" in shown or path == "/live"
+        assert not re.search(r"\d{4}-\d\d-\d\dT", re.sub(r'datetime="[^"]*"', "", shown)), path
+    assert "freeze</li>" in shown
+
+
+def test_the_trend_is_since_a_day_ago_or_since_the_version_before(running: Season) -> None:
+    now = {one["team"]: one["rating"] for one in running.ask("/api/standings").json["entries"]}
+    running.store.put_ratings([RatingPoint("Bob v1", 0, time.time() - 2 * 86_400, now["Bob"] - 100, 0.0, 0.0)])
+    trends = ArenaViews(running.store).trends()
+    first = next(one["rating"] for one in running.ask("/api/teams/Ada").json["versions"] if one["version"] == 1)
+    assert trends == {"Bob": pytest.approx(100, abs=0.1), "Ada": pytest.approx(now["Ada"] - first, abs=0.1)}
+    assert '+100<span class="unseen"> better</span>' in running.ask("/").body.decode()
+
+
+def test_matches_that_do_not_count_yet_are_told_of(running: Season) -> None:
+    assert "of it will count" not in running.ask("/").body.decode()
+    with running.store._write() as connection:
+        connection.execute(text("DELETE FROM outcomes WHERE duel = (SELECT max(duel) FROM outcomes)"))
+    assert ArenaViews(running.store).uncounted() == 2
+
+
+def test_a_record_is_by_opponent_and_seat(running: Season) -> None:
+    play(running, 6)
+    expected: dict[str, dict[str, list[int]]] = {}
+    for one in running.ask("/api/matches?team=Ada&limit=200").json["matches"]:
+        for seat, who in one["seats"].items():
+            for other in one["seats"].values():
+                if who["team"] == "Ada" != other["team"]:
+                    counts = expected.setdefault(other["team"], {}).setdefault(seat, [0, 0])
+                    counts[0] += one["winner"] == seat
+                    counts[1] += 1
+    assert ArenaViews(running.store).by_seat("Ada") == expected
+    won, played = expected["Bob"]["prey"]
+    assert f">{won} of {played}<" in running.ask("/teams/Ada").body.decode()
+
+
+def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season) -> None:
+    assert "Nobody plays now" in running.ask("/staff", STAFF).body.decode()
+    with running.store._write() as connection:
+        connection.execute(text("UPDATE matches SET result = json_set(result, '$.fault_kinds.hunter', 'late')"))
+    matches = running.ask("/api/matches").json["matches"]
+    hunter = matches[0]["seats"]["hunter"]["team"]
+    count = sum(one["seats"]["hunter"]["team"] == hunter for one in matches)
+    Notes(running.store, 2).tick([MatchTask("ab", 99, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0)])
+    shown = running.ask("/staff", STAFF).body.decode()
+    assert f"{hunter}</a>: {count} late" in shown
+    assert "plays with 2 slots" in shown
+    assert re.search("Ada as hunter . Bob as prey", shown)
+
+
+def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = []
+
+    def check(snapshot: object, config: object, on_progress: Callable[[str, str, int, int], None]) -> intake.Verdict:
+        on_progress("hunter", "starts", 0, 2)
+        shown.append(running.ask("/submissions/4", ADA).body.decode())
+        return intake.Verdict("It is wrong.", {"failed": []})
+
+    monkeypatch.setattr(intake, "check", check)
+    running.hand_in(f"# four\n{IDLE}".encode(), ADA)
+    assert Checker(running.arena, running.store).check_next()
+    assert '<li value="1">hunter: starts</li>' in shown[0]
+    assert 'data-every="1000"' in shown[0]
+    after = running.ask("/submissions/4", ADA).body.decode()
+    assert ("It is wrong." in after, "hand in again" in after, "data-every" in after) == (True, True, False)
+    assert "Why it is refused" in running.ask("/teams/Ada", ADA).body.decode()
+    assert "Why it is refused" not in running.ask("/teams/Ada", BOB).body.decode()
+
+
 @pytest.mark.slow
 def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
     with season(tmp_path) as made:
-        for text, token in (("one", ADA), ("two", ADA), ("three", BOB)):
-            made.hand_in(f"# {text}\n{IDLE}".encode(), token, note=MARKUP)
+        for line, token in (("one", ADA), ("two", ADA), ("three", BOB)):
+            made.hand_in(f"# {line}\n{IDLE}".encode(), token, note=MARKUP)
             Checker(made.arena, made.store).check_next()
         play(made, 9)
         match = made.ask("/api/matches").json["matches"][0]["id"]
