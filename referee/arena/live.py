@@ -1,8 +1,7 @@
-"""What is played in an arena now: the matches of this minute with small pictures, and what the projector's page asks for."""
+"""What is played in an arena now: the matches of this minute, and what the projector's page asks for."""
 
 from __future__ import annotations
 
-import threading
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -10,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.exceptions import HTTPException
 
 from referee.arena.api_models import MatchesQuery
-from referee.gallery.listing import Found, ListedReplay
-from referee.gallery.thumbnails import NO_PICTURE, Thumbnails
+from referee.gallery.listing import ListedReplay
 from referee.league.worker import replay_path
 
 if TYPE_CHECKING:
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
 
 #: The matches of this minute that are shown at most, and the seconds of a minute.
 _MATCHES, _MINUTE = 24, 60.0
-#: The picture of a match that is played is drawn again at most so often, in seconds.
-BOARD_SECONDS = 3
 #: How many matches the projector's page may choose from when it is opened.
 _PROJECTED = 10
 
@@ -37,9 +33,6 @@ class LiveMatches:
         self._api = api
         self._readings = readings
         self._arena = readings.arena
-        self._thumbnails = Thumbnails()
-        #: One picture at a time leaves a core to the matches.
-        self._drawing = threading.Lock()
 
     def sees(self, match: MatchAnswer, holder: Holder | None) -> bool:
         """True if somebody may see the replay of a match."""
@@ -58,6 +51,12 @@ class LiveMatches:
     def _last(self, most: int, holder: Holder | None) -> list[MatchAnswer]:
         return [one for one in self._readings.matches(MatchesQuery(limit=most)).matches if self.sees(one, holder)]
 
+    def seen(self, key: str, holder: Holder | None) -> tuple[MatchAnswer, Path]:
+        """Return a match and its replay as ``found``. HTTPException if somebody may not see it."""
+        found = self.found(key)
+        self._api.check_replay(found[0], holder)
+        return found
+
     def found(self, key: str) -> tuple[MatchAnswer, Path]:
         """Return a match that was played or is played, and its replay. HTTPException 404 if there is none."""
         playing = next((one for one in self._readings.playing() if one.id == key), None)
@@ -65,19 +64,6 @@ class LiveMatches:
             return playing, replay_path(self._arena.replays, key)
         match, replay = self._api.found_match(key)
         return match, self._arena.folder / replay
-
-    def board(self, key: str, holder: Holder | None) -> str:
-        """Return the picture of a match's last position as SVG, an empty one if there is none. HTTPException if it may not be seen."""
-        match, path = self.found(key)
-        self._api.check_replay(match, holder)
-        try:
-            facts = path.stat()
-        except OSError:
-            return NO_PICTURE
-        # The replay of a match that is played changes every second.
-        changed = facts.st_mtime_ns if match.ended else int(facts.st_mtime // BOARD_SECONDS)
-        with self._drawing:
-            return self._thumbnails.get(Found(path, facts.st_size, changed, self._arena.replays)) or NO_PICTURE
 
     def listed(self, after: int, holder: Holder | None) -> dict[str, Any]:
         """Return the newest match from a place on, as a gallery lists its replays; some more if ``after`` is 0."""

@@ -13,11 +13,13 @@ from starlette.routing import Route
 
 from referee.arena.api import ACTIONS, COOKIE, wrong
 from referee.arena.api_models import MatchesQuery
-from referee.arena.live import BOARD_SECONDS, LiveMatches
+from referee.arena.live import LiveMatches
+from referee.arena.pictures import BOARD_SECONDS, ArenaPictures
 from referee.arena.players_version import PlayersVersions
 from referee.arena.receipt import bounded
 from referee.errors import UsageError
 from referee.pages import render
+from referee.support.words import counted
 from referee.web.guard import new_token
 from referee.web.replay_sites import ReplaySites
 
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 #: The matches of a page, and how long a session lasts, in seconds: more than a season.
 _MATCHES, _SESSION_SECONDS = 25, 180 * 86_400
+#: The lines of the leaderboard that a messenger shows.
+_TOP = 3
 #: The size of the chart of ratings.
 _CHART = (600, 120)
 _WATCHED = "watch"
@@ -53,6 +57,7 @@ class ArenaPages:
         self._arena = readings.arena
         self._receipt = receipt
         self._live = LiveMatches(api, readings)
+        self._pictures = ArenaPictures(readings)
         self._versions = PlayersVersions()
         self._token = new_token()
         self._sites = ReplaySites(self._token)
@@ -74,7 +79,6 @@ class ArenaPages:
             "/staff": self._staff,
             "/invite/{token}": self._invited,
             "/live": self._now,
-            "/boards/{match}.svg": self._picture,
             "/projector": self._projector,
             "/list": self._listed,
             "/standings": lambda *_: JSONResponse(self._live.standings()),
@@ -82,6 +86,9 @@ class ArenaPages:
         }
         return [
             *(Route(path, self._page(answer)) for path, answer in pages.items()),
+            Route("/boards/{match}.svg", self._board_picture),
+            Route("/cards/{match}.png", self._card),
+            Route("/card.png", self._table_card),
             Route("/submit", self._hand_in, methods=["POST"]),
             Route("/teams/{team:path}/activate", self._activate, methods=["POST"]),
             Route("/staff/{action}", self._act, methods=["POST"]),
@@ -124,10 +131,22 @@ class ArenaPages:
 
         return shown
 
-    def _shown(self, name: str, request: Request, holder: Holder | None, *, status: int = 200, **values: Any) -> Response:
-        arena = self._api.arena(holder)
-        text = render.served(name, {}, base="/", script="arena", arena=arena, holder=holder, **values)
+    def _shown(
+        self, name: str, request: Request, holder: Holder | None, *, status: int = 200, summary: str = "", card: str = "", **values: Any
+    ) -> Response:
+        arena, link = self._api.arena(holder), self._link(request, summary, card)
+        text = render.served(name, {}, base="/", script="arena", arena=arena, holder=holder, **link, **values)
         return HTMLResponse(text, status)
+
+    def _link(self, request: Request, summary: str = "", card: str = "") -> dict[str, str]:
+        """Return what a messenger shows of a link to a page: a text, and the whole address of a picture, by default the leaderboard's."""
+        scheme = "https" if _is_secure(request) else "http"
+        preview = f"{scheme}://{request.url.netloc}{card or '/card.png'}" if self._pictures.has_cards else ""
+        league = self._arena.league
+        return {
+            "summary": summary or f"{league.name}: bots play {league.game} against each other, and the table lives.",
+            "preview": preview,
+        }
 
     def refused(self, request: Request, error: HTTPException) -> Response:
         """Return the page that says why something was refused."""
@@ -146,6 +165,7 @@ class ArenaPages:
             "arena_board",
             request,
             holder,
+            summary=" · ".join(f"{one.rank}. {one.team} {render.rating(one.rating)}" for one in entries[:_TOP]),
             entries=entries,
             least=least,
             wide=max((one.high for one in entries), default=1.0) - least or 1.0,
@@ -195,6 +215,9 @@ class ArenaPages:
             "arena_match",
             request,
             holder,
+            summary=_sentence(match),
+            # Messengers see what everybody sees.
+            card=f"/cards/{match.id}.png" if match.ended and self._live.sees(match, None) else "",
             match=match,
             told=_told(match),
             may_watch=self._live.sees(match, holder),
@@ -210,12 +233,23 @@ class ArenaPages:
     def _now(self, request: Request, holder: Holder | None) -> Response:
         return self._shown("arena_live", request, holder, matches=self._live.now(holder), board_seconds=BOARD_SECONDS)
 
-    def _picture(self, request: Request, holder: Holder | None) -> Response:
-        return Response(self._live.board(request.path_params["match"], holder), media_type="image/svg+xml")
+    def _seen(self, request: Request) -> tuple[MatchAnswer, Path]:
+        return self._live.seen(request.path_params["match"], self._api.holder(request))
 
-    def _projector(self, request: Request, holder: Holder | None) -> Response:
+    async def _board_picture(self, request: Request) -> Response:
+        found = await run_in_threadpool(self._seen, request)
+        return Response(await self._pictures.board(*found), media_type="image/svg+xml")
+
+    async def _card(self, request: Request) -> Response:
+        found = await run_in_threadpool(self._seen, request)
+        return Response(await self._pictures.match_card(*found), media_type="image/png")
+
+    async def _table_card(self, _: Request) -> Response:
+        return Response(await self._pictures.table_card(), media_type="image/png")
+
+    def _projector(self, request: Request, _: Holder | None) -> Response:
         config = {"name": self._arena.league.name, "league": True}
-        return HTMLResponse(render.served("projector", config, base="/"))
+        return HTMLResponse(render.served("projector", config, base="/", **self._link(request)))
 
     def _listed(self, request: Request, holder: Holder | None) -> Response:
         """Return the matches for the projector's page."""
@@ -261,8 +295,7 @@ class ArenaPages:
         told: dict[str, Any] = {"title": "Welcome", "text": f"You are signed in as {who}.", "label": "Go on"}
         # No redirection: after a link from elsewhere, a browser sends a strict cookie with the next click only.
         shown = self._shown("arena_told", request, holder, link="/staff" if holder.is_staff else "/submit", **told)
-        is_secure = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
-        shown.set_cookie(COOKIE, token, max_age=_SESSION_SECONDS, httponly=True, samesite="strict", secure=is_secure)
+        shown.set_cookie(COOKIE, token, max_age=_SESSION_SECONDS, httponly=True, samesite="strict", secure=_is_secure(request))
         return shown
 
     async def _activate(self, request: Request) -> Response:
@@ -302,6 +335,11 @@ class ArenaPages:
             raise _sign_in()
         async with bounded(request).form(max_files=0, max_fields=10, max_part_size=10_000) as form:
             return holder, {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+def _is_secure(request: Request) -> bool:
+    """True if the visitor asks by TLS, perhaps a proxy's."""
+    return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
 
 
 def _need_team(holder: Holder | None) -> str:
@@ -345,6 +383,13 @@ def _cookie(scope: Scope) -> str | None:
     from starlette.requests import HTTPConnection
 
     return HTTPConnection(scope).cookies.get(COOKIE)
+
+
+def _sentence(match: MatchAnswer) -> str:
+    if not match.ended:
+        return "They are playing."
+    won = "Nobody wins" if match.winner is None else f"{match.seats[match.winner].team} wins as {match.winner}"
+    return f"{won}: {match.reason} after {counted(match.steps, 'step')}."
 
 
 def _told(match: MatchAnswer) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from referee.export.sheet import WIDE, Sheet, Word, shared, wrapped
 from referee.games.picture import FAINT, INK, PAPER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from referee.games.picture import Picture
 
@@ -97,6 +97,28 @@ def as_png(picture: Picture, size: int, title: str) -> bytes:
     image = Image.new("RGB", (size, _height(size)), PAPER)
     image.paste(raster.image(card.board, max(1, round(card.wide * scale))), (round(card.left * scale), round(card.top * scale)))
     raster.write(image, [word._replace(x=word.x * scale, y=word.y * scale, size=word.size * scale) for word in card.words])
+    return raster.encoded(image, title)
+
+
+def table_png(title: str, about: str, rows: Sequence[tuple[str, str, str]]) -> bytes:
+    """Return the card of a table as PNG: its title, a line about it, and its first rows, each a rank, a name and a value."""
+    from PIL import Image
+
+    from referee.export import raster
+
+    large, size = 60, 36
+    end, place = WIDTH - 2 * _EDGE, 3.5 * _EDGE
+    words = [
+        Word(2 * _EDGE, 100, large, shared([title], (end - 2 * _EDGE) / large, raster.measured)[0], is_faint=False),
+        Word(2 * _EDGE, 150, _LESSER, about, is_faint=True),
+    ]
+    for number, (rank, name, value) in enumerate(rows):
+        y, wide = 215 + 1.4 * size * number, raster.measured(value)
+        words.append(Word(2 * _EDGE, y, size, rank, is_faint=True))
+        words.append(Word(place, y, size, shared([name], (end - place) / size - wide - 1, raster.measured)[0], is_faint=False))
+        words.append(Word(end - wide * size, y, size, value, is_faint=False))
+    image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
+    raster.write(image, words)
     return raster.encoded(image, title)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from typing import TYPE_CHECKING
@@ -11,9 +12,12 @@ from arenas import accept_all
 from leagues import IDLE
 from seasons import TOKENS, play, season
 
+from referee.arena import pictures
 from referee.arena.checking import Checker
+from referee.arena.readings import Readings
 from referee.arena.season_work import Notes
 from referee.arena.store import PLAYING
+from referee.export import card
 from referee.gallery.thumbnails import NO_PICTURE
 from referee.league.values import MatchTask
 from referee.league.worker import replay_path
@@ -55,7 +59,7 @@ def test_a_match_that_is_played_is_shown_to_those_who_may_see_it(running: Season
     playing(running)
     assert f'href="/matches/{KEY}"' in running.ask("/live", ada).body.decode()
     assert KEY not in running.ask("/live").body.decode()
-    assert running.ask(f"/boards/{KEY}.svg").status == 401
+    assert [running.ask(path).status for path in (f"/boards/{KEY}.svg", f"/cards/{KEY}.png")] == [401, 401]
     board = running.ask(f"/boards/{KEY}.svg", ada)
     assert board.headers["content-type"] == "image/svg+xml"
     assert len(board.body) > len(NO_PICTURE)
@@ -92,3 +96,26 @@ def test_the_projector_gets_the_newest_match_and_the_standings(running: Season) 
     assert [(row["place"], row["team"]) for row in rows] == [
         (one["rank"], one["team"]) for one in running.ask("/api/standings").json["entries"]
     ]
+
+
+def test_a_card_of_the_leaderboard_is_drawn_once_a_minute(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, drawn = [1000.0], []
+
+    def table(title: str, about: str, rows: object) -> bytes:
+        drawn.append(about)
+        return f"{len(drawn)}".encode()
+
+    monkeypatch.setattr(card, "table_png", table)
+    monkeypatch.setattr(pictures, "monotonic", lambda: now[0])
+
+    async def asked() -> list[bytes]:
+        made = pictures.ArenaPictures(Readings(running.arena, running.store, 0.0))
+        found = [await made.table_card(), await made.table_card()]
+        now[0] += 61
+        # The old one is sent while the new one is drawn.
+        found.append(await made.table_card())
+        assert made._renewing is not None
+        await made._renewing
+        return [*found, await made.table_card()]
+
+    assert asyncio.run(asked()) == [b"1", b"1", b"1", b"2"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+import struct
 import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -29,7 +31,18 @@ if TYPE_CHECKING:
     from seasons import Answer, Season
 
 ADA, BOB, STAFF = TOKENS["Ada"], TOKENS["Bob"], TOKENS[None]
+PNG = b"\x89PNG\r\n\x1a\n"
 MARKUP = "<b>walls</b> & =1+1"
+
+
+#: Drops a file on the form.
+DROP = """
+() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(["# dropped"], "dropped.py"));
+    document.getElementById("hand-in").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}
+"""
 
 
 def with_cookie(token: str, **more: str) -> dict[str, str]:
@@ -194,6 +207,23 @@ def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatc
     assert "Why it is refused" not in running.ask("/teams/Ada", BOB).body.decode()
 
 
+def test_a_link_to_any_page_has_a_preview(running: Season) -> None:
+    match = running.ask("/api/matches").json["matches"][0]
+    for path in ("/", "/live", "/projector", "/teams/Ada", f"/matches/{match['id']}", "/submit", "/submissions/1", "/staff", "/nowhere"):
+        shown = running.ask(path, STAFF, headers={"x-forwarded-proto": "https"}).body.decode()
+        found = {name: html.unescape(value) for name, value in re.findall('<meta property="og:(.+?)" content="(.*?)">', shown)}
+        assert found["title"], path
+        assert found["description"], path
+        assert found["image"] == f"https://127.0.0.1:8300{'/cards/' + match['id'] if path.startswith('/matches') else '/card'}.png", path
+        if path == "/":
+            first = running.ask("/api/standings").json["entries"][0]["team"]
+            assert found["description"].startswith(f"1. {first} ")
+    for path in (f"/cards/{match['id']}.png", "/card.png"):
+        card = running.ask(path)
+        assert (card.headers["content-type"], card.body[:8], card.body[16:24]) == ("image/png", PNG, struct.pack(">II", 1200, 630))
+    assert running.ask("/cards/none.png").status == 404
+
+
 @pytest.mark.slow
 def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
@@ -230,6 +260,14 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
             page = opened(f"{top}invite/{ADA}", PHONE)
             page.goto(f"{top}submissions/4")
             page.get_by_text("SyntaxError").first.wait_for()
+            assert axe(page) == []
+            page.goto(f"{top}submit")
+            assert axe(page) == []
+            page.evaluate(DROP)
+            page.get_by_role("button", name="Hand in").click()
+            page.wait_for_url("**/submissions/5")
+            page.goto(f"{top}projector")
+            page.get_by_text(re.compile("steps? survived|Step")).first.wait_for()
             assert axe(page) == []
     finally:
         server.terminate()
