@@ -35,22 +35,42 @@ _NUMBER = struct.Struct("=i")
 _MOST_BYTES = 1 << 17
 #: What most commands import, but for the modules of the commands themselves: the command line imports that of the called command only.
 _IMPORTED = (
+    "PIL.Image",
+    "PIL.ImageDraw",
     "ctypes",
     "example_bots",
     "importlib.metadata",
+    "psutil",
     "referee.api.runner",
+    "referee.api.shown_match",
+    "referee.arena.arena",
+    "referee.author.check.run",
     "referee.cli.app",
     "referee.cli.completion",
     "referee.cli.options",
     "referee.cli.pages",
     "referee.cli.request",
+    "referee.export.card",
+    "referee.export.raster",
+    "referee.export.stills",
+    "referee.grading.grading",
     "referee.grading.outputs",
     "referee.grading.submissions",
     "referee.isolation.choose",
+    "referee.league.comparison",
+    "referee.league.many",
+    "referee.league.ratings",
+    "referee.league.report",
+    "referee.league.roles",
+    "referee.league.sequential",
     "referee.league.store",
     "referee.match.loop",
+    "referee.pages.render",
     "referee.players.spec",
+    "referee.replay.analysis_report",
+    "referee.replay.match_analysis",
     "referee.replay.reader",
+    "scipy.optimize",
     "tomli",
     "typer.rich_utils",
 )
@@ -230,6 +250,8 @@ def _become(request: _Request) -> None:
 
 def import_all() -> None:
     """Import what commands need, also what typer, pydantic and the table of games import at the first use."""
+    # A process that forks has no other threads.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     import pydantic
     import typer
 

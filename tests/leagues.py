@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import random
 import select
 import signal
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from referee.league import config
@@ -37,14 +39,21 @@ SHORT = "width = 30\nheight = 30\nhunter = [0, 0, 1, 1]\nprey = [20, 12]\nmax_st
 
 
 def write_league(folder: Path, teams: int = 4, extra: str = "", settings: str = SHORT, bot: str = IDLE) -> Path:
-    """Write a league of teams that differ in a comment only; return its file."""
+    """Write a league of teams that differ in a comment only; return its file. One worker plays it, as each takes a quarter of a second to start."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(teams):
         (folder / f"bot{number}.py").write_text(f"# {number}\n{bot}")
     tables = "".join(f'[[teams]]\nname = "T{number}"\nprogram = "bot{number}.py"\n' for number in range(teams))
     file = folder / "league.toml"
-    file.write_text(f'name = "test"\nseed = 7\nisolation = "none"\n{extra}\n[settings]\n{settings}\n{tables}')
+    file.write_text(f'name = "test"\nseed = 7\nslots = 1\nisolation = "none"\n{extra}\n[settings]\n{settings}\n{tables}')
     return file
+
+
+def move_store(store: Path, old: Path | str, new: Path) -> None:
+    """Let the store of a league whose folder was copied name its programs at their new place."""
+    with contextlib.closing(sqlite3.connect(store)) as database, database:
+        for table, column in (("teams", "players"), ("teams", "home"), ("facts", "value")):
+            database.execute(f"update {table} set {column} = replace({column}, ?, ?)", (str(old), str(new)))
 
 
 def open_new(folder: Path, **options: Any) -> OpenLeague:

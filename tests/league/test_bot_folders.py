@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from leagues import IDLE
+from leagues import IDLE, move_store
 
 from referee import games
 from referee.errors import UsageError
@@ -138,7 +138,7 @@ def write_league(folder: Path, isolation: str, bot: str = IDLE) -> Path:
     fill(folder / "first", bot)
     fill(folder / "second", f"{bot}\n# another one\n")
     (folder / "league.toml").write_text(
-        f'name = "folders"\nseed = 7\nisolation = "{isolation}"\nstarts.count = 1\n[settings]\nmax_steps = 3\n'
+        f'name = "folders"\nseed = 7\nslots = 1\nisolation = "{isolation}"\nstarts.count = 1\n[settings]\nmax_steps = 3\n'
         '[[teams]]\nname = "First"\nprogram = "first"\n[[teams]]\nname = "Second"\nprogram = "second"\n'
     )
     return folder / "out"
@@ -200,9 +200,7 @@ def earlier(tmp_path: Path) -> Path:
     with tarfile.open(EARLIER) as archive:
         archive.extractall(tmp_path)
     home = tmp_path / "earlier"
-    with contextlib.closing(sqlite3.connect(home / "out/league.sqlite")) as store, store:
-        for table, column in (("teams", "players"), ("teams", "home"), ("facts", "value")):
-            store.execute(f"update {table} set {column} = replace({column}, '/tmp/earlier', ?)", (str(home),))
+    move_store(home / "out/league.sqlite", "/tmp/earlier", home)
     return home
 
 

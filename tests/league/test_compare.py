@@ -298,7 +298,7 @@ def test_who_cannot_play_is_refused(referee: Referee, words: tuple[str, str]) ->
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
 
 
-FLAGS = ("--isolation", "none", "--max-steps", "60", "--size", "60x60", "--prey", "40,25", "--seed", "5", "--slots", "2")
+FLAGS = ("--isolation", "none", "--max-steps", "60", "--size", "60x60", "--prey", "40,25", "--seed", "5", "--slots", "1")
 
 
 def test_the_command_prints_what_json_has(referee: Referee, tmp_path: Path) -> None:

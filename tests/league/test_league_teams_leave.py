@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from leagues import IDLE, Notes, PretendPool, open_new, play, write_league
+from leagues import IDLE, Notes, PretendPool, move_store, open_new, play, write_league
 
 from referee.errors import UsageError
 from referee.gallery.listing import scan
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
     from pathlib import Path
+
+    from commands import Commands
 
     from referee.league.league import OpenLeague
     from referee.league.values import MatchTask
@@ -48,14 +51,23 @@ def played(opened: OpenLeague) -> dict[str, int]:
     return {row.team: row.played for row in opened.rows(opened.state().results)}
 
 
+@pytest.fixture(scope="module")
+def finished(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished league of three teams with real matches, and a fourth team's program beside them; nobody changes it."""
+    home = tmp_path_factory.mktemp("league")
+    file = write_league(home / "in", 3)
+    (home / "in" / "other.py").write_text(f"# another one\n{IDLE}")
+    assert commands.run("league", "run", file, "--out", "out", "--quiet", cwd=home).returncode == 0
+    return home
+
+
 @pytest.fixture
-def league(referee: Referee, tmp_path: Path) -> Path:
-    """A finished league of three teams with real matches, and a fourth team's program beside them."""
-    file = write_league(tmp_path / "in", 3)
-    (tmp_path / "in" / "other.py").write_text(f"# another one\n{IDLE}")
-    out = tmp_path / "out"
-    assert referee("league", "run", file, "--out", out, "--quiet").returncode == 0
-    return out
+def league(finished: Path, tmp_path: Path) -> Path:
+    """A copy of the finished league."""
+    for folder in ("in", "out"):
+        shutil.copytree(finished / folder, tmp_path / folder)
+    move_store(tmp_path / "out" / "league.sqlite", finished, tmp_path)
+    return tmp_path / "out"
 
 
 def test_a_team_without_its_file_can_withdraw_and_come_back(referee: Referee, league: Path) -> None:

@@ -54,7 +54,7 @@ def test_nothing_that_is_published_names_a_folder_of_this_machine(level: str, re
             (folder / f"{seat}.py").write_text(BOT.replace("SEAT", base))
     teams = {"Schlüssel": "teams/Schlüssel", "Öl": str(home / "teams/Öl"), "Außerhalb": str(elsewhere)}
     tables = "".join(f'[[teams]]\nname = "{name}"\nprogram = "{program}"\n' for name, program in teams.items())
-    (home / "league.toml").write_text(f'name = "Übung"\nisolation = "{level}"\n{tables}[settings]\nmax_steps = 20\n')
+    (home / "league.toml").write_text(f'name = "Übung"\nslots = 1\nisolation = "{level}"\n{tables}[settings]\nmax_steps = 20\n')
     done = referee("league", "run", str(home / "league.toml"), "--out", str(home / "out"))
     assert done.returncode == 0, done.stderr
     assert referee("league", "verify", str(home / "out")).returncode == 0

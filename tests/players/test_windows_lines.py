@@ -40,16 +40,16 @@ starts = 1
 points = 1
 need = { finishes = true }
 """
-LEAGUE = 'game = "evasion"\nisolation = "none"\nsettings.max_steps = 20\n[[teams]]\nname = "a"\nprogram = "a"\n[[teams]]\nname = "b"\nprogram = "b"\n'
+LEAGUE = 'game = "evasion"\nslots = 1\nisolation = "none"\nsettings.max_steps = 20\n[[teams]]\nname = "a"\nprogram = "a"\n[[teams]]\nname = "b"\nprogram = "b"\n'
 WORDS = {
     "play": ("play", "a/hunter.py", "still", "--max-steps", "20", "--isolation", "none"),
-    "games": ("play", "a/hunter.py", "still", "--max-steps", "20", "--isolation", "none", "--games", "2"),
+    "games": ("play", "a/hunter.py", "still", "--max-steps", "20", "--isolation", "none", "--games", "2", "--slots", "1"),
     "json": ("play", "a/hunter.py", "still", "--max-steps", "20", "--isolation", "none", "--json"),
     "named": ("play", f"{sys.executable} a/hunter.py", "still", "--max-steps", "20", "--isolation", "none"),
     "check": ("check", "a/hunter.py", "--only", "ready", "--isolation", "none"),
     "league": ("league", "run", "league.toml", "--out", "out"),
-    "compare": ("compare", "a", "b", "--max-steps", "20", "--duels", "1", "--isolation", "none"),
-    "grade": ("grade", "submissions", "--out", "out"),
+    "compare": ("compare", "a", "b", "--max-steps", "20", "--duels", "1", "--isolation", "none", "--slots", "1"),
+    "grade": ("grade", "submissions", "--out", "out", "--slots", "1"),
 }
 
 
