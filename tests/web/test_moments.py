@@ -66,6 +66,13 @@ def test_moments_of_each_game(app: Path) -> None:
         assert moment in story, story
 
 
+def test_refusals_are_told_by_their_reason_however_they_are_worded(app: Path) -> None:
+    path = REPLAYS / "evasion-classic-hunter-fault.replay.jsonl.gz"
+    (story,) = told(app, given(path, lambda text: text.replace("the next wall is legal in 2", "wait, it comes in 2")))
+    refused = [text for _, text in story if "refused" in text]
+    assert refused == ["Vertical wall refused: the next wall is legal in 19 more steps. This happens 29 times."]
+
+
 def test_every_match_has_a_beginning_and_an_end(app: Path) -> None:
     paths = sorted(REPLAYS.glob("*.gz"))
     assert len(paths) > 20
