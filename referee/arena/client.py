@@ -33,6 +33,8 @@ def packed(bot: Path) -> tuple[str, bytes]:
         raise UsageError(f"There is no file or folder {shown}; name the bot's file, its folder or an archive of it.")
     try:
         if not bot.is_dir():
+            if not bot.is_file():
+                raise UsageError(f"{shown} is a device or a pipe; name the bot's file, its folder or an archive of it.")
             if bot.stat().st_size > MOST_BYTES:
                 raise UsageError(f"{shown} has more than {MOST_BYTES >> 20} MiB; hand in the bot's own files alone.")
             return bot.name, bot.read_bytes()

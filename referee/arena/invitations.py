@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 URL = "http://127.0.0.1:8300"
 #: The fact with the address of the server, as teams see it.
 _ADDRESS = "url"
+#: An address of a server: a name or an IP address, and perhaps a port.
+_ADDRESSES = re.compile(r"https?://([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?/*", re.ASCII | re.IGNORECASE)
 
 
 class Invitation(NamedTuple):
@@ -74,11 +77,18 @@ def address(store: SeasonStore, url: str | None = None) -> str:
     """Return the address with which links begin: the given one, which is kept for the server, or the last that was given."""
     if url is None:
         return str(store.fact(_ADDRESS) or URL)
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.path.strip("/"):
+    if not _ADDRESSES.fullmatch(url) or not _has_port(url):
         raise UsageError(f"--url is {url!r:.80}, but must be the address of the server, such as https://arena.example.org.")
     store.set_fact(_ADDRESS, url.rstrip("/"))
     return url.rstrip("/")
+
+
+def _has_port(url: str) -> bool:
+    """True unless the port or the IP address is impossible."""
+    try:
+        return urlsplit(url).port != 0
+    except ValueError:
+        return False
 
 
 def _invitation(team: str, url: str) -> Invitation:

@@ -184,15 +184,15 @@ def put_export(
     opened: OpenLeague, about: Mapping[str, Any], out: Path | None, *, as_json: bool, teams: Mapping[str, Mapping[str, Any]] | None = None
 ) -> None:
     """Print all matches, or write them to a file: as CSV with facts about ``teams`` by their names, or as JSON with facts ``about`` them."""
+    from referee.export.source import write_result
     from referee.league.export import as_csv_text, export_rows
-    from referee.support.files import write_whole
 
     rows = list(export_rows(opened))
     text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if as_json else as_csv_text(rows, opened, teams or {})
     if out is None:
         put(*text.splitlines()) if as_json else put_csv(text)
     else:
-        write_whole(out, text.encode())
+        write_result(out, text.encode())
         say(f"Written: {out}")
 
 

@@ -204,12 +204,18 @@ def test_ctrl_c_says_how_to_go_on(commands: Commands, tmp_path: Path, monkeypatc
         (("run", "arena"), "An arena needs two versions that play"),
         (("history", "arena", "nobody"), "The arena has no team nobody; there are R0"),
         (("export", "arena"), "Say which form to export"),
+        (("export", "arena", "--csv", "--out", "arena"), "--out is arena, a folder; name the file."),
+        (("export", "arena", "--csv", "--out", "bot.py/x.csv"), "bot.py/x.csv can't be written: "),
+        (("invite", "arena", "roster.csv", "--url", "http://x y"), "--url is 'http://x y', but must be the address of the server"),
+        (("invite", "arena", "roster.csv", "--url", "http://[::1"), "--url is 'http://[::1', but must be the address of the server"),
+        (("invite", "arena", "roster.csv", "--url", "http://a:99999"), "--url is 'http://a:99999', but must be the address of the server"),
         (("new", "other", "--rules", "none"), "--rules is 'none'; evasion has classic"),
         (("new", "bot.py"), "can't be written"),
     ],
 )
 def test_wrong_use_is_told_in_a_sentence(words: tuple[str, ...], told: str, referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(IDLE)
+    (tmp_path / "roster.csv").write_text("team\nAda\n")
     begin(tmp_path / "arena", 1).close()
     done = referee("arena", *words)
     assert done.returncode == 2, done.stderr

@@ -165,6 +165,7 @@ def other() -> Iterator[str]:
         (["http://127.0.0.1:1", "wrong.py"], "Say who you are: --token T, or set the variable REFEREE_TOKEN"),
         (["http://127.0.0.1:1", "wrong.py", "--token", "t\nX: y"], "The token has characters that no token has"),
         (["http://127.0.0.1:1", "missing.py", "--token", "t"], "There is no file or folder missing.py"),
+        (["http://127.0.0.1:1", "/dev/zero", "--token", "t"], "/dev/zero is a device or a pipe; name the bot's file"),
         (["OTHER/page", "wrong.py", "--token", "t"], "doesn't answer as an arena does"),
         (["OTHER/odd", "wrong.py", "--token", "t"], "doesn't answer as an arena does"),
         (["OTHER/no", "wrong.py", "--token", "t"], "referee: No.\\x1b[1m\n"),
