@@ -288,11 +288,6 @@ def test_the_prey_of_the_page_keeps_away_from_a_hunter_that_catches_another() ->
     assert play(bot("straight"), example("MyPrey"), seed=1, max_steps=3_000).outcome.reason == "evaded"
 
 
-@pytest.mark.slow
-def test_the_hunter_that_narrows_leaves_less_and_less_room_and_catches() -> None:
-    assert play(example("Narrower"), bot("still"), seed=1, max_steps=3_000).outcome.reason == "caught"
-
-
 def test_the_hunter_of_the_2010_rules_builds_fences(tmp_path: Path) -> None:
     replay = tmp_path / "fences.gz"
     assert play(example("Fencer"), bot("still"), rules="gameserver", seed=1, max_steps=2_000, replay=replay).outcome.reason == "evaded"
