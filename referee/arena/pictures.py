@@ -16,7 +16,6 @@ from starlette.exceptions import HTTPException
 from referee.errors import RefereeError
 from referee.gallery.listing import Found
 from referee.gallery.thumbnails import NO_PICTURE, Thumbnails
-from referee.pages.render import rating
 from referee.support.words import counted
 from referee.web.kept_replay import worked
 
@@ -93,5 +92,6 @@ class ArenaPictures:
         from referee.export.card import table_png
 
         league, entries = self._readings.arena.league, self._readings.standings().entries
-        rows = [(f"{one.rank}", one.team, rating(one.rating)) for one in entries[:_LINES]]
+        # The font has no minus sign.
+        rows = [(f"{one.rank}", one.team, f"{round(one.rating):+,}") for one in entries[:_LINES]]
         return table_png(league.name, f"{league.game} {league.rules} · {counted(self._readings.played(), 'match')}", rows)

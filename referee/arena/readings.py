@@ -45,7 +45,7 @@ class Readings:
 
     def trends(self) -> dict[str, float]:
         """Return how ratings have changed, as ``ArenaViews.trends``."""
-        return self._shared("trends", self._views.trends, _LONG)
+        return self._shared("trends", self._views.trends, 6 * _LONG)
 
     def uncounted(self) -> int:
         """Return how many matches count when their batch is over."""

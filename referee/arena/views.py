@@ -139,7 +139,7 @@ class ArenaViews:
     def uncounted(self) -> int:
         """How many matches were played that count when their batch is over."""
         self._refresh()
-        return sum(record is not None for one in self._store.open_duels(len(self._state)) for _, record in one.matches)
+        return self._store.done(len(self._state))
 
     def by_seat(self, name: str) -> dict[str, dict[str, list[int]]]:
         """The matches won and played of a team, by the opponent's team and the own seat, of its last 200 duels."""
