@@ -19,7 +19,7 @@ supervisor has only one thread, and it outlives its bots.
 There are three variants, depending on the user that runs the referee:
 
 * An ordinary user: a user namespace of its own, in which the bot has no rights over anything outside.
-* Root, variant A: the same, but started under a user ID that no other process has (``setpriv``). Root in a user namespace would still
+* Root, variant A: the same, but started by the supervisor under a user ID that no other process has. Root in a user namespace would still
   be the host's user 0: in a test, a write to /proc/sys succeeded, and the cap on processes wasn't enforced.
 * Root, variant B, if that user can't read the interpreter (for instance in a closed home folder): no user namespace. bwrap, as root,
   builds the other namespaces and drops all capabilities except the two with which ``setpriv`` becomes that user inside. The system call
@@ -88,23 +88,21 @@ def tool(name: str) -> str | None:
 
 
 def command(config: SandboxConfig) -> tuple[str, ...]:
-    """The whole command line, from the outside in. The programs that it needs must be there."""
-    bwrap, setpriv = (tool(name) or name for name in ("bwrap", "setpriv"))
-    become = ["--reuid", str(config.user), "--regid", str(config.user), "--clear-groups"]
-    line: list[str] = []
-    if config.user is not None and config.own_namespace:
-        line += [setpriv, *become, "--"]
-    line += [bwrap, *_namespaces(own_namespace=config.own_namespace), *_files(config), "--clearenv"]
+    """The whole command line, from the outside in, for the user that ``starts_as`` returns. The programs that it needs must be there."""
+    line = [tool("bwrap") or "bwrap", *_namespaces(own_namespace=config.own_namespace), *_files(config), "--clearenv"]
     # Nothing from the referee's environment, which may contain secrets.
     for name, value in config.env.items():
         line += ["--setenv", name, value]
+    perl = perl_path()
+    if perl is not None and not config.builder:
+        line += ["--setenv", "LC_ALL", "C"]
     line += ["--seccomp", str(FILTER_FD), "--json-status-fd", str(STATUS_FD), "--block-fd", str(BLOCK_FD), "--"]
     if not config.own_namespace:
         # The final switch from root to another user; there is no way back.
-        line += [setpriv, *become, "--inh-caps=-all", "--no-new-privs", "--"]
+        line += [tool("setpriv") or "setpriv", "--reuid", str(config.user), "--regid", str(config.user), "--clear-groups"]
+        line += ["--inh-caps=-all", "--no-new-privs", "--"]
     # This is inside the sandbox, so that the cap on processes counts only this bot.
     given = hard_limits(config.limits, config.cpu_seconds, config.data_bytes, processes=config.limits.processes + 1)
-    perl = perl_path()
     if perl is None:
         return (*line, *prlimit(given), *config.builder, *config.argv)
     if config.builder:
@@ -117,6 +115,11 @@ def command(config: SandboxConfig) -> tuple[str, ...]:
         *landlock.before(perl, _readable(), {getattr(resource, f"RLIMIT_{name.upper()}"): given[name] for name in given}),
         *config.argv,
     )
+
+
+def starts_as(config: SandboxConfig) -> int | None:
+    """Return the user ID under which the command line is started; None for that of the referee."""
+    return config.user if config.own_namespace else None
 
 
 def perl_path() -> str | None:

@@ -34,8 +34,10 @@ _CREATE_RULESET = 444
 _VERSION = 1  # LANDLOCK_CREATE_RULESET_VERSION
 
 # Numbers of Landlock's system calls are those of every architecture. The set handles LANDLOCK_ACCESS_FS_READ_FILE (4) alone; a rule is a
-# packed struct landlock_path_beneath_attr, whose descriptor is opened with O_PATH | O_CLOEXEC.
+# packed struct landlock_path_beneath_attr, whose descriptor is opened with O_PATH | O_CLOEXEC; -100 is AT_FDCWD. Perl's own open asks the
+# kernel four more things about each file.
 _SCRIPT = r"""
+delete $ENV{LC_ALL};
 sub refuse { print STDERR "PREFIX: $_[0] can't be set ($!); try: referee doctor\n"; exit(125) }
 my @limits = (LIMITS);
 for my $limit (@limits) {
@@ -45,9 +47,11 @@ for my $limit (@limits) {
 my $access = pack("Q", 4);
 my $rules = syscall(444, $access, length $access, 0);
 sub allow {
-    sysopen(my $place, $_[0], 010000000 | 02000000) or return;
-    my $rule = pack("Ql", 4, fileno $place);
+    my $place = syscall(OPENAT, -100, $_[0], 010000000 | 02000000);
+    return if $place < 0;
+    my $rule = pack("Ql", 4, $place);
     syscall(445, $rules, 1, $rule, 0);
+    syscall(CLOSE, $place);
 }
 opendir(my $root, "/");
 for my $name (readdir $root) { allow("/$name") unless $name =~ /^(\.\.?|proc)$/ }
@@ -73,12 +77,13 @@ def before(perl: str, shown: Iterable[str], caps: Mapping[int, int]) -> tuple[st
     """Return the command in front of the bot's command line.
 
     ``shown`` are the names in /proc that the bot may read, besides its own processes. ``caps`` are hard resource limits, by the numbers of
-    the module ``resource``.
+    the module ``resource``. The variable ``LC_ALL`` is for Perl alone: with the value "C" it reads no files of a locale at its start.
     """
     words = {
         "SHOWN": " ".join(shown),
         "OWN_FILES": " ".join(OWN_FILES),
         "LIMITS": ", ".join(f"[{kind}, {value}]" for kind, value in caps.items()),
+        **{call.upper(): str(seccomp.number(call)) for call in ("openat", "close")},
         "PRLIMIT": str(seccomp.number("prlimit64")),
         "PREFIX": PREFIX,
     }

@@ -50,12 +50,16 @@ _STANDING_SECONDS = 10.0
 
 
 class ProgramStart(NamedTuple):
-    """The data for starting the program: it inherits the descriptors ``fds`` as 3, 4 and so on."""
+    """The data for starting the program: it inherits the descriptors ``fds`` as 3, 4 and so on.
+
+    ``user`` is the user and group ID under which it starts, without further groups; None for those of the supervisor.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: str
     fds: tuple[int, ...] = ()
+    user: int | None = None
 
 
 class SoftLimits(NamedTuple):
@@ -237,7 +241,8 @@ class BubblewrapSandbox(Sandbox):
             *(_opened(path, content) for path, content in bubblewrap.files(config.limits).items()),
         )
         self.held_fd = os.dup(self._block)
-        super().__init__(ProgramStart(bubblewrap.command(config), {"PATH": "/usr/bin:/bin"}, "/", fds), limits, level)
+        line, starts_as = bubblewrap.command(config), bubblewrap.starts_as(config)
+        super().__init__(ProgramStart(line, {"PATH": "/usr/bin:/bin"}, "/", fds, starts_as), limits, level)
         self.is_admitted = False
         self._freezer = group if group is not None and group.has_freezer else None
         self._account = group if group is not None and group.has_accounts else None

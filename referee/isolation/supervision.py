@@ -109,7 +109,7 @@ class Supervision:
 
         All these descriptors can be closed here afterwards.
         """
-        request = pack("spawn", index, start.argv, dict(start.env), start.cwd, len(start.fds), len(held))
+        request = pack("spawn", index, start.argv, dict(start.env), start.cwd, len(start.fds), len(held), start.user)
         self._send(request, [*standard, *start.fds, *held])
 
     def watch(self, index: int, watch: SoftLimits) -> None:

@@ -7,16 +7,15 @@ number of forks and sessions, becomes the supervisor's child when its parent end
 socket is closed when the referee is gone, also after SIGKILL. Then it kills all descendants and removes control groups and copies of
 submissions. A parent-death signal isn't enough, because it reaches only direct children.
 
-The keeper is the supervisor's parent and a subreaper too. It waits on a pipe from the referee and on one from the supervisor, and
-does nothing else while the supervisor works. If the supervisor is killed, the bots become the keeper's children, and the keeper cleans
-up. So if any one or any two of referee, supervisor and keeper are killed at once, the third leaves nothing behind. (The referee is a
-subreaper, too, for the case that the other two are killed.)
+The keeper is the supervisor's parent and a subreaper too. It waits for the ends of referee and supervisor. If the supervisor is killed, the
+bots become the keeper's children, and the keeper cleans up. So if any one or any two of referee, supervisor and keeper are killed at once,
+the third leaves nothing behind. (The referee is a subreaper, too, for the case that the other two are killed.)
 
 Requests come over the control socket, each four bytes of length and a marshalled tuple; descriptors come along in the order in which
 they are named. Reports go out as lines on descriptor 1, the first of them empty, when the supervisor is there::
 
-    <- ("spawn", index, argv, env, cwd, more, held)   with 3 descriptors for stdin, stdout and stderr, then ``more`` that the program
-                                         inherits as 3, 4, ..., then ``held`` that the supervisor keeps open
+    <- ("spawn", index, argv, env, cwd, more, held, user)   with 3 descriptors for stdin, stdout and stderr, ``more`` that the program has
+                                         as 3, 4, ..., and ``held`` that the supervisor keeps open; user: its ID, None for the supervisor's
     -> "INDEX pid N"  or  "INDEX error ERRNO"
     <- ("watch", index, memory bytes, processes, inodes)   caps that no kernel feature keeps here; 0 is none
     -> "INDEX exceeded N"                N: 0 memory, 1 processes, 2 files in the scratch space; the bot was killed
@@ -28,9 +27,8 @@ they are named. Reports go out as lines on descriptor 1, the first of them empty
                                          has changed anything in the supervisor, it exits
     <- ("end",)                          kill everything; the supervisor exits when it has no child left
 
-The keeper reads its own "clean" requests on descriptor 0. The referee sends them before it makes what they name, and "forget" when all
-that they name but the trees is gone. A bot's first process stays a zombie until the end, so that the kernel doesn't reuse the number of its
-process group while the referee may still signal it.
+The keeper reads its own "clean" requests on descriptor 0, sent before what they name is made, and "forget" when only the trees are left. A
+bot's first process stays a zombie, so that the kernel doesn't reuse the number of its process group while the referee may signal it.
 """
 
 from __future__ import annotations
@@ -57,13 +55,9 @@ _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, <linux/prctl.h>
 _SIGHUP, _SIGKILL, _SIGTERM, _SIGCONT = 1, 9, 15, 19 if sys.platform == "darwin" else 18
 #: The interval of checks for caps that the kernel doesn't enforce, in seconds; the share of time that checks may take; and the longest
 #: pause that results.
-_WATCH_SECONDS = 0.075
-_WATCH_SHARE = 0.04
-_LONGEST_PAUSE = 2.0
-#: Descriptors that a program inherits get numbers from 3 on. Received descriptors are moved to higher numbers.
-_FIRST_INHERITED, _LOWEST_KEPT = 3, 64
-_MOST_DESCRIPTORS = 253  # SCM_MAX_FD, <net/scm.h>
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_WATCH_SECONDS, _WATCH_SHARE, _LONGEST_PAUSE = 0.075, 0.04, 2.0
+#: Received descriptors are moved to numbers above those that a program inherits; and SCM_MAX_FD, <net/scm.h>.
+_LOWEST_KEPT, _MOST_DESCRIPTORS = 64, 253
 #: The lines of /proc/self/status that stay as they are while nobody interferes with a process.
 _LASTING = (b"TracerPid", b"Threads", b"SigBlk", b"SigIgn", b"SigCgt", b"Cpus_allowed:")
 #: SIGHUP, SIGINT, SIGPIPE, SIGTERM and SIGXFSZ: Python ignores some of them, and its child processes would inherit that.
@@ -80,6 +74,18 @@ def become_subreaper(*, on: bool = True) -> bool:
         return bool(_libc[0].prctl(_SUBREAPER, int(on), 0, 0, 0) == 0)
     except (OSError, AttributeError, ImportError):
         return False
+
+
+def become(user: int, groups: list[int]) -> None:
+    """Let the programs that root starts next run as a user, or as root again.
+
+    Root's saved ID is this process's way back. A program has none: the kernel sets its saved IDs to its user's when it starts, and takes all
+    rights. No other process has that user's ID, so none can act on this one meanwhile.
+    """
+    os.setresuid(-1, 0, 0)
+    os.setgroups(groups)
+    os.setresgid(user, user, 0)
+    os.setresuid(user, user, 0)
 
 
 def children(pid: int) -> list[int]:
@@ -114,11 +120,9 @@ def send_signal(pid: int, number: int) -> bool:
 
 
 def sweep(writes: Iterable[tuple[str, str]] = ()) -> None:
-    """Kill and reap every process below this one; ``writes`` are (path, text) that let killed processes die where they are frozen.
-
-    Only children are examined: their own children come here when they end. The kernel kills a whole process group in one operation, so
-    this also catches a program that forks and exits as fast as it can.
-    """
+    """Kill and reap every process below this one; ``writes`` are (path, text) that let killed processes die where they are frozen."""
+    # Only children are examined: their own children come here when they end. The kernel kills a whole process group in one operation, so
+    # this also catches a program that forks and exits as fast as it can.
     me, own = os.getpid(), os.getpgid(0)
     while True:
         found = children(me)
@@ -163,8 +167,7 @@ def remove(cleanings: Sequence[Cleaning]) -> None:
     """Remove the match's control groups, which stay busy for a moment after the last process, and its copies."""
     folders = [folder for _, folders, _ in cleanings for folder in folders]
     for _ in range(500):
-        folders = [folder for folder in folders if not attempt(os.rmdir, folder) and os.path.exists(folder)]
-        if not folders:
+        if not (folders := [folder for folder in folders if not attempt(os.rmdir, folder) and os.path.exists(folder)]):
             break
         select.select([], [], [], 0.002)
     for tree in [tree for _, _, trees in cleanings for tree in trees]:
@@ -213,7 +216,7 @@ def share_of_memory(pid: int) -> int:
 def resident_memory(pid: int) -> int:
     """Return the memory of a process in bytes; shared pages count fully (RSS). It is never less than PSS and much cheaper to read."""
     fields = read(f"/proc/{pid}/statm").split()
-    return int(fields[1]) * _PAGE_BYTES if fields else 0
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if fields else 0
 
 
 def is_over_memory(pids: list[int], most: int) -> bool:
@@ -222,10 +225,7 @@ def is_over_memory(pids: list[int], most: int) -> bool:
 
 
 def count_inodes(pids: list[int]) -> int:
-    """Return the number of files in a sandbox's scratch folders, as seen through the first process that can be read.
-
-    Return 0 while the sandbox is being built, because it still shows the host's folders.
-    """
+    """Return the number of files in a sandbox's scratch folders, through a process that can be read; 0 while they are still the host's."""
     for pid in pids:
         count = 0
         try:
@@ -252,7 +252,7 @@ class Supervisor:
     """The supervisor's own state: its bots by index, and what it watches."""
 
     def __init__(self, control: int) -> None:
-        self.control = _socket.socket(fileno=control)
+        self.control, self.groups = _socket.socket(fileno=control), os.getgroups()
         self.descriptors: list[int] = []
         self.held: list[int] = []
         self.pids: dict[int, int] = {}
@@ -320,7 +320,7 @@ class Supervisor:
         return True
 
     def take_requests(self) -> bool:
-        """Read and carry out requests; False at the end of them."""
+        """Read and carry out requests; False at the end of them, or if there is no data because the referee is gone."""
         try:
             data, ancillary, _, _ = self.control.recvmsg(1 << 20, _socket.CMSG_SPACE(4 * _MOST_DESCRIPTORS))
         except ConnectionError:
@@ -335,7 +335,6 @@ class Supervisor:
             if request[0] == "end" or (request[0] == "renew" and not self.renew()):
                 return False
             self.serve_request(*request)
-        # No data: the referee is gone.
         return bool(data)
 
     def serve_request(self, kind: str, *parts: Any) -> None:
@@ -356,27 +355,29 @@ class Supervisor:
             if pid is None or index in self.reported:
                 continue
             below = descendants(pid)
-            is_large = bool(memory) and is_over_memory([pid, *below], memory)
-            over = [is_large, bool(processes) and len(below) + 1 > processes, bool(inodes) and count_inodes(below) > inodes]
+            over = [bool(memory) and is_over_memory([pid, *below], memory), 0 < processes <= len(below), 0 < inodes < count_inodes(below)]
             if any(over):
                 del self.watches[index]
                 _tell(index, "exceeded", over.index(True))
                 for found in (*below, pid, -pid):
                     send_signal(found, _SIGKILL)
 
-    def spawn(self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, more: int, held: int) -> None:
+    def spawn(self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, more: int, held: int, user: int | None) -> None:
         """Start a bot in a session and process group of its own. The last ``held`` of its descriptors are kept open here."""
         given, self.descriptors = self.descriptors[: 3 + more], self.descriptors[3 + more :]
         self.held, self.descriptors = self.held + self.descriptors[:held], self.descriptors[held:]
-        numbers = (0, 1, 2, *range(_FIRST_INHERITED, _FIRST_INHERITED + more))
-        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for fd, number in zip(given, numbers, strict=True)]
+        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for fd, number in zip(given, range(3 + more), strict=True)]
         try:
             os.chdir(cwd)
+            if user is not None:
+                become(user, [])
             pid = os.posix_spawn(argv[0], argv, env, file_actions=actions, setsid=True, setsigdef=_SIGNALS_TO_RESET)
         except OSError as error:
             _tell(index, "error", error.errno or 0)
             return
         finally:
+            if user is not None:
+                become(0, self.groups)
             os.chdir("/")
             for fd in given:
                 os.close(fd)
@@ -415,9 +416,7 @@ class Keeper:
     """The keeper's own state: what to clean up if nothing else can."""
 
     def __init__(self, supervisor: int, alive: int) -> None:
-        self.supervisor = supervisor
-        #: Reads as closed when the supervisor has ended.
-        self.alive = alive
+        self.supervisor, self.alive = supervisor, alive  # the latter reads as closed when the supervisor has ended
         self.notes = b""
         self.cleanings: list[Cleaning] = []
         self.has_referee = True
@@ -479,7 +478,7 @@ def main() -> None:
     os.set_inheritable(control, False)
     for number in (_SIGHUP, _SIGTERM):
         _signal.signal(number, _signal.SIG_IGN)
-    # Do this before the first bot starts. Otherwise processes left behind earlier would go to the referee and outlive it.
+    # Before the first bot starts, or processes left behind earlier would go to the referee and outlive it.
     become_subreaper()
     alive, held = os.pipe()
     supervisor = os.fork()

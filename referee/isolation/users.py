@@ -7,6 +7,7 @@ import grp
 import pwd
 import random
 import socket
+from functools import cache
 
 #: Above ordinary accounts, below what distributions and service managers give out, inside what containers map.
 FIRST, LAST = 58_000, 58_999
@@ -25,12 +26,7 @@ class UserNumber:
         count = LAST - FIRST + 1
         begin = random.randrange(count) if is_spread else 0  # noqa: S311 - no secret
         for number in (FIRST + (begin + step) % count for step in range(count)):
-            with contextlib.suppress(KeyError):
-                pwd.getpwuid(number)
-                continue
-            with contextlib.suppress(KeyError):
-                # The number is the bot's group, too.
-                grp.getgrgid(number)
+            if _is_of_account(number):
                 continue
             claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             try:
@@ -45,3 +41,16 @@ class UserNumber:
     def release(self) -> None:
         """Release the user ID; its processes must be gone."""
         self._claim.close()
+
+
+@cache
+def _is_of_account(number: int) -> bool:
+    """True if the machine has a user or a group of this number. A search takes a millisecond, so a process searches once."""
+    with contextlib.suppress(KeyError):
+        pwd.getpwuid(number)
+        return True
+    with contextlib.suppress(KeyError):
+        # The number is the bot's group, too.
+        grp.getgrgid(number)
+        return True
+    return False

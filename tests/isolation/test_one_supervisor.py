@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from conftest import play_match
-from sandboxes import HOSTILE, INTRUDERS, UNHURRIED, Planted, census, command_of, intrude, missing, need
+from sandboxes import HOSTILE, INTRUDERS, UNHURRIED, USER, Planted, census, command_of, intrude, missing, need
 from victims import KILLS, Victim
 
 from referee import games
 from referee.errors import MatchVoid
 from referee.isolation import bubblewrap
 from referee.isolation.level import Isolation
+from referee.isolation.sandbox import ProgramStart
 from referee.isolation.supervision import Supervision, SupervisionReserve, pack
 from referee.match.events import Listener, StepTaken
 from referee.match.loop import Entrant, Match
@@ -70,6 +71,28 @@ def test_matches_share_a_supervisor_and_leave_nothing(isolation: Isolation, plan
     reserve.close()
     psutil.wait_procs(first, timeout=60)
     assert census() == empty
+
+
+def test_a_program_of_another_user_has_no_way_back_and_the_supervisor_has() -> None:
+    need(os.geteuid() == 0, "only root starts programs as other users")
+    supervision = Supervision()
+    try:
+        assert supervision.wait_until_ready()
+        statuses = []
+        for index, user in enumerate((USER, None)):
+            read, write = os.pipe()
+            start = ProgramStart(("/bin/cat", "/proc/self/status"), {}, "/", user=user)
+            supervision.spawn(index, start, (write, write, write))
+            os.close(write)
+            with open(read) as out:
+                statuses.append(dict(line.rstrip("\n").split(":\t", 1) for line in out if ":\t" in line))
+    finally:
+        supervision.end()
+        supervision.close(is_ended=True)
+    one, other = ({name: status[name].split() for name in ("Uid", "Gid", "Groups", "CapPrm", "CapEff")} for status in statuses)
+    assert one == {"Uid": 4 * [str(USER)], "Gid": 4 * [str(USER)], "Groups": [], "CapPrm": ["0" * 16], "CapEff": ["0" * 16]}
+    assert other["Uid"] == other["Gid"] == 4 * ["0"]
+    assert other["Groups"] == [str(group) for group in sorted(os.getgroups())]
 
 
 @pytest.mark.parametrize(("victim", "number"), [(0, signal.SIGKILL), (1, signal.SIGKILL), (0, signal.SIGSTOP)])
