@@ -34,11 +34,14 @@ class Cores:
 
     def _claim(self, count: int) -> None:
         taken: list[int] = []
+        folder = _folder()
+        if folder is None:
+            return
         # Start with the last core: on most machines the first cores are the busiest.
         for core in sorted(self._before, reverse=True):
             if len(taken) == count:
                 break
-            lock = _lock(core)
+            lock = _lock(folder, core)
             if lock >= 0:
                 self._locks.append(lock)
                 taken.append(core)
@@ -76,14 +79,16 @@ class Cores:
 def _folder() -> str | None:
     """Return a folder for locks that belongs to this user, or None. In a shared folder any user could claim every core."""
     name = f"referee-cores-{os.geteuid()}"
-    for base in (tempfile.gettempdir(), os.environ.get("XDG_RUNTIME_DIR", ""), cache.folder()):
+    for find in (tempfile.gettempdir, lambda: os.environ.get("XDG_RUNTIME_DIR", ""), cache.folder):
+        base = find()
         if not os.path.isabs(base):
             continue
         path = os.path.join(base, name)
         try:
-            os.makedirs(base, exist_ok=True)
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(path, 0o700)
+            if not os.path.lexists(path):
+                os.makedirs(base, exist_ok=True)
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(path, 0o700)
             facts = os.lstat(path)
         except OSError:
             continue
@@ -93,11 +98,8 @@ def _folder() -> str | None:
     return None
 
 
-def _lock(core: int) -> int:
+def _lock(folder: str, core: int) -> int:
     """An open, locked descriptor for a core, or -1 if another match has it or no lock can be made."""
-    folder = _folder()
-    if folder is None:
-        return -1
     try:
         fd = os.open(os.path.join(folder, f"core-{core}"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError:

@@ -68,6 +68,7 @@ class BotProcess:
         self.aside = math.inf
         self.billed = 0.0
         self._seen: tuple[float, float] | None = None
+        self._own_files: OwnFiles | None = None
         #: The highest reading of its processor time so far, and the processor time of its last answer, in seconds.
         self.used_before = self.last_used = 0.0
         #: Where there is no account: the last reading of its first process, and how many answers since all processes were read.
@@ -139,9 +140,10 @@ class BotProcess:
 
     def own_files(self) -> OwnFiles:
         """The files of its program, with the paths that its author knows."""
-        return (
-            own_files(self.program, is_sandbox=self.sandbox.is_sandbox, home=self.sandbox.home) if self.program is not None else OwnFiles()
-        )
+        if self._own_files is None:
+            program, sandbox = self.program, self.sandbox
+            self._own_files = OwnFiles() if program is None else own_files(program, is_sandbox=sandbox.is_sandbox, home=sandbox.home)
+        return self._own_files
 
 
 class ProcessPlayer:
@@ -262,9 +264,9 @@ class BotProcesses:
         player = self.players[seat] = ProcessPlayer(seat, program.label, log, pipes, BotProcess(program, sandbox))
         if program.home:
             # Leagues and gradings publish logs and replays, without folders of this machine.
-            log.rename_files(player.process.own_files().published)
+            log.rename_files(lambda data: player.process.own_files().published(data))
         elif sandbox.is_sandbox:
-            log.rename_files(player.process.own_files().named_bytes)
+            log.rename_files(lambda data: player.process.own_files().named_bytes(data))
         self._order.append(player)
         held = (sandbox.held_fd,) if sandbox.held_fd >= 0 else ()
         supervision.spawn(index, sandbox.start, theirs, held)
