@@ -1,10 +1,10 @@
 """Compares a match of the referee with a tournament of fastchess: microseconds a question, between instant C programs.
 
-python benchmarks/fastchess.py FASTCHESS [--rounds 9] [--steps 10000] [--games 200] [--isolation none,strict] [--json]
+python benchmarks/fastchess.py FASTCHESS [--rounds 9] [--steps 10000] [--games 200] [--isolation none,strict] [--json] [--against FILE]
 
 FASTCHESS is the path of a fastchess binary (https://github.com/Disservin/fastchess). A C compiler is needed, too. Every process of both sides
 runs on the same core, one game at a time. In every round fastchess and all kinds of matches run one after the other, so that a busy machine
-slows all of them. `x fastchess` is the median of each round's ratio. Budget: 0.8.
+slows all of them. The floor is a question of fastchess. Budget: 0.8. Medians of fewer than 7 rounds mean little.
 
 - fastchess: two engines play one fixed game of 120 plies again and again. They answer at once, and note the time of the first and of the last
   question of a game. A question costs the slope between the span of 2 games and that of --games games. So the start and the end of fastchess
@@ -27,10 +27,11 @@ import struct
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from harness import Figure, machine, number
+from harness import Figure, alternate, number, run
 from matches import Stopwatch
 
 from referee.errors import RefereeError
@@ -312,41 +313,8 @@ class Matches:
         return stopwatch.seconds / questions * 1e6
 
 
-def measure(fastchess: Fastchess, kinds: list[Matches], options: argparse.Namespace) -> list[Figure]:
-    """Run everything once, then measure it in rounds."""
-    fastchess.tournament(FEW_GAMES)
-    for kind in kinds:
-        kind.question(min(options.steps, 1_000))
-    for note in dict.fromkeys(note for kind in kinds for note in kind.notes):
-        print(f"fastchess.py: {note}", file=sys.stderr)
-    floors: list[float] = []
-    values: list[list[float]] = [[] for _ in kinds]
-    for number in range(options.rounds):
-        print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
-        floors.append(fastchess.question(options.games))
-        for kind, found in zip(kinds, values, strict=True):
-            found.append(kind.question(options.steps))
-    return [Figure(kind.name, "us", found, floors, "ratio", BUDGET) for kind, found in zip(kinds, values, strict=True)]
-
-
-def shown(figures: list[Figure], heading: str) -> None:
-    """Print the table."""
-    print(heading)
-    print(f"{'a question, us':<24}{'referee':>10}{'fastchess':>11}{'x fastchess':>13}")
-    for figure in figures:
-        met = "met" if figure.is_met else "MISSED"
-        print(f"{figure.name:<24}{figure.value:>10.1f}{figure.floor:>11.1f}{figure.measured:>13.2f}   <= {BUDGET:g}: {met}")
-
-
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("fastchess", metavar="FASTCHESS", help="path of the binary")
-    parser.add_argument("--rounds", type=number(1), default=9, help="measurements of each figure; the median of at least 7 counts")
-    parser.add_argument("--steps", type=number(100, 2), default=10_000, help="steps of each match")
-    parser.add_argument("--games", type=number(FEW_GAMES + 2, 2), default=200, help="games of the longer tournament")
-    parser.add_argument("--isolation", default="none,strict", help="levels of isolation, separated by commas")
-    parser.add_argument("--json", action="store_true", help="print the figures of all rounds as JSON")
-    options = parser.parse_args(arguments)
+def everything(options: argparse.Namespace) -> list[Figure]:
+    """The figures of all kinds of matches beside fastchess, all on one core."""
     if not hasattr(os, "sched_setaffinity"):
         refuse("this system can't keep processes on a core, so that nothing can be compared here.")
     binary = Path(options.fastchess).absolute()
@@ -357,8 +325,6 @@ def main(arguments: list[str] | None = None) -> None:
     levels = list(dict.fromkeys(options.isolation.split(",")))
     if not set(levels) <= set(LEVELS):
         refuse(f"--isolation is {escape(options.isolation, 100)}, but must be {', '.join(LEVELS)} or several of them, separated by commas.")
-    if options.rounds < 7:
-        print("fastchess.py: medians of fewer than 7 rounds mean little.", file=sys.stderr)
     before = os.sched_getaffinity(0)
     # Matches that are started elsewhere keep off a claimed core.
     cores = Cores(1)
@@ -372,29 +338,31 @@ def main(arguments: list[str] | None = None) -> None:
             folder = Path(place)
             bot = compiled(folder, "bot", BOT)
             fastchess = Fastchess(str(binary), compiled(folder, "engine", ENGINE, MOVES=" ".join(LINE), COUNTERS=COUNTERS), folder)
-            kinds = [Matches(bot, level, clock, folder) for level in levels for clock in (WALL, CPU)]
-            version = fastchess.version()
-            figures = measure(fastchess, kinds, options)
-    except RefereeError as error:
-        print(f"fastchess.py: {error}", file=sys.stderr)
-        raise SystemExit(error.exit_code) from None
+            print(f"{fastchess.version()}, all on core {core}", file=sys.stderr)
+            return measure(fastchess, [Matches(bot, level, clock, folder) for level in levels for clock in (WALL, CPU)], options)
     finally:
         cores.release()
         os.sched_setaffinity(0, before)
-    played = {"questions": options.steps * 3 // 2, "fastchess_questions": (options.games - FEW_GAMES) * len(LINE)}
-    if options.json:
-        facts = {"machine": machine(), "fastchess": version, "rounds": options.rounds, **played}
-        print(json.dumps({**facts, "figures": [figure.to_json() for figure in figures]}))
-        return
-    shown(
-        figures,
-        f"{version}, rounds: {options.rounds}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, all on core {core}; "
-        f"{played['questions']:,} questions a match, {played['fastchess_questions']:,} of fastchess",
-    )
+
+
+def measure(fastchess: Fastchess, kinds: list[Matches], options: argparse.Namespace) -> list[Figure]:
+    """Run everything once, then measure it in rounds."""
+    fastchess.tournament(FEW_GAMES)
+    for kind in kinds:
+        kind.question(min(options.steps, 1_000))
+    for note in dict.fromkeys(note for kind in kinds for note in kind.notes):
+        print(f"fastchess.py: {note}", file=sys.stderr)
+    measures = [partial(fastchess.question, options.games), *(partial(kind.question, options.steps) for kind in kinds)]
+    floors, *values = alternate(options.rounds, *measures)
+    return [Figure(kind.name, "us", found, floors, "ratio", BUDGET) for kind, found in zip(kinds, values, strict=True)]
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this benchmark."""
+    parser.add_argument("fastchess", metavar="FASTCHESS", help="path of the binary")
+    parser.add_argument("--games", type=number(FEW_GAMES + 2, 2), default=200, help="games of the longer tournament")
+    parser.add_argument("--isolation", default="none,strict", help="levels of isolation, separated by commas")
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
+    run(__doc__, everything, add, rounds=9)

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from hard_preys import PREYS, RULES, example, steps
 
 from example_bots import BOTS
 from example_bots.ladder import BEGIN, END, README, RUNGS, SHARE, STARTS, Result, Rung, climb, row
-
-ROOT = Path(__file__).parents[1]
-
-
-def opponents() -> Any:
-    """The benchmark with the preys that are hard to catch."""
-    spec = importlib.util.spec_from_file_location("opponents", ROOT / "benchmarks" / "opponents.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["opponents"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-OPPONENTS = opponents()
 
 
 def test_each_rung_names_two_bots_of_its_seat_and_stands_on_the_one_below() -> None:
@@ -65,14 +47,14 @@ def test_the_upper_bot_of_a_rung_wins_three_quarters_of_the_points(rung: Rung, t
 
 @pytest.mark.slow
 def test_the_trapper_catches_a_prey_that_stays_behind_it() -> None:
-    hunter = OPPONENTS.example("trapper", "hunter")
-    assert OPPONENTS.steps(hunter, OPPONENTS.PREYS["shadow"], "classic", cooldown=30, max_walls=3) is not None
+    hunter = example("trapper", "hunter")
+    assert steps(hunter, PREYS["shadow"], "classic", cooldown=30, max_walls=3) is not None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rules", OPPONENTS.RULES)
-@pytest.mark.parametrize("prey", OPPONENTS.PREYS)
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("prey", PREYS)
 def test_the_trapper_catches_every_opponent_in_the_hardest_settings(prey: str, rules: str) -> None:
-    hunter = OPPONENTS.example("trapper", "hunter")
+    hunter = example("trapper", "hunter")
     for cooldown in (1, 100):
-        assert OPPONENTS.steps(hunter, OPPONENTS.PREYS[prey], rules, cooldown, max_walls=3) is not None
+        assert steps(hunter, PREYS[prey], rules, cooldown, max_walls=3) is not None

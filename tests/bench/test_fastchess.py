@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
-import json
 import re
 import shutil
 import sys
@@ -77,6 +77,10 @@ def stand_in(folder: Path, plies: int, status: int = 0) -> Path:
     path.write_text(STAND_IN.format(python=sys.executable, games=str(folder / "games"), plies=plies, status=status))
     path.chmod(0o755)
     return path
+
+
+def options(binary: str | Path, **given: object) -> argparse.Namespace:
+    return argparse.Namespace(**{"fastchess": binary, "rounds": 1, "games": 4, "steps": 200, "isolation": "none", **given})
 
 
 def refused(capsys: pytest.CaptureFixture[str], action: Any, *arguments: Any) -> str:
@@ -185,7 +189,7 @@ def test_more_games_must_take_longer(
 def test_a_path_of_no_program_is_refused(script: Any, name: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "text").write_text("text")
     path = str(tmp_path / name)
-    assert refused(capsys, script.main, [path]) == told.format(path)
+    assert refused(capsys, script.everything, options(path)) == told.format(path)
 
 
 def test_what_else_is_missing_is_said(
@@ -195,7 +199,7 @@ def test_what_else_is_missing_is_said(
     (tmp_path / "junk").chmod(0o755)
     told = refused(capsys, script.Fastchess(str(tmp_path / "junk"), tmp_path, tmp_path).version)
     assert told == f"{tmp_path}/junk can't be run: Exec format error. Give the path of a fastchess binary for this machine."
-    told = refused(capsys, script.main, [str(tmp_path / "junk"), "--isolation", "none,strong"])
+    told = refused(capsys, script.everything, options(tmp_path / "junk", isolation="none,strong"))
     assert told == "--isolation is none,strong, but must be none, limits, strict or several of them, separated by commas."
     need(shutil.which("gcc") is not None, "gcc is missing")
     assert "could not compile the program wrong of this benchmark: wrong.c:" in refused(
@@ -209,18 +213,11 @@ def test_what_else_is_missing_is_said(
 @pytest.mark.alone
 def test_a_whole_run_gives_a_ratio_for_each_kind_of_match(script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     need(shutil.which("gcc") is not None, "gcc is missing")
-    run = [str(stand_in(tmp_path, len(script.LINE))), "--rounds", "1", "--games", "4", "--steps", "200", "--isolation", "none"]
-    script.main([*run, "--json"])
-    found = json.loads(capsys.readouterr().out)
-    assert (found["fastchess"], found["rounds"], found["questions"], found["fastchess_questions"]) == ("stand-in 1.0", 1, 300, 240)
-    assert [figure["name"] for figure in found["figures"]] == ["none, wall clock", "none, cpu clock"]
-    for figure in found["figures"]:
-        assert figure["measured"] == figure["values"][0] / figure["floors"][0] > 0
-        assert figure["met"] == (figure["measured"] <= figure["budget"] == 0.8)
+    figures = script.everything(options(stand_in(tmp_path, len(script.LINE))))
+    assert [figure.name for figure in figures] == ["none, wall clock", "none, cpu clock"]
+    for figure in figures:
+        assert figure.measured == figure.values[0] / figure.floors[0] > 0
+        assert (figure.compared, figure.budget) == ("ratio", 0.8)
     # Two games to try the binary, then two and four that are measured.
     assert len((tmp_path / "games").read_text().splitlines()) == 8
-    script.main(run)
-    out, err = capsys.readouterr()
-    assert out.startswith("stand-in 1.0, rounds: 1, load ")
-    assert re.search(r"\nnone, cpu clock +[\d.]+ +[\d.]+ +[\d.]+   <= 0.8: (met|MISSED)\n", out)
-    assert "medians of fewer than 7 rounds mean little" in err
+    assert "stand-in 1.0, all on core " in capsys.readouterr().err

@@ -1,18 +1,6 @@
-"""Plays hunters against preys that are hard to catch, over many settings, and prints the steps until capture.
-
-python benchmarks/opponents.py [--hunter trapper] [--rules diagonal] [--cooldowns 1,10,30,100] [--max-walls 3,6,12,50]
-
-The four preys here and the example prey `evader` escape most hunters in at least some settings. Each row is a prey. Each cell lists the
-steps for one cooldown, for each limit on walls; `-` means no capture within --max-steps.
-"""
+"""Preys of Evasion that are hard to catch: these four and the example preys `evader` and `shadow` escape most hunters in some settings."""
 
 from __future__ import annotations
-
-import argparse
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from example_bots import BOTS
 from example_bots.table import bot_class
@@ -21,8 +9,6 @@ from sdk.testing import play
 
 Way = tuple[int, int]
 WAYS = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
-COOLDOWNS = (1, 10, 30, 100)
-MAX_WALLS = (3, 6, 12, 50)
 RULES = ("classic", "diagonal")
 
 
@@ -123,34 +109,3 @@ def steps(hunter: type, prey: type[PreyBot], rules: str, cooldown: int, max_wall
     """The steps until capture from the standard start, or None."""
     played = play(hunter, prey, rules=rules, cooldown=cooldown, max_walls=max_walls, max_steps=max_steps)
     return played.outcome.scores["hunter"]  # type: ignore[return-value] # a score of Evasion is a number of steps or None
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split(",")))
-
-
-def main() -> None:
-    """Print a table for each rule set."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hunter", default="trapper")
-    parser.add_argument("--rules", action="append", choices=RULES)
-    parser.add_argument("--prey", action="append", choices=PREYS)
-    parser.add_argument("--cooldowns", type=numbers, default=COOLDOWNS)
-    parser.add_argument("--max-walls", type=numbers, default=MAX_WALLS)
-    parser.add_argument("--max-steps", type=int, default=3_000)
-    given = parser.parse_args()
-    hunter: type = example(given.hunter, "hunter")
-    for rules in given.rules or RULES:
-        print(f"| `{rules}` | caught | sum | {' | '.join(f'N = {cooldown}' for cooldown in given.cooldowns)} |")
-        print("|---" * (len(given.cooldowns) + 3) + "|")
-        for name in given.prey or PREYS:
-            rows = [[steps(hunter, PREYS[name], rules, n, m, given.max_steps) for m in given.max_walls] for n in given.cooldowns]
-            cells = [", ".join("-" if count is None else f"{count:,}" for count in row) for row in rows]
-            counts = [count for row in rows for count in row]
-            caught = sum(count is not None for count in counts)
-            total = sum(given.max_steps if count is None else count for count in counts)
-            print(f"| {name} | {caught} of {len(counts)} | {total:,} | {' | '.join(cells)} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
