@@ -57,7 +57,7 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
         teams=teams,
         starts=config.StartList(0, family.starts(arena.config.game, rubric, test)),
     )
-    check_new(league, folder)
+    check_new(folder)
     with closing(begin(league, folder)):
         pass
     path = reveal.reveal(rubric, folder)

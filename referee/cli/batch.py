@@ -142,7 +142,7 @@ def play_series(wanted: Request, lineup: Mapping[str, str], games: int, show: Sh
                 played, pages = run_match(one, lineup, quiet=is_quiet, show=shown, place=place)
                 assert pages is not None
                 place = None
-                found.append(game_of(number, start, seed, Result(played)))
+                found.append(game_of(number, start, seed, Result(played), played.replay))
                 if not is_quiet:
                     say(found[-1].text)
                 if not played.result.started:

@@ -77,7 +77,7 @@ def run(
 
     found = config.load(file)
     folder = out if out is not None else _FOLDER / file_name(found.name)
-    check_new(found, folder, database)
+    check_new(folder, database)
     schedule, hosts = Schedule(found, found.teams), HostNotes()
     _check_roles(schedule, schedule.teams.values(), workers)
     # The workers come first: without them there is no league.

@@ -116,6 +116,8 @@ def from_json(data: Mapping[str, Any]) -> League:
     try:
         own = dict(data)
         form, listed = dict(own.pop("format")), own.pop("starts")
+        if form["kind"] not in FORMATS:
+            raise ValueError(f"the format {form['kind']!r:.60}")
         return League(
             format=Format(**{**form, "champions": tuple(form["champions"])}),
             variants=tuple(Variant(**variant) for variant in own.pop("variants")),

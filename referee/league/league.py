@@ -295,23 +295,22 @@ class OpenLeague:
         return schedule.bracket(self.schedule.plan, results) if self.schedule.plan.format == config.ELIMINATION else []
 
 
-def check_new(league: config.League, folder: Path, database: str | None = None) -> None:
-    """Raise UsageError if a folder has a league already, or if the plan can't be carried out. It begins nothing."""
+def check_new(folder: Path, database: str | None = None) -> None:
+    """Raise UsageError if a folder has a league already. It begins nothing."""
     told = address.read(folder)
     if (told is not None and told.url != database) or (database is not None and (folder / FILE).exists()):
         raise UsageError(_there(str(folder), folder))
-    schedule.check(Schedule(league, league.teams).plan)
     if database is None and (folder / FILE).exists():
         with Store.open(folder, create=True) as store:
             _check_free(store, folder)
 
 
 def begin(league: config.League, folder: Path, database: str | None = None) -> OpenLeague:
-    """Begin a league in a folder. UsageError if there is one already, or if the plan can't be carried out.
+    """Begin a league in a folder. UsageError if there is one already.
 
     A league that was killed before its first line was stored is begun again.
     """
-    check_new(league, folder, database)
+    check_new(folder, database)
     if database is None:
         _make(folder)
     store = Store.open(folder, database, create=True)

@@ -195,19 +195,7 @@ def _game(task: MatchTask, record: MatchRecord, start: MatchStart, folder: Path,
     made = replay_path(folder / "matches", task.key)
     replay = folder / f"{task.duel + 1:0{len(str(games))}}{''.join(made.suffixes[-3:])}"
     made.replace(replay)
-    return ManyGame(
-        task.duel,
-        start.settings,
-        task.seed,
-        record.winner,
-        record.reason,
-        record.text,
-        record.scores,
-        record.steps,
-        record.faults,
-        record.seconds,
-        replay,
-    )
+    return game_of(task.duel, start, task.seed, record, replay)
 
 
 def _in_this_process(
@@ -219,7 +207,7 @@ def _in_this_process(
         result = matches.Result(matches.run(one_of_many(request, folder, number, games, start, seed), lineup))
         if progress is not None:
             progress(number + 1, games)
-        yield game_of(number, start, seed, result)
+        yield game_of(number, start, seed, result, result.replay)
 
 
 def one_of_many(request: MatchRequest, folder: Path, number: int, games: int, start: MatchStart, seed: int) -> MatchRequest:
@@ -229,8 +217,8 @@ def one_of_many(request: MatchRequest, folder: Path, number: int, games: int, st
     return request._replace(settings=settings, seed=seed, out=str(folder / f"{number + 1:0{len(str(games))}}"))
 
 
-def game_of(number: int, start: MatchStart, seed: int, result: matches.Result) -> ManyGame:
-    """Return a game that was played in this process."""
+def game_of(number: int, start: MatchStart, seed: int, result: matches.Result | MatchRecord, replay: Path) -> ManyGame:
+    """Return a game that has ended, with its result and its replay."""
     return ManyGame(
         number,
         start.settings,
@@ -242,7 +230,7 @@ def game_of(number: int, start: MatchStart, seed: int, result: matches.Result) -
         result.steps,
         result.faults,
         result.seconds,
-        result.replay,
+        replay,
     )
 
 

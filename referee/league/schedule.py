@@ -39,8 +39,7 @@ class FixturePlan(NamedTuple):
     """Everything that decides the fixtures, besides results.
 
     ``teams`` are those of the beginning, best seed first; ``added`` those that joined after the first match, in the order of joining.
-    ``rounds`` is for swiss and tables, ``table_size`` for tables, ``champions`` for gauntlet (none: the first team), ``is_drawn`` for elimination: the places of
-    the bracket are drawn instead of seeded by order. ``duels_each`` is the number of duels of a fixture: starts x variants x repetitions.
+    ``rounds`` is for swiss and tables, ``table_size`` for tables, ``champions`` for gauntlet (none: the first team). ``duels_each`` is the number of duels of a fixture: starts x variants x repetitions.
     All draws are derived from ``secret``.
     """
 
@@ -50,7 +49,6 @@ class FixturePlan(NamedTuple):
     rounds: int | None = None
     table_size: int | None = None
     champions: tuple[str, ...] = ()
-    is_drawn: bool = False
     duels_each: int = 1
     secret: bytes = b""
 
@@ -58,33 +56,6 @@ class FixturePlan(NamedTuple):
     def everybody(self) -> tuple[str, ...]:
         """All teams: those of the beginning, then the added ones."""
         return self.teams + self.added
-
-
-def check(plan: FixturePlan) -> None:
-    """Raise UsageError, with a sentence for the user, if a plan can't be carried out."""
-    if plan.format not in FORMATS:
-        from difflib import get_close_matches
-
-        near = get_close_matches(str(plan.format).lower(), FORMATS, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(FORMATS)}."
-        raise UsageError(f"There is no format {plan.format!r:.60}; {hint}")
-    _check_teams(plan)
-    if plan.rounds is not None and plan.format not in {"swiss", "tables"}:
-        raise UsageError(f"rounds is for the formats swiss and tables; a league by {plan.format} has as many rounds as it needs.")
-    if plan.table_size is not None and plan.format != "tables":
-        raise UsageError(f"table_size is for the format tables, not for {plan.format}.")
-    if plan.is_drawn and plan.format != "elimination":
-        raise UsageError(f"Only the places of an elimination can be drawn, not those of the format {plan.format}.")
-    if plan.rounds is not None and plan.rounds < 1:
-        raise UsageError(f"rounds is {plan.rounds}, but must be 1 or more.")
-    if plan.duels_each < 1:
-        raise UsageError(f"A fixture has {plan.duels_each} duels, but must have 1 or more.")
-    if plan.format == "gauntlet":
-        _check_gauntlet(plan)
-    elif plan.format == "swiss":
-        _check_swiss(plan)
-    elif plan.format == "tables":
-        _check_tables(plan)
 
 
 def round_count(plan: FixturePlan) -> int | None:
@@ -143,10 +114,9 @@ def known_fixtures(plan: FixturePlan, results: Collection[DuelResult] = ()) -> t
     """Return all fixtures that are known now, from the first round on; one of a single team is a bye.
 
     In a Swiss league and in an elimination, these are the completed rounds and the one that is being played. A round is complete if each
-    of its duels has a result; that of a duel that will not be played has no points. Raises UsageError if the plan can't be carried out, or
-    if the results belong to another schedule.
+    of its duels has a result; that of a duel that will not be played has no points. Raises UsageError if the results belong to another
+    schedule.
     """
-    check(plan)
     if plan.format in ROUND_BY_ROUND:
         return _round_by_round(plan, results)
     if plan.format == "tables":
@@ -157,11 +127,6 @@ def known_fixtures(plan: FixturePlan, results: Collection[DuelResult] = ()) -> t
         first = found[-1].round + 1
         found += [Fixture(first + later, (opponent, team)) for later, opponent in enumerate(opponents)]
     return tuple(found)
-
-
-def is_complete(plan: FixturePlan, results: Collection[DuelResult]) -> bool:
-    """True if every duel of the league has a result."""
-    return len({result.duel.number for result in results}) >= duel_count(plan)
 
 
 def duels(fixtures: Iterable[Fixture], starts: int = 1, variants: int = 1, repeat: int = 1) -> Iterator[Duel]:
@@ -201,7 +166,7 @@ class BracketLine(NamedTuple):
 def bracket(plan: FixturePlan, results: Collection[DuelResult]) -> list[BracketLine]:
     """Return the fixtures of an elimination that are known after these results, round by round."""
     by_fixture = _by_fixture(results)
-    seeds = {team: seed for seed, team in enumerate(_seeds(plan))}
+    seeds = {team: seed for seed, team in enumerate(plan.teams)}
     found = []
     for fixture in known_fixtures(plan, results):
         winner = _winner(plan, fixture, by_fixture, seeds)
@@ -235,44 +200,6 @@ def survived(plan: FixturePlan, results: Collection[DuelResult]) -> dict[str, in
         if line.winner is not None:
             stages[line.winner] += 1
     return stages
-
-
-def _check_teams(plan: FixturePlan) -> None:
-    everybody = plan.everybody
-    if len(plan.teams) < 2:
-        have = f"only {plan.teams[0]!r:.60}" if plan.teams else "none"
-        raise UsageError(f"A league needs at least two teams; this one has {have}.")
-    twice = [team for team, count in Counter(everybody).items() if count > 1]
-    if twice:
-        raise UsageError(f"Two teams have the name {twice[0]!r:.60}; each team needs a name of its own.")
-    if plan.added and plan.format not in GROWING:
-        reason = "its pairs depend on the results" if plan.format in ROUND_BY_ROUND else "each table would change"
-        raise UsageError(f"{plan.added[0]!r:.60} can't join a league of the format {plan.format} that has begun: {reason}.")
-
-
-def _check_gauntlet(plan: FixturePlan) -> None:
-    for name in plan.champions:
-        if name not in plan.teams:
-            raise UsageError(f"The champion {name!r:.60} is not one of the first teams.")
-    if len(set(plan.champions)) == len(plan.teams):
-        raise UsageError("Every team is a champion, so nobody is left to play against them; the format round-robin plays all pairs.")
-
-
-def _check_swiss(plan: FixturePlan) -> None:
-    size = len(plan.teams)
-    if plan.rounds is None:
-        raise UsageError(f"The format swiss needs rounds, such as rounds = {(size - 1).bit_length()}.")
-    most = size - 1 + size % 2
-    if plan.rounds > most:
-        raise UsageError(
-            f"rounds is {plan.rounds}, but {size} teams can play at most {most} without meeting again; the format round-robin plays all pairs."
-        )
-
-
-def _check_tables(plan: FixturePlan) -> None:
-    if plan.table_size is None:
-        raise UsageError("The format tables needs table_size, the number of teams at a table.")
-    check_tables(len(plan.teams), plan.table_size, plan.rounds or 0)
 
 
 def _round_robin(teams: Sequence[str]) -> Iterator[Fixture]:
@@ -320,7 +247,7 @@ def _tables(plan: FixturePlan) -> tuple[Fixture, ...]:
 def _round_by_round(plan: FixturePlan, results: Collection[DuelResult]) -> tuple[Fixture, ...]:
     """The completed rounds and the next one."""
     by_fixture = _by_fixture(results)
-    through = _seeds(plan)
+    through = plan.teams
     seeds = {team: seed for seed, team in enumerate(through)}
     found: list[Fixture] = []
     for number in range(round_count(plan) or 0):
@@ -383,11 +310,6 @@ def _swiss(plan: FixturePlan, number: int, results: Collection[DuelResult], befo
         for team in fixture.teams:
             met[team].update(other for other in fixture.teams if other != team)
     return [*(Fixture(number, pair) for pair in swiss.pairs(ordered, points, met)), *free]
-
-
-def _seeds(plan: FixturePlan) -> tuple[str, ...]:
-    """The teams in seed order."""
-    return _drawn(plan, "bracket", plan.teams) if plan.is_drawn else plan.teams
 
 
 def _bracket(number: int, through: Sequence[str]) -> list[Fixture]:

@@ -1,4 +1,4 @@
-"""The standings of a league and its crosstable, computed from the results of its duels alone.
+"""The standings of a league, computed from the results of its duels alone.
 
 Teams are ordered by match points, then by totals, then by head to head. Teams that are equal in all three share a place. In a league by
 elimination the rounds that a team survived come first. In a Swiss league Buchholz comes after the points: the sum of the points of all
@@ -13,9 +13,10 @@ leaves level are compared again among themselves.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from itertools import groupby
 from math import fsum, inf
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
@@ -54,32 +55,6 @@ class Row(NamedTuple):
     head_to_head: float | None = None
     stage: int = 0
     buchholz: float | None = None
-
-
-class Cell(NamedTuple):
-    """What one team did against another: ``points`` of ``played`` duels, and the sum of its totals in them (steps in its own first seat)."""
-
-    played: int
-    points: float
-    total: float
-
-
-class _Sums(NamedTuple):
-    """What a team's results come to, without comparing it to others."""
-
-    team: str
-    played: int
-    won: int
-    tied: int
-    lost: int
-    byes: int
-    forfeits: int
-    points: float
-    total: float
-    missing: int
-    stage: int
-    buchholz: float | None
-    rank: tuple[float, ...]
 
 
 #: Which team goes on in an elimination: ``schedule.bracket`` finds it.
@@ -126,8 +101,8 @@ def table(
     if more_is_better is None:
         more_is_better = any(result.more_is_better for result in results)
     form = _Form(byes or {}, duels_each, stages or {}, more_is_better, has_buchholz, is_live)
-    sums = sorted(_sums(results, teams, form), key=lambda team: team.rank)
-    level = [list(group) for _, group in groupby(sums, key=lambda team: team.rank)]
+    sums = sorted(_sums(results, teams, form), key=itemgetter(0))
+    level = [[row for _, row in group] for _, group in groupby(sums, key=itemgetter(0))]
     meetings = _meetings_within(results, [[team.team for team in group] for group in level if len(group) > 1])
     rows: list[Row] = []
     for group in level:
@@ -135,51 +110,9 @@ def table(
         points, places = _head_to_head(list(by_name), meetings.get(group[0].team, []))
         for names in places:
             place = len(rows) + 1
-            rows.extend(_row(by_name[name], place, points.get(name), shared=len(names) > 1) for name in names)
+            shared = len(names) > 1
+            rows.extend(by_name[name]._replace(place=place, shared=shared, head_to_head=points.get(name)) for name in names)
     return tuple(rows)
-
-
-def crosstable(results: Iterable[DuelResult], teams: Collection[str]) -> dict[tuple[str, str], Cell]:
-    """Return what each team did against each other, both teams among ``teams``; pairs that have not met are missing.
-
-    The cell of (a, b) has a's points against b and a's totals; that of (b, a) has b's. At a table, a team has a point against each team
-    that it has beaten. The cells take about 300 bytes for each pair that met: give only as many teams as are shown.
-    """
-    wanted = frozenset(teams)
-    played: Counter[tuple[str, str]] = Counter()
-    points: defaultdict[tuple[str, str], float] = defaultdict(float)
-    totals: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for result in results:
-        counted = _totals(result)
-        for a, b, of_a, of_b in _meetings(result):
-            if a not in wanted or b not in wanted:
-                continue
-            for pair, won in (((a, b), of_a), ((b, a), of_b)):
-                played[pair] += 1
-                points[pair] += won
-                if pair[0] in counted:
-                    totals[pair].append(counted[pair[0]])
-    return {pair: Cell(count, points[pair], fsum(totals[pair]) if pair in totals else 0.0) for pair, count in played.items()}
-
-
-def _row(team: _Sums, place: int, head_to_head: float | None, *, shared: bool) -> Row:
-    return Row(
-        place,
-        shared,
-        team.team,
-        team.played,
-        team.won,
-        team.tied,
-        team.lost,
-        team.byes,
-        team.forfeits,
-        team.points,
-        team.total,
-        team.missing,
-        head_to_head,
-        team.stage,
-        team.buchholz,
-    )
 
 
 class _Form(NamedTuple):
@@ -193,8 +126,8 @@ class _Form(NamedTuple):
     is_live: bool
 
 
-def _sums(results: Collection[DuelResult], teams: Sequence[str], form: _Form) -> Iterator[_Sums]:
-    """The sums of each team, in the order of ``teams``."""
+def _sums(results: Collection[DuelResult], teams: Sequence[str], form: _Form) -> Iterator[tuple[tuple[float, ...], Row]]:
+    """The row of each team without its place, in the order of ``teams``, with what the place is by: the smallest is first."""
     points: dict[str, list[float]] = {team: [] for team in teams}
     totals: dict[str, list[float]] = {team: [] for team in teams}
     ends: dict[str, Counter[str]] = {team: Counter() for team in teams}
@@ -229,7 +162,8 @@ def _sums(results: Collection[DuelResult], teams: Sequence[str], form: _Form) ->
         played, opponents = won + tied + lost, buchholz.get(team)
         score = round(scores[team] / max(1, played + free * form.duels_each), 9) if form.is_live else scores[team]
         rank = (-stage, -score, -(opponents or 0.0), missed, -mean if form.more_is_better else mean)
-        yield _Sums(team, played, won, tied, lost, free, end["forfeits"], scores[team], total, missing, stage, opponents, rank)
+        row = Row(0, False, team, played, won, tied, lost, free, end["forfeits"], scores[team], total, missing, None, stage, opponents)
+        yield rank, row
 
 
 def _buchholz(results: Iterable[DuelResult], scores: Mapping[str, float], byes: Mapping[str, int]) -> dict[str, float]:

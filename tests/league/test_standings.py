@@ -1,4 +1,4 @@
-"""Standings and crosstable from results."""
+"""Standings from results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from league_results import beats, played, result, ties
 from referee.errors import UsageError
 from referee.league import schedule
 from referee.league.schedule import FixturePlan
-from referee.league.standings import Cell, Row, crosstable, stopped, table
+from referee.league.standings import Row, stopped, table
 from referee.league.values import Duel, DuelResult
 
 
@@ -127,7 +127,6 @@ def test_a_table_that_is_played_without_a_team_counts_for_the_others() -> None:
 def test_a_stopped_duel_counts_for_nobody() -> None:
     rows = table([stopped(Duel(0, 0, ("A", "B"))), beats(1, "B", "C")], "ABC")
     assert [(row.team, row.played) for row in rows] == [("B", 1), ("C", 1), ("A", 0)]
-    assert crosstable([stopped(Duel(0, 0, ("A", "B")))], "AB") == {}
 
 
 def test_a_bye_is_a_win_without_steps() -> None:
@@ -142,14 +141,6 @@ def test_an_elimination_is_ordered_by_the_rounds_that_a_team_survived() -> None:
     assert [(row.team, row.stage, row.place) for row in rows] == [
         ("A", 3, 1), ("B", 2, 2), ("C", 1, 3), ("D", 1, 3), ("E", 0, 5), ("F", 0, 5),
     ]  # fmt: skip
-
-
-def test_a_crosstable() -> None:
-    results = [beats(0, "A", "B", (100, 150)), ties(1, "B", "A", 90), forfeited(2, "AC", "AC")]
-    assert crosstable(results, "AB") == {("A", "B"): Cell(2, 1.5, 190.0), ("B", "A"): Cell(2, 0.5, 240.0)}
-    assert crosstable(results, "ABC")["A", "C"] == Cell(1, 0.0, 0.0)
-    tabled = [result(0, {"A": 0.5, "B": 1.0, "C": 0.0}, {"A": 4, "B": 5, "C": 1}, more=True)]
-    assert crosstable(tabled, "ABC")["A", "C"] == Cell(1, 1.0, 4.0)
 
 
 def test_a_team_of_another_league_is_refused() -> None:
@@ -177,6 +168,3 @@ def test_every_table(drawn: list[tuple[tuple[str, str], float, int]], source: ra
         assert row.shared == (sum(other.place == row.place for other in rows) > 1)
     source.shuffle(results)
     assert table(results, "ABCDE") == rows
-    cells = crosstable(results, "ABCDE")
-    for row in rows:
-        assert sum(cell.points for (a, _), cell in cells.items() if a == row.team) == row.points
