@@ -18,7 +18,7 @@ from built_starters import NAMES, ROLES, need_language
 from referee import games
 from referee.errors import UsageError
 from referee.players.languages import LANGUAGES, Language
-from referee.starters import message_types, write
+from referee.starters import write
 from referee.starters.compose import choose, languages
 
 if TYPE_CHECKING:
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
 
 #: The next lines run as they are printed: `referee` is the one of this environment.
 SHELL = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-
-
-@pytest.mark.parametrize("language", message_types.EMITTERS)
-def test_the_message_types_are_those_of_the_schema(language: str) -> None:
-    schema = json.loads(message_types.SCHEMA.read_text("utf-8"))
-    shipped = message_types.path(language).read_text("utf-8")
-    assert shipped == message_types.text(language, schema), "run: python -m referee.starters.message_types"
 
 
 @pytest.mark.parametrize(("game", "role"), ROLES)
