@@ -209,7 +209,7 @@ def _bot_files(incomplete: str) -> Words:
 
     A file can be a bot if it is a Python program or executable; a source of another language is built first.
     """
-    from referee.author.bot_files import is_ignored
+    from referee.author.bot_watcher import is_ignored
 
     if "/" in incomplete:
         return []

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.export import svg
-from referee.export.caption import captioned
+from referee.export.remarks import captioned
 from referee.replay.paths import log_path
 from referee.replay.reader import read_lines
 from referee.support.files import open_regular

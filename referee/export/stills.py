@@ -6,8 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
-from referee.export.caption import captioned
-from referee.export.remarks import Remarks
+from referee.export.remarks import Remarks, captioned
 from referee.replay.reader import open_game, read_head, read_lines, verify
 
 if TYPE_CHECKING:

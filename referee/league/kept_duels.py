@@ -10,6 +10,7 @@ from referee.errors import UsageError
 from referee.league.database import FILE
 from referee.league.keys import canonical
 from referee.league.store import Store
+from referee.replay.paths import make_folder
 from referee.support.csv_text import marked, written
 
 if TYPE_CHECKING:
@@ -39,10 +40,7 @@ def kept_duels(folder: Path, facts: Mapping[str, Any], teams: Sequence[Team]) ->
     ``facts`` are all that decides the results, by names that people know; ``seed`` is one of them. UsageError if the folder holds a league,
     a comparison with other facts or other files of the teams, or if another process works on it.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"The folder {folder} can't be made: {error.strerror}. Name another one with --out.") from None
+    make_folder(folder)
     with Store.open(folder, create=True) as store, store.claim():
         _check(store, folder, facts, teams)
         yield KeptDuels(store, folder)

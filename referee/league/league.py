@@ -18,6 +18,7 @@ from referee.league.starts import match_seed
 from referee.league.store import Store
 from referee.league.values import MatchTask
 from referee.league.worker import Terms
+from referee.replay.paths import make_folder
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -312,12 +313,12 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
     """
     check_new(folder, database)
     if database is None:
-        _make(folder)
+        make_folder(folder)
     store = Store.open(folder, database, create=True)
     try:
         with store.claim():
             _check_free(store, folder)
-            _make(folder)
+            make_folder(folder)
             number = uuid.uuid4().hex
             facts = {"league": league.to_json(), "added": [], "id": number}
             if database is None:
@@ -329,13 +330,6 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
     except BaseException:
         store.close()
         raise
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"The folder {folder} can't be made: {error.strerror}. Name another one with --out.") from None
 
 
 def _check_free(store: Store, folder: Path) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from example_bots import BOTS
+from example_bots import BOTS, middling
 from referee.api.runner import MatchRequest
 from referee.errors import PlayerError, RefereeError, UsageError
 from referee.isolation.choose import choose
-from referee.league.teams import middling, to_add
+from referee.league.teams import to_add
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -102,7 +102,7 @@ def role_of(request: MatchRequest, settings: Any, programs: Mapping[str, str], s
     if len(programs) > 2:
         return Role(seat, why)
     other = next(one for one in seats if one != seat)
-    found = middling(other, game, settings)
+    found = middling(game.info.name, other, settings.rules)
     if found is None:
         raise UsageError(f"The bots are compared as {seat}, and there is no example bot for {other}; name their opponent: --against C")
     return Role(seat, why, (found,))

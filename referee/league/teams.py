@@ -10,6 +10,7 @@ import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from example_bots import BOTS, middling
 from referee import games
 from referee.errors import PlayerError, UsageError
 from referee.isolation import contents, runtime, submission
@@ -105,13 +106,11 @@ def team(
 
 def partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> str:
     """Return the program of a seat for a team named by one program. An example bot of another role is replaced by the middle one of this role."""
-    import example_bots
-
-    own = [bot for bot in example_bots.BOTS if bot.game == game.info.name]
+    own = [bot for bot in BOTS if bot.game == game.info.name]
     named = [bot for bot in own if bot.name == spec.strip()]
     if not named or any(bot.plays(seat) for bot in named) or _exists(home / spec.strip()):
         return spec
-    return middling(seat, game, settings) or spec
+    return middling(game.info.name, seat, settings.rules) or spec
 
 
 def _is_program(text: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> bool:
@@ -130,18 +129,9 @@ def to_add(seat: Seat, game: Game[Any, Any], settings: Any, rivals: Sequence[str
     here = " ".join(shlex.quote(one.removeprefix(f"{Path.cwd()}/")) for one in rivals)
     compare = f": referee compare {here}" if here else "; referee compare lets two of them meet the same opponent"
     return (
-        f'Add a program for {seat}, or the line {seat} = "{middling(seat, game, settings) or "..."}" to its table in the league file. '
+        f'Add a program for {seat}, or the line {seat} = "{middling(game.info.name, seat, settings.rules) or "..."}" to its table in the league file. '
         f"Bots of one role need no league{compare}."
     )
-
-
-def middling(seat: Seat, game: Game[Any, Any], settings: Any) -> str | None:
-    """Return the example bot of middling strength for a seat; None if the game has none for it."""
-    import example_bots
-
-    own = [bot for bot in example_bots.BOTS if bot.game == game.info.name and bot.plays(seat)]
-    fitting = [bot.name for bot in own if not bot.rules or settings.rules in bot.rules]
-    return fitting[len(fitting) // 2] if fitting else None
 
 
 def check_plays(team: Team, game: Game[Any, Any], settings: Any) -> None:

@@ -81,6 +81,14 @@ def content(path: Path, called: str, most_bytes: int) -> bytes:
     return data
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder of what a command writes, if it isn't there. UsageError if that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"The folder {folder} can't be made: {error.strerror}. Name another one with --out.") from None
+
+
 def log_path(replay: Path, seat: str) -> Path:
     """Return the path of a bot's log: in the folder of the replay."""
     stem = replay.name.removesuffix(SUFFIX).removesuffix(".gz")

@@ -23,8 +23,8 @@ from referee.web.app import Site, read_json
 from referee.web.board_rules import BoardRules
 from referee.web.connections import IS_FULL
 from referee.web.human_session import COUNTDOWN, HumanMove, HumanSession, JudgedWish
+from referee.web.kept_replay import Running, Tail
 from referee.web.replay_session import ReplayIndex
-from referee.web.running import Running, Tail
 from referee.web.stream import Stream
 from referee.wire import decode
 

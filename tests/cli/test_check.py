@@ -12,9 +12,7 @@ import pytest
 from broken_bots import BROKEN, GOOD, C
 from sandboxes import missing, need
 
-from example_bots import BOTS
-from referee import games
-from referee.author.check.matches import opponent_name
+from example_bots import BOTS, middling
 from referee.author.check.table import CHECKS
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ def test_a_bot_that_plays_both_seats_is_checked_at_both(referee: Cli, folder: Pa
     assert "good.py as prey (evasion, rules classic" in done.stdout
     assert done.stdout.endswith("\n6 checks: 6 ok.\n")
     assert "Next:  " in done.stderr
-    assert f"play good.py {opponent_name('evasion', 'prey', games.get('evasion').codec.settings(None, {}))}" in done.stderr
+    assert f"play good.py {middling('evasion', 'prey', 'classic')}" in done.stderr
 
 
 def test_a_failure_says_what_was_sent_what_came_and_what_to_do(referee: Cli, folder: Path) -> None:

@@ -11,8 +11,7 @@ import pytest
 
 from referee import games
 from referee.export import raster, svg
-from referee.export.caption import captioned
-from referee.export.remarks import Remarks
+from referee.export.remarks import Remarks, captioned
 from referee.export.sheet import Sheet, shared
 from referee.export.stills import card_of
 from referee.games.picture import Label

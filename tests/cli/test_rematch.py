@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from serving import PATIENCE
 
-from referee.author import bot_files
+from referee.author.bot_watcher import files_of, folders_of
 from referee.author.watch_mode import KEPT
 from referee.players.spec import resolve
 
@@ -310,7 +310,7 @@ def test_without_watchfiles_the_message_says_what_to_install(tmp_path: Path) -> 
 
 
 def files(tmp_path: Path, name: str) -> set[str]:
-    return {str(path.relative_to(tmp_path)) for path in bot_files.files_of(resolve(name, "prey", "evasion").program)}
+    return {str(path.relative_to(tmp_path)) for path in files_of(resolve(name, "prey", "evasion").program)}
 
 
 def test_the_files_of_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,7 +346,7 @@ def test_the_files_of_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert files(tmp_path, "sh bot.js") == {"bot.js", "util.js"}
     assert files(tmp_path, "sh -x bot.jar bot.js") == {"bot.jar", "bot.js", "util.js"}
     assert files(tmp_path, "team") == {"team/prey.py", "team/data/weights.json"}
-    folders = bot_files.folders_of(resolve("team", "prey", "evasion").program)
+    folders = folders_of(resolve("team", "prey", "evasion").program)
     assert {str(path.relative_to(tmp_path)) for path in folders} == {"team", "team/data"}
 
 

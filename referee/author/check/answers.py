@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from referee.author.check.check import NO_ANSWER, NOT_READY, READY, STARTED, Check
 from referee.author.check.evidence import ONE_LINE, ONLY_ANSWERS
-from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, skipped
+from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Finding, no_line, ok, quoted, skipped
 from referee.support.words import counted
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 
@@ -40,7 +40,7 @@ def answers(evidence: Evidence) -> Finding:
                 # Its sentence says what is in its stderr.
                 return Finding(FAILED, given.text, quoted(asked.question), "nothing", given.remedy or THINKING)
             remedy = "Read line after line until the input ends, and answer each message of the type turn with one line."
-            return Finding(FAILED, given.text, quoted(asked.question), _stderr(seen.stderr), remedy)
+            return Finding(FAILED, given.text, quoted(asked.question), no_line(seen.stderr), remedy)
     return ok(f"It answered {len(seen.questions)} of {counted(len(seen.questions), 'question')}.")
 
 
@@ -128,10 +128,6 @@ def none_of(evidence: Evidence, reasons: tuple[str, ...], good: str, remedy: str
         if asked is not None:
             return Finding(FAILED, text or asked.given.text, quoted(asked.question), quoted(asked.given.line), remedy)
     return ok(good)
-
-
-def _stderr(lines: tuple[str, ...]) -> str:
-    return f"nothing; stderr: {quoted(lines[-1])}" if lines else "nothing"
 
 
 def _form(name: str, about: str, reasons: tuple[str, ...], remedy: str, text: str = "") -> Check:

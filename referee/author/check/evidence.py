@@ -9,7 +9,7 @@ from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from referee.author.check.finding import FAILED, Finding, mend, quoted
+from referee.author.check.finding import FAILED, Finding, mend, no_line, quoted
 from referee.author.check.patience import Patience
 from referee.author.check.positions import Positions
 from referee.author.check.session import CheckSession, Given, Subject
@@ -158,7 +158,8 @@ class Evidence:
         if given.remedy not in ("", mend(given.place)):
             # A common cause, which says more than the check can.
             remedy = given.remedy
-        came = quoted(given.line) if given.line else f"nothing; stderr: {quoted(_last(session))}" if _last(session) else "nothing"
+        session.io.watch.drain()
+        came = quoted(given.line) if given.line else no_line([line for line in session.log.last_lines()[-1:] if line])
         return Finding(status, f"{text}: {given.text}" if given.text else text, quoted(session.sent), came, remedy)
 
     @cached_property
@@ -276,12 +277,6 @@ def _is_object(text: bytes) -> bool:
         return isinstance(json.loads(text), dict)
     except ValueError:
         return False
-
-
-def _last(session: CheckSession) -> bytes:
-    session.io.watch.drain()
-    lines = session.log.last_lines()
-    return lines[-1] if lines else b""
 
 
 def _left_behind(pids: Sequence[int]) -> tuple[int, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.support.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 OK, WARNING, FAILED, SKIPPED = "ok", "warning", "failed", "skipped"
 STATUSES = (OK, WARNING, FAILED, SKIPPED)
@@ -52,6 +55,11 @@ def quoted(line: bytes | str | None, nothing: str = "nothing") -> str:
     if len(line) > _SHOWN:
         return f"{escape(line[:_SHOWN], _SHOWN)}... ({len(line):,} characters)"
     return escape(line, _SHOWN) or nothing
+
+
+def no_line(stderr: Sequence[bytes | str]) -> str:
+    """Return what came if there was no line: nothing, with the last of these lines of stderr."""
+    return f"nothing; stderr: {quoted(stderr[-1])}" if stderr else "nothing"
 
 
 def seconds_shown(seconds: float) -> str:

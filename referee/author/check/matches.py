@@ -7,6 +7,7 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from example_bots import middling
 from referee import games
 from referee.author.check.check import Check
 from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
@@ -148,18 +149,10 @@ def _waited(match: Match, seat: str) -> float:
     return 0.0 if process is None else waited(process.sandbox.first_pid())
 
 
-def opponent_name(game: str, seat: str, settings: Any) -> str:
-    """Return the name of an example bot of middle strength for a seat; "" if the game has no example bots for it."""
-    from example_bots import BOTS
-
-    found = [bot.name for bot in BOTS if bot.game == game and bot.plays(seat) and (not bot.rules or settings.rules in bot.rules)]
-    return found[len(found) // 2] if found else ""
-
-
 def _opponent(evidence: Evidence, seat: str) -> Entrant:
     subject = evidence.subject
     game = subject.game.info.name
-    name = opponent_name(game, seat, subject.settings)
+    name = middling(game, seat, subject.settings.rules)
     if name:
         try:
             spec = resolve(name, seat, game, subject.settings)
@@ -175,7 +168,7 @@ def play_words(game: Game[Any, Any], settings: Any, bots: Mapping[Seat, str]) ->
     name, rules = game.info.name, settings.rules
     words = [] if name == games.names()[0] else ["--game", name]
     words += [] if rules == game.info.rule_sets[0] else ["--rules", rules]
-    words += [bots.get(seat) or opponent_name(name, seat, settings) or "OTHER" for seat in game.seats(settings)]
+    words += [bots.get(seat) or middling(name, seat, rules) or "OTHER" for seat in game.seats(settings)]
     return shlex.join(words)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from referee.author.check.check import READY, STARTED, Check
-from referee.author.check.finding import FAILED, OK, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.finding import FAILED, OK, WARNING, Finding, no_line, ok, quoted, seconds_shown, skipped
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
 from referee.wire.constants import NAME_LENGTH
@@ -40,7 +40,7 @@ def starts(evidence: Evidence) -> Finding:
             return Finding(FAILED, seen.ready.text, "the start message", "nothing", seen.ready.remedy)
         if seen.status == 0:
             remedy = 'Read the start message and answer it before the program ends; with the SDK, let the file end with a call such as "MyBot.main()".'
-        return Finding(FAILED, seen.ready.text, quoted(seen.start), _stderr(seen.stderr), remedy)
+        return Finding(FAILED, seen.ready.text, quoted(seen.start), no_line(seen.stderr), remedy)
     return ok("The program starts.")
 
 
@@ -183,10 +183,6 @@ def _begun(evidence: Evidence, session: CheckSession, line: bytes, text: str, re
     if given.reason:
         return evidence.complaint(given, session, text, remedy)
     return None
-
-
-def _stderr(lines: tuple[str, ...]) -> str:
-    return f"nothing; stderr: {quoted(lines[-1])}" if lines else "nothing"
 
 
 CHECKS = (
