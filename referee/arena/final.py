@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.arena.config import FILE
 from referee.errors import UsageError
 from referee.grading import family, reveal
 from referee.grading.values import Rubric, RubricTest
@@ -36,6 +37,8 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
     """
     if kind not in FORMATS:
         raise UsageError(f"--format is {kind!r:.40}, but must be {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
+    if (folder / FILE).exists():
+        raise UsageError(f"{folder} is the folder of an arena; name a new folder for the final.")
     if arena.config.seat is not None:
         raise UsageError(f"In this arena versions play {arena.config.seat} alone, but in a final teams play every role.")
     forfeits = arena.store.forfeits()

@@ -209,6 +209,7 @@ def test_ctrl_c_says_how_to_go_on(commands: Commands, tmp_path: Path, monkeypatc
         (("invite", "arena", "roster.csv", "--url", "http://x y"), "--url is 'http://x y', but must be the address of the server"),
         (("invite", "arena", "roster.csv", "--url", "http://[::1"), "--url is 'http://[::1', but must be the address of the server"),
         (("invite", "arena", "roster.csv", "--url", "http://a:99999"), "--url is 'http://a:99999', but must be the address of the server"),
+        (("final", "arena", "arena"), "arena is the folder of an arena; name a new folder for the final."),
         (("new", "other", "--rules", "none"), "--rules is 'none'; evasion has classic"),
         (("new", "bot.py"), "can't be written"),
     ],

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import pytest
 import typer
 from arenas import begin
-from leagues import IDLE
 
 from referee.arena.arena import open_arena
 from referee.arena.season_store import CHECKING, SeasonStore
@@ -103,17 +102,6 @@ def test_matches_are_played_meanwhile_and_a_killed_server_leaves_nothing_running
     with contextlib.closing(open_arena(folder / "arena")) as arena:
         numbers = [(one.task.duel, one.task.game_number) for one in arena.store.matches(done=True)]
         assert len(numbers) == len(set(numbers)) > 0
-
-
-@pytest.mark.slow
-def test_a_good_bot_is_accepted_and_plays(commands: Commands, referee: Cli, folder: Path) -> None:
-    (folder / "bot.py").write_text(IDLE)
-    with served(commands, folder) as (address, _):
-        done = referee("submit", address, "bot.py", "--token", "tada", "--wait")
-        assert (done.returncode, done.stdout) == (0, "Ada: version 1 is accepted, and active.\n"), done.stderr
-        with SeasonStore.open(folder / "arena") as store:
-            while not any("Ada v1" in one.task.seats.values() for one in store.matches(done=True)):
-                pass
 
 
 @pytest.mark.parametrize(
