@@ -97,7 +97,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Enviro
 
 
 #: For each extra: files, commands, and what the last of them prints.
-DOES = {
+DOES: dict[str, tuple[dict[str, str], list[tuple[str, ...]], str]] = {
     "": ({}, [("play", "boxer", "runner", "--max-steps", "20", *PATIENT)], "sandbox  none"),
     "web": ({}, [("play", "boxer", "runner", "--max-steps", "20", "--live", "--no-stay", "--port", "0", *PATIENT)], "http://127.0.0.1:"),
     "export": (
