@@ -92,7 +92,7 @@ def test_your_first_grading(tmp_path: Path) -> None:
     assert (home / "marks/reveal.json").exists()
 
 
-def test_the_arena(tmp_path: Path) -> None:
+def test_the_page_on_arenas_can_be_followed(tmp_path: Path) -> None:
     """Three versions are checked and play; fewer duels decide nothing."""
     home, env = folder(tmp_path)
     commands = follow("docs/arena.md", home, env, lambda line: line.replace("--duels 60", "--duels 2"), shown=lambda _: False)
@@ -169,7 +169,7 @@ def _shorter(line: str) -> str | None:
     return line.replace("--games 100", "--games 4") if "--games 100" in line else None
 
 
-def test_recipes(tmp_path: Path) -> None:
+def test_the_recipes_can_be_followed(tmp_path: Path) -> None:
     home, env = folder(tmp_path)
     commands = follow("docs/recipes.md", home, env, _shorter)
     assert len(commands) > 10

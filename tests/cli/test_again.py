@@ -42,7 +42,7 @@ def listener() -> Any:
         ("rectangle", {"a": "human", "b": "looper"}, {"a": "looper", "b": "human"}),
     ],
 )
-def test_swapped_roles(game: str, lineup: dict[str, str], swapped: dict[str, str]) -> None:
+def test_after_a_match_the_same_roles_and_the_swapped_ones_are_offered(game: str, lineup: dict[str, str], swapped: dict[str, str]) -> None:
     settings: dict[str, Any] = {"players": 2} if game == "rectangle" else {}
     offers = table(game, lineup, **settings).offers()
     assert offers.offers == {SAME: lineup, SWAPPED: swapped}

@@ -57,7 +57,7 @@ def test_turning_points_are_listed_with_the_best_wall(match: Path, referee: Cli)
 
 
 @pytest.mark.slow
-def test_for_people(match: Path, referee: Cli) -> None:
+def test_each_change_of_the_verdict_is_a_line_and_all_judged_steps_are_more(match: Path, referee: Cli) -> None:
     done = referee("analyze", str(match))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

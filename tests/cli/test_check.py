@@ -153,7 +153,7 @@ def test_a_bot_that_fails_before_the_checks_that_were_asked_for_does_not_pass(
     assert f"FAILED   {cause}" in quiet.stdout
 
 
-def test_json(referee: Cli, folder: Path) -> None:
+def test_json_has_the_keys_that_the_page_describes(referee: Cli, folder: Path) -> None:
     done = referee("check", "broken.py", "--json", "--only", "ready,no-limits", "--seat", "hunter")
     assert done.returncode == 1
     told = json.loads(done.stdout)

@@ -250,7 +250,7 @@ def test_the_other_seat(terminal: Callable[..., Terminal]) -> None:
         (["--apart", "99"], "apart is 99"),
     ],
 )
-def test_bad_options(words: list[str], why: str, referee: Any) -> None:
+def test_a_wrong_option_of_the_maze_is_refused_with_its_reason(words: list[str], why: str, referee: Any) -> None:
     done = referee("maze", *words)
     assert done.returncode == 2
     assert why in done.stderr

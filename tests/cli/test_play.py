@@ -339,7 +339,7 @@ def test_a_duel_plays_both_roles_and_names_the_winner(referee: Cli, tmp_path: Pa
     assert "result   matches/replays/" in plain.stdout
 
 
-def test_duel_mistakes(referee: Cli, tmp_path: Path) -> None:
+def test_a_duel_that_can_not_be_played_is_refused_in_one_sentence(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "double").mkdir()
     for name in ("hunter.py", "hunter.sh", "prey.py"):
@@ -382,7 +382,7 @@ def test_ten_matches_at_once_all_end(tmp_path: Path) -> None:
     assert all(result["notes"] in ([], ["No core was free: the match is not pinned, its times are less even."]) for result in results)
 
 
-def test_the_frame(referee: Cli) -> None:
+def test_version_help_and_bots_are_printed(referee: Cli) -> None:
     assert re.fullmatch(r"referee \d+\.\d+\.\d+ \((compiled|pure Python)\)\n", referee("--version").stdout)
     shown = referee("--help").stdout
     for word in ("For bot authors", "play", "duel", "verify", "show", "--install-completion"):

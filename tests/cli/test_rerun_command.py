@@ -33,7 +33,7 @@ def test_the_same_bot(referee: Cli, replay: str) -> None:
     ]
 
 
-def test_another_bot(referee: Cli, replay: str) -> None:
+def test_the_answers_of_another_bot_are_compared_with_the_recorded_ones(referee: Cli, replay: str) -> None:
     done = referee("rerun", replay, "--seat", "prey", "still", "--differences", "2")
     assert done.returncode == 1
     first, second, more, verdict, file, clock = done.stdout.splitlines()
@@ -46,7 +46,7 @@ def test_another_bot(referee: Cli, replay: str) -> None:
     assert "looks at the clock" in clock
 
 
-def test_json(referee: Cli, replay: str) -> None:
+def test_json_counts_the_answers_that_are_equal_and_that_differ(referee: Cli, replay: str) -> None:
     found = json.loads(referee("rerun", replay, "--seat", "prey", "runner", "--json").stdout)
     assert found["ok"] is True
     assert (found["answers"], found["equal"], found["differing"], found["unasked"]) == (10, 10, 0, 0)

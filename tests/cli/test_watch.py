@@ -189,7 +189,7 @@ def test_a_folder_without_replays_is_told(tmp_path: Path, referee: Cli) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_svg(good: Path, referee: Cli, tmp_path: Path) -> None:
+def test_a_step_is_exported_as_a_picture_without_scripts(good: Path, referee: Cli, tmp_path: Path) -> None:
     assert referee("export", good, "--svg").stdout == "good.svg\n"
     assert referee("export", good, "--svg", "--step", "100").stdout == "good-100.svg\n"
     last, early = ((tmp_path / name).read_text() for name in ("good.svg", "good-100.svg"))

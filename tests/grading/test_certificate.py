@@ -234,7 +234,7 @@ def test_a_certificate_of_an_earlier_version_says_what_it_does_not_cover(league:
     assert "The signature is wrong" in certificate.check(path).problems[0]
 
 
-def test_keys(referee: Cli, tmp_path: Path) -> None:
+def test_a_new_key_is_private_and_never_replaces_another_one(referee: Cli, tmp_path: Path) -> None:
     done = referee("certificate", "new-key", "--out", "k.pem")
     assert done.returncode == 0, done.stderr
     private, public = tmp_path / "k.pem", tmp_path / "k.pub.pem"

@@ -59,7 +59,7 @@ submission_13:
 """
 
 
-def test_gradescope(tmp_path: Path) -> None:
+def test_a_download_of_gradescope_is_read_by_its_metadata(tmp_path: Path) -> None:
     made(tmp_path, "submission_11/", "submission_12/", "submission_99/", ".DS_Store")
     (tmp_path / "submission_metadata.yml").write_text(METADATA)
     found = read(tmp_path)
@@ -98,7 +98,7 @@ def test_metadata_are_never_code(tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
 
 
-def test_canvas(tmp_path: Path) -> None:
+def test_a_download_of_canvas_is_read_by_its_file_names(tmp_path: Path) -> None:
     made(
         tmp_path,
         "doejane_7001_901_hunter.py",
@@ -148,7 +148,7 @@ def test_moodle_in_folders(tmp_path: Path) -> None:
     assert "is a text and no file" in one(found, "Only Text-1234570").reason
 
 
-def test_moodle_flat(tmp_path: Path) -> None:
+def test_a_download_of_moodle_without_folders_is_read_by_its_file_names(tmp_path: Path) -> None:
     made(
         tmp_path,
         "Jane Doe_1_assignsubmission_file_hunter.py",
@@ -177,7 +177,7 @@ def test_the_name_of_a_person_in_moodle_is_no_number_of_another_student(tmp_path
     }
 
 
-def test_repositories(tmp_path: Path) -> None:
+def test_repositories_without_their_common_prefix_are_the_students(tmp_path: Path) -> None:
     made(tmp_path, "hw3-alan/.git/config", "hw3-alice/.git/config", "hw3-bob-k/.git/config")
     found = read(tmp_path)
     assert [item.student for item in found] == ["alan", "alice", "bob-k"]

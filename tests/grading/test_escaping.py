@@ -29,7 +29,7 @@ def test_a_log_has_no_terminal_escapes() -> None:
     assert escaping.log(b"\x1b[31mred\x07\rover \xff \xe2\x80\xae") == b"\\x1b[31mred\\x07\\rover \\xff \\u202e"
 
 
-def test_numbers() -> None:
+def test_numbers_have_at_most_two_decimals_and_no_negative_zero() -> None:
     assert [escaping.number(value) for value in (0.0, 10.0, 3.333333, -0.001, -2.5, 1234567.0, 0.1 + 0.2)] == [
         "0",
         "10",

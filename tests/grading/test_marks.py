@@ -63,7 +63,7 @@ def failed(text: str = SECRET, **more: Any) -> dict[str, Any]:
     return {"winner": "prey", "faults": {"hunter": text}, "fault_step": 7, **more}
 
 
-def test_everything_won(rubric: Rubric) -> None:
+def test_all_points_are_given_if_everything_is_won(rubric: Rubric) -> None:
     found = marked(rubric)
     assert (found.status, found.reason, found.points, found.is_complete) == ("ok", "", 35.0, True)
     assert [mark.points for mark in found.tests] == [20, 5, 10]

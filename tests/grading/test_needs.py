@@ -246,7 +246,9 @@ SHORT = {"evasion": "max_steps = 40", "maze": "", "rectangle": "cap = 40"}
 
 
 @pytest.mark.parametrize(("game", "seat", "players", "passed", "text"), REAL)
-def test_real_matches(game: str, seat: str, players: dict[str, str], passed: bool, text: str, tmp_path: Path) -> None:
+def test_the_needs_of_real_matches_are_judged(
+    game: str, seat: str, players: dict[str, str], passed: bool, text: str, tmp_path: Path
+) -> None:
     (against,) = (player for each, player in players.items() if each != seat)
     tests = table(seat=f'"{seat}"', against=f'"{against}"', need="{ wins = true, finishes = true }", settings=f"{{ {SHORT[game]} }}")
     rubric = load(tmp_path, tests, game)

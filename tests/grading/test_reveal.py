@@ -253,7 +253,7 @@ def test_starts_of_other_rules_are_not_drawn_again(file: Path) -> None:
         check_reveal(file, other)
 
 
-def test_the_commands(referee: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_reveal_is_written_and_checked_by_the_told_command(referee: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     rubric = rubrics.load(tmp_path, TESTS["evasion"])
     with open_grading(out, rubric):

@@ -211,7 +211,7 @@ def test_links_are_never_followed_out(source: Path, out: Path, tmp_path: Path) -
     assert not [path for path in out.rglob("*") if path.is_file() and "secret" in path.read_text()]
 
 
-def test_odd_names(source: Path, out: Path) -> None:
+def test_files_with_odd_names_are_collected_apart(source: Path, out: Path) -> None:
     names = ["-rf.py", "two\nlines.py", " spaces in it .py", "\u6587\u5b57.py", "a" * 250 + ".py", "Case.py", "case.py", "=1+1.py", "!!!.py", "@x.py",
              "\x1b[2J.py", "\ufdfa" * 60 + ".py", "boxer (opponent).py"]  # fmt: skip
     for name in names:

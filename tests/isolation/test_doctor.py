@@ -80,7 +80,7 @@ def _programs() -> list[Program]:
     return list(probe.probe_programs())
 
 
-def test_without_libseccomp(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_libseccomp_strict_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     with pytest.raises(UsageError, match="apt install libseccomp2"):
         choose("strict", Limits())

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         ("7b", 7),
     ],
 )
-def test_sizes(text: str, count: int) -> None:
+def test_a_size_is_read_in_its_unit(text: str, count: int) -> None:
     assert size(text) == count
 
 

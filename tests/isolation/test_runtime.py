@@ -155,7 +155,7 @@ def test_a_command_line_in_java(isolation: Isolation, tmp_path: Path, monkeypatc
     assert 360 <= int(result.names["hunter"].removesuffix(" MiB")) <= 384
 
 
-def test_an_executable(isolation: Isolation, tmp_path: Path) -> None:
+def test_an_executable_plays_in_the_sandbox(isolation: Isolation, tmp_path: Path) -> None:
     need(shutil.which("gcc") is not None, "gcc is missing")
     (tmp_path / "bot.c").write_text(C)
     subprocess.run(["gcc", "-o", tmp_path / "bot", tmp_path / "bot.c"], check=True)
@@ -196,7 +196,7 @@ def test_a_module_beside_a_file_is_missed_with_advice(best: Isolation, tmp_path:
     ("line", "advice"),
     [("open('/bot/notes', 'w')", "can write to /tmp alone."), ("open('/home/me/book.txt')", "sees its own files alone, in /bot.")],
 )
-def test_other_advice(line: str, advice: str, best: Isolation, tmp_path: Path) -> None:
+def test_a_crash_ends_with_its_advice(line: str, advice: str, best: Isolation, tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(textwrap.dedent(line))
     assert play(str(tmp_path / "bot.py"), best).faults["hunter"].text.endswith(advice)
 

@@ -79,7 +79,7 @@ def _library() -> None:
         "quotactl",
     ],
 )
-def test_denied(name: str) -> None:
+def test_a_denied_call_fails_with_eperm(name: str) -> None:
     assert judged(number(name)) == _ERRNO | errno.EPERM
 
 

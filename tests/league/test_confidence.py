@@ -24,7 +24,7 @@ def ends(values: NDArray[np.float64], population: int | None = None) -> NDArray[
     return np.array(rows)
 
 
-def test_wins_only() -> None:
+def test_the_interval_of_wins_alone_is_known() -> None:
     # All bets are cut to half of the capital after the first, so wealth is known: (1 + (1 - m) / (2 m)) to the power of the wins.
     rows = ends(np.ones(30))
     known = 1 / (2 * 40 ** (1 / 30) - 1)

@@ -19,7 +19,7 @@ VECTORS = json.loads((Path(__file__).parents[1] / "data/statistics.json").read_t
 
 
 @pytest.mark.parametrize("case", VECTORS, ids=lambda case: f"{case['teams']} teams")
-def test_the_vectors(case: dict[str, Any]) -> None:
+def test_the_ratings_of_the_vectors_are_met(case: dict[str, Any]) -> None:
     teams = [str(number) for number in range(case["teams"])]
     found = rate([Comparison(str(a), str(b), score) for a, b, score in case["results"]], teams)
     assert list(found) == teams

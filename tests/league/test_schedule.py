@@ -147,7 +147,7 @@ def test_duels_are_numbered_in_schedule_order_and_a_bye_has_none() -> None:
 
 @given(_plans())
 @settings(deadline=None)
-def test_every_league(plan: FixturePlan) -> None:
+def test_every_league_is_complete_only_with_its_last_duel(plan: FixturePlan) -> None:
     judge = all_tied if plan.duels_each == 2 else by_strength
     if plan.format == "tables":
         fixtures = known_fixtures(plan)

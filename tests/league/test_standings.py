@@ -53,7 +53,7 @@ def test_a_class_of_three() -> None:
         ([result(0, {"A": 0.5, "B": 0.5}, {"A": 900}), beats(1, "B", "C", (1, 5)), beats(2, "A", "C", (900, 5))], "A,B,C"),
     ],
 )  # fmt: skip
-def test_the_order(results: list[DuelResult], places: str) -> None:
+def test_teams_are_placed_by_their_results(results: list[DuelResult], places: str) -> None:
     assert _places(table(results, "ABC")) == places
 
 
@@ -155,7 +155,7 @@ _RESULTS = st.lists(
 
 
 @given(_RESULTS, st.randoms(use_true_random=False))
-def test_every_table(drawn: list[tuple[tuple[str, str], float, int]], source: random.Random) -> None:
+def test_the_points_of_every_table_add_up(drawn: list[tuple[tuple[str, str], float, int]], source: random.Random) -> None:
     results = [result(number, {a: score, b: 1 - score}, {a: steps / 10, b: 0.1}) for number, ((a, b), score, steps) in enumerate(drawn)]
     rows = table(results, "ABCDE")
     assert sum(row.points for row in rows) == len(results)

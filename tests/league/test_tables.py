@@ -35,7 +35,7 @@ def test_any_two_teams_meet_once_where_that_is_possible(teams: int, size: int, e
 @pytest.mark.parametrize(
     ("teams", "size", "each", "most"), [(20, 4, 5, 2), (20, 4, 8, 2), (24, 4, 4, 1), (1000, 4, 8, 1), (10_000, 3, 6, 1), (1001, 5, 10, 1)]
 )
-def test_opponents_vary(teams: int, size: int, each: int, most: int) -> None:
+def test_no_two_teams_meet_too_often(teams: int, size: int, each: int, most: int) -> None:
     assert max(_meetings(_all(teams, size, each)).values()) <= most
 
 

@@ -135,7 +135,7 @@ def test_a_runtime_that_wants_a_timer_is_told_to_do_without(folder: Path) -> Non
 
 
 @pytest.mark.parametrize("said", ["ModuleNotFoundError: No module named 'tkinter'", "IndexError: list index out of range", ""])
-def test_no_advice(folder: Path, said: str) -> None:
+def test_what_needs_no_advice_gets_none(folder: Path, said: str) -> None:
     assert advised(folder, said) == ""
     assert advised(folder, "ModuleNotFoundError: No module named 'numpy'", python="/usr/bin/perl") == ""
 

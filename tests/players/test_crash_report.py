@@ -304,7 +304,7 @@ def test_a_bot_that_waits_for_a_question_is_at_no_place_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "Current thread 0x7f (most recent call first):\n", "Stack overflow\n"])
-def test_no_stack(text: str) -> None:
+def test_text_without_a_stack_has_no_frames(text: str) -> None:
     assert dumped_frames(text) == []
 
 
@@ -409,7 +409,7 @@ def build(*command: str) -> None:
     subprocess.run(command, check=True, capture_output=True, timeout=120)
 
 
-def test_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_node_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need(shutil.which("node") is not None, "node is missing")
     monkeypatch.chdir(tmp_path)
     Path("bot.js").write_text(NODE.replace("READY", READY))
@@ -418,7 +418,7 @@ def test_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert said.endswith(", at bot.js:2 in plan.")
 
 
-def test_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_of_java_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need(shutil.which("javac") is not None, "javac is missing")
     monkeypatch.chdir(tmp_path)
     Path("Bot.java").write_text(JAVA.replace("READY", json.dumps(READY)[1:-1]))
@@ -428,14 +428,14 @@ def test_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert said.endswith(", at Bot.java:4 in Bot.plan.")
 
 
-def test_cpp(tmp_path: Path) -> None:
+def test_an_exception_of_cpp_is_named(tmp_path: Path) -> None:
     need(shutil.which("g++") is not None, "g++ is missing")
     (tmp_path / "bot.cpp").write_text(CPP.replace("READY", json.dumps(READY)[1:-1]))
     build("g++", "-o", str(tmp_path / "bot"), str(tmp_path / "bot.cpp"))
     assert "was killed by SIGABRT: std::out_of_range: vector::_M_range_check" in sentence(str(tmp_path / "bot"))
 
 
-def test_rust(tmp_path: Path) -> None:
+def test_a_panic_of_rust_is_named_with_its_line(tmp_path: Path) -> None:
     if shutil.which("rustc") is None:
         pytest.skip("rustc is missing")
     (tmp_path / "bot.rs").write_text(RUST.replace("READY", json.dumps(READY)[1:-1].replace("{", "{{").replace("}", "}}")))

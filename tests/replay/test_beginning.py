@@ -248,7 +248,7 @@ def test_arguments_that_contradict_the_replay(source: Path) -> None:
     assert resume(from_replay=f"{source}@50", time={"bank": None}).open_replay().head["clock"]["bank"] is None
 
 
-def test_the_command(referee: Cli, source: Path, tmp_path: Path) -> None:
+def test_the_command_plays_on_from_a_step_with_the_settings_of_the_replay(referee: Cli, source: Path, tmp_path: Path) -> None:
     shutil.copy(source, tmp_path / "game.gz")
     done = referee("play", "--from", "game.gz@30", "-", "still", "--isolation", "none", "--json", "--quiet", "--width", "300")
     assert done.returncode == 0, done.stderr

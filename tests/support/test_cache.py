@@ -29,7 +29,7 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         ({"REFEREE_CACHE": "near", "HOME": "/home/ada"}, "HERE/near"),
     ],
 )
-def test_the_folder(given: dict[str, str], wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_folder_follows_the_environment(given: dict[str, str], wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("REFEREE_CACHE", "XDG_CACHE_HOME", "HOME"):
         monkeypatch.delenv(name, raising=False)
     for name, value in given.items():

@@ -21,7 +21,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
-def test_cases(text: str | bytes, expected: str) -> None:
+def test_each_text_is_escaped_as_expected(text: str | bytes, expected: str) -> None:
     assert escape(text) == expected
 
 

@@ -229,7 +229,7 @@ def test_before_the_match_people_may_come_and_go() -> None:
     assert table.due(10_000.0) == []
 
 
-def test_giving_up() -> None:
+def test_a_person_who_gives_up_leaves_once() -> None:
     table = seated("prey")
     assert table.take("prey", {"type": "resign"}, 1.0) == [Farewell("prey", GAVE_UP)]
     assert table.take("prey", {"type": "resign"}, 2.0) == []

@@ -13,14 +13,14 @@ from referee.wire import decode, messages
 from referee.wire.decode import Answer, Problem
 
 
-def test_good_messages() -> None:
+def test_good_messages_are_read() -> None:
     assert decode.ready(b'{"type":"ready","protocol":1,"name":"Boxer","more":1}') == "Boxer"
     assert decode.ready(b'{"type":"ready","protocol":1}') == ""
     move = decode.move(b'{"type":"move","turn":17,"move":{"go":[0,1]},"say":"hi","new":[]}', 17)
     assert move == Answer({"go": [0, 1]}, "hi", None)
 
 
-def test_drawings() -> None:
+def test_drawings_are_read_as_they_are_sent() -> None:
     shapes: list[dict[str, Any]] = [
         {"shape": "line", "start": [0, 0], "end": [1.5, 2], "color": "red"},
         {"shape": "rect", "start": [0, 0], "end": [1, 2]},

@@ -25,7 +25,7 @@ GOOD: list[tuple[bytes, Any]] = [
 
 
 @pytest.mark.parametrize(("line", "value"), GOOD)
-def test_good(line: bytes, value: Any) -> None:
+def test_good_json_is_read(line: bytes, value: Any) -> None:
     assert read(line) == value
 
 
@@ -55,7 +55,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("line", "why"), BAD, ids=[why for _, why in BAD])
-def test_bad(line: bytes, why: str) -> None:
+def test_bad_json_is_refused_with_its_reason(line: bytes, why: str) -> None:
     with pytest.raises(NotJson) as caught:
         read(line)
     said = predicate(caught.value)

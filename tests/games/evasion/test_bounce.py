@@ -27,7 +27,7 @@ TWO_ROWS = [Wall(0, HORIZONTAL, 0, 40, 40, 40), Wall(1, HORIZONTAL, 0, 41, 40, 4
         ([Wall(0, VERTICAL, 6, 0, 6, 299)], (5, 5, 1, 1), (5, 6, -1, 1)),
     ],
 )
-def test_by_kind(walls: list[Wall], start: tuple[int, ...], end: tuple[int, ...]) -> None:
+def test_the_hunter_bounces_off_walls_by_their_kind(walls: list[Wall], start: tuple[int, ...], end: tuple[int, ...]) -> None:
     assert by_kind(Walls(300, 300, walls), *start) == end
 
 
@@ -48,7 +48,7 @@ HIT, A, B, C, D = (9, 11), (9, 10), (10, 11), (9, 12), (8, 11)
         ((A, B), (9, 11, -1, 1)),
     ],
 )
-def test_by_neighbours(occupied: tuple[tuple[int, int], ...], end: tuple[int, ...]) -> None:
+def test_the_hunter_bounces_by_the_neighbours_of_a_cell(occupied: tuple[tuple[int, int], ...], end: tuple[int, ...]) -> None:
     walls = Walls(300, 300, [Wall(index, HORIZONTAL, x, y, x, y) for index, (x, y) in enumerate(occupied)])
     assert by_neighbours(walls, 10, 10, -1, 1) == end
 

@@ -32,7 +32,7 @@ def position(rules: str, hunter: tuple[int, ...], prey: tuple[int, int], *walls:
         ({"verdict": "undecided", "within": None, "separated": False}, "not decided within the budget"),
     ],
 )
-def test_sentences(record: dict[str, object], text: str) -> None:
+def test_each_verdict_has_its_sentence(record: dict[str, object], text: str) -> None:
     assert presentation.verdict_text(record) == text
 
 

@@ -36,7 +36,7 @@ def walled(state: State, *walls: tuple[Kind, int, int]) -> State:
     return state._replace(walls=standing)
 
 
-def test_supplied_positions() -> None:
+def test_the_supplied_positions_have_their_known_verdicts() -> None:
     lines = (DATA / "evasion-verdicts.jsonl").read_text().splitlines()
     assert len(lines) == 248
     for line in lines:
@@ -190,7 +190,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_cases(name: str) -> None:
+def test_each_case_has_its_verdict(name: str) -> None:
     state, kind, is_separated = CASES[name]
     found = verdict(state)
     assert (found.kind, found.is_separated) == (kind, is_separated)

@@ -53,7 +53,7 @@ GOOD: list[tuple[str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("seat", "answer", "move"), GOOD)
-def test_good_moves(seat: str, answer: Any, move: Any) -> None:
+def test_good_moves_are_read_and_written_alike(seat: str, answer: Any, move: Any) -> None:
     assert GAME.codec.parse(busy_state(), seat, answer) == move
     assert GAME.codec.parse(busy_state(), seat, GAME.codec.move_json(move)) == move
 

@@ -179,7 +179,7 @@ def test_settings_by_their_options() -> None:
 
 
 @pytest.mark.parametrize("answer", [[], {"go": 1}, {"go": "U" * 41}, {"go": ["U"]}])
-def test_malformed_moves(answer: Any) -> None:
+def test_a_malformed_move_is_refused(answer: Any) -> None:
     with pytest.raises(MalformedMove):
         GAME.codec.parse(state_of((1, 1), (16, 16)), "thief", answer)
 

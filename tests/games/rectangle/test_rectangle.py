@@ -17,12 +17,12 @@ from referee.games.rectangle.state import Orders, Place, State
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
-def test_worked_cases(case: dict[str, Any]) -> None:
+def test_the_worked_cases_are_played_as_written(case: dict[str, Any]) -> None:
     assert conformance.play(case).difference is None
 
 
 @pytest.mark.parametrize("number", range(len(GAMES)))
-def test_recorded_games(number: int) -> None:
+def test_recorded_games_are_played_as_recorded(number: int) -> None:
     played = conformance.play(GAMES[number])
     assert played.difference is None
     assert played.steps == len(GAMES[number]["turns"]) + 1
@@ -172,7 +172,7 @@ def test_settings_that_are_refused(given_: dict[str, Any], why: str) -> None:
         GAME.codec.settings("small", given_)
 
 
-def test_presets() -> None:
+def test_the_presets_have_their_sizes() -> None:
     assert [GAME.codec.settings(name, {})[1:] for name in GAME.info.rule_sets] == [
         (12, 2, 2, 48, 0, "2002"),
         (30, 2, 5, 120, 0, "2002"),
@@ -195,7 +195,7 @@ def test_presets() -> None:
         (1, [], "move is"),
     ],
 )
-def test_malformed_moves(step: int, answer: Any, why: str) -> None:
+def test_a_malformed_move_is_refused_with_its_reason(step: int, answer: Any, why: str) -> None:
     state = GAME.start(GAME.codec.settings("small", {}), b"")._replace(step=step)
     with pytest.raises(MalformedMove, match=why):
         GAME.codec.parse(state, "a", answer)

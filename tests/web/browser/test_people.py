@@ -264,7 +264,7 @@ def test_a_person_with_a_clock_sees_it_and_can_lose_by_it(serve: Serve, visit: O
     assert "gave no answer within the move limit of 6 s" in served.finish()
 
 
-def test_giving_up(serve: Serve, visit: Open) -> None:
+def test_a_person_gives_up_in_the_window_that_has_the_seat(serve: Serve, visit: Open) -> None:
     served = serve("play", "human", "still", "--no-stay", count=2)
     page = visit(served.addresses[0])
     start_as(page, "")

@@ -52,7 +52,7 @@ def test_what_is_certain_is_shown_and_drawn(address: str, visit: Open) -> None:
     page.locator("#panels", has_text="caught").wait_for()
 
 
-def test_keys(address: str, visit: Open) -> None:
+def test_keys_move_through_the_steps(address: str, visit: Open) -> None:
     page = visit(address)
     wait_until_read(page, 297)
     for key, wanted in (
@@ -131,7 +131,7 @@ def test_scrubbing_shows_another_board_and_the_link_holds_the_step(address: str,
     wait_for_step(page, 33)
 
 
-def test_panels(address: str, visit: Open) -> None:
+def test_the_panels_show_the_question_and_the_events_of_a_step(address: str, visit: Open) -> None:
     page = visit(address + "#t=15")
     wait_for_step(page, 15)
     page.click("#tab-turn")

@@ -26,7 +26,7 @@ def start(rules: str = "diagonal", **given_: Any) -> State:
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_recorded_sessions(number: int) -> None:
+def test_recorded_sessions_are_sent_again_line_by_line(number: int) -> None:
     """Every line to both clients is equal, but for the time left."""
     session = json.loads((DATA / f"architect-session-{number}.json").read_text())
     clients = [iter(lines) for lines in session["clients"]]

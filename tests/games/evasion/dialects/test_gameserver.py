@@ -59,7 +59,7 @@ def test_what_is_sent_is_exact() -> None:
         ("hunter-fault", 0, "prey", "prey", b"GAMEOVER 0 WINNER PREY TIMEOUT\n"),
     ],
 )
-def test_the_end(ended: str, step: int, seat: str, winner: str, line: bytes) -> None:
+def test_each_end_of_a_game_has_its_line(ended: str, step: int, seat: str, winner: str, line: bytes) -> None:
     assert end_line(start()._replace(ended=ended, step=step), seat, winner) == line
 
 
@@ -108,7 +108,7 @@ def test_what_is_no_text_breaks_the_protocol(line: bytes) -> None:
         (b"JOIN " + b"x" * 39, ("JOIN", "x" * 39)),
     ],
 )
-def test_joining(line: bytes, read: tuple[str, str]) -> None:
+def test_the_line_of_a_client_that_joins_is_read(line: bytes, read: tuple[str, str]) -> None:
     assert read_join(line) == read
 
 
@@ -124,7 +124,7 @@ def test_joining(line: bytes, read: tuple[str, str]) -> None:
         (b"\x80", "not text"),
     ],
 )
-def test_bad_names(line: bytes, why: str) -> None:
+def test_a_bad_name_is_refused_with_its_reason(line: bytes, why: str) -> None:
     with pytest.raises(DialectError, match=why):
         read_join(line)
 
