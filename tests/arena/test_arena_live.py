@@ -12,7 +12,7 @@ from arenas import accept_all
 from leagues import IDLE
 from seasons import TOKENS, play, season
 
-from referee.arena import pictures
+from referee.arena import live, pictures, views
 from referee.arena.checking import Checker
 from referee.arena.readings import Readings
 from referee.arena.season_work import Notes
@@ -45,6 +45,9 @@ def playing(running: Season, key: str = KEY) -> None:
 @pytest.fixture
 def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Season]:
     accept_all(monkeypatch)
+    # The machine may be slow: a minute and the time for which a process is trusted are long.
+    monkeypatch.setattr(live, "_MINUTE", 3600.0)
+    monkeypatch.setattr(views, "_TOLD_SECONDS", 3600.0)
     with season(tmp_path, 'versions = "all"\n[visibility]\nreplays = "own"') as found:
         for token in (TOKENS["Ada"], TOKENS["Bob"]):
             found.hand_in(f"# {token}\n{IDLE}".encode(), token)
@@ -67,17 +70,19 @@ def test_a_match_that_is_played_is_shown_to_those_who_may_see_it(running: Season
     assert 'data-every="2000"' in shown
     assert "They have been playing for" in shown
     # A process that no longer tells of it plays it no more.
-    running.store.set_fact(PLAYING, {**running.store.fact(PLAYING), "time": time.time() - 60})
+    running.store.set_fact(PLAYING, {**running.store.fact(PLAYING), "time": time.time() - 7200})
     assert KEY not in running.ask("/live", ada).body.decode()
     assert running.ask(f"/matches/{KEY}", ada).status == 404
 
 
-def test_matches_of_this_minute_are_one_click_from_the_viewer(running: Season) -> None:
+def test_matches_of_this_minute_are_one_click_from_the_viewer(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = running.ask("/live", TOKENS[None]).body.decode()
     ended = [one["id"] for one in running.ask("/api/matches").json["matches"]]
     assert re.findall(r'href="/watch/(\w+)/"', shown) == ended
     assert [key for key in ended if f'src="/boards/{key}.svg"' in shown] == ended
     assert all(len(running.ask(f"/boards/{key}.svg", TOKENS[None]).body) > len(NO_PICTURE) for key in ended)
+    monkeypatch.setattr(live, "_MINUTE", -1.0)
+    assert "/watch/" not in running.ask("/live", TOKENS[None]).body.decode()
 
 
 def test_the_projector_gets_the_newest_match_and_the_standings(running: Season) -> None:
