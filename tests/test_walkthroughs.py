@@ -99,7 +99,7 @@ def test_the_page_on_arenas_can_be_followed(tmp_path: Path) -> None:
     assert [line.split()[2] for line in commands] == ["new", "add", "add", "add", "run", "standings"]
     shown = run(["referee", "arena", "standings", "mine"], home, env, "docs/arena.md")
     assert "me v3 (active)" in shown
-    assert "The best of 3 versions is version " in shown
+    assert "Of 3 versions, version " in shown
 
 
 BETTER = "docs/boxer-to-better.md"
