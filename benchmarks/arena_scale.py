@@ -33,7 +33,7 @@ from referee.arena.store import ACCEPTED, version_name
 from referee.arena.views import ArenaViews
 from referee.league import database
 from referee.league.local import Finished
-from referee.league.rows import planned, result_text
+from referee.league.rows import planned, result_text, team_row
 from referee.league.values import MatchRecord, MatchTask
 from referee.league.worker import Played
 
@@ -42,6 +42,15 @@ START, DUEL, VIEW, COMMAND, MEMORY, GROWTH = 10.0, 20.0, 20.0, 30.0, 400.0, 20.0
 #: The matches that are pretended, in duels: the memory may not grow meanwhile.
 DUELS = 640
 ARENA = 'seed = 7\nisolation = "none"\nversions = "active"\n[starts]\ncount = 1000\n[[references]]\nname = "R0"\nprogram = "reference.py"\n'
+#: A bot that does nothing.
+IDLE = """import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        print(json.dumps({"type": "ready", "protocol": 1}), flush=True)
+    elif message["type"] == "turn":
+        print(json.dumps({"type": "move", "turn": message["turn"], "move": {}}), flush=True)
+"""
 #: So many rows go into the store at once.
 CHUNK = 20_000
 
@@ -60,9 +69,11 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
     """Begin an arena and fill its store."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "arena.toml").write_text(ARENA)
-    (folder / "reference.py").write_text("# It never plays.\n")
+    (folder / "reference.py").write_text(IDLE)
     with contextlib.closing(new(folder, None, None, url)) as opened:
         address = opened.store.where
+        # All versions are the reference's program, so that real matches can be played as well.
+        (program,) = opened.plan().teams.values()
     engine = create_engine(f"sqlite:///{address}" if url is None else url.replace("postgresql:", "postgresql+psycopg:"))
     lots = np.random.default_rng(1)
     count, begun = teams * versions, time.time() - 1e6
@@ -70,7 +81,8 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
     strengths = lots.normal(0, 1.2, count)
     duels = matches // 2
     with engine.begin() as connection:
-        put(connection, database.teams, (_team(name, at) for at, name in enumerate(names, 1)))
+        rows = (team_row(program._replace(name=name, hash=f"{at:064}")) for at, name in enumerate(names, 1))
+        put(connection, database.teams, ({**row, "position": at} for at, row in enumerate(rows, 1)))
         put(connection, arena_store._versions, (_version(name, at, teams, versions, begun, duels) for at, name in enumerate(names)))
         epochs = np.sort(lots.integers(0, versions, duels))
         first_team = lots.integers(0, teams, duels)
@@ -103,13 +115,6 @@ def put(connection: Any, table: Any, rows: Iterator[dict[str, Any]] | Any) -> No
     found = list(rows)
     for first in range(0, len(found), CHUNK):
         connection.execute(insert(table), found[first : first + CHUNK])
-
-
-def _team(name: str, position: int) -> dict[str, Any]:
-    players = json.dumps({"hunter": "main.py", "prey": "main.py"})
-    files = json.dumps({seat: {"main.py": "0" * 64, ".": "0" * 64} for seat in ("hunter", "prey")})
-    home = json.dumps(f"versions/{position:064}")
-    return {"name": name, "position": position, "players": players, "hash": f"{position:064}", "home": home, "files": files}
 
 
 def _version(name: str, at: int, teams: int, versions: int, begun: float, duels: int) -> dict[str, Any]:

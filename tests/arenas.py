@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from leagues import IDLE
 
 from referee.arena import intake
-from referee.arena.arena import OpenArena, new
+from referee.arena.arena import OpenArena, new, open_arena
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,3 +52,10 @@ def add(arena: OpenArena, text: str, team: str = "mine") -> Version:
     version, _ = arena.add(file, team, text)
     arena.plan()
     return version
+
+
+def done_matches(folder: Path) -> dict[str, int]:
+    """The time at which the replay of each match that is done was written."""
+    with closing(open_arena(folder)) as arena:
+        records = [one.record for one in arena.store.matches(done=True)]
+    return {record.key: (folder / record.replay).stat().st_mtime_ns for record in records if record is not None}

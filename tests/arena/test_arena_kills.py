@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 import pytest
-from arenas import begin
+from arenas import begin, done_matches
 from leagues import IDLE
 
 from referee.arena.arena import open_arena
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 KILLS = int(os.environ.get("REFEREE_KILLS", "12"))
-
-
-def done_matches(folder: Path) -> dict[str, int]:
-    """The time at which the replay of each match that is done was written."""
-    with closing(open_arena(folder)) as arena:
-        records = [one.record for one in arena.store.matches(done=True)]
-    return {record.key: (folder / record.replay).stat().st_mtime_ns for record in records if record is not None}
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import select
 import signal
 import subprocess
 import tarfile
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 import typer
 from arenas import begin
+from clusters import cluster
 
 from referee.arena.arena import open_arena
 from referee.arena.season_store import CHECKING, SeasonStore
@@ -45,9 +47,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def served(commands: Commands, folder: Path) -> Iterator[tuple[str, Running]]:
+def served(commands: Commands, folder: Path, *workers: str) -> Iterator[tuple[str, Running]]:
     """A server, and its address."""
-    server = commands.start("arena", "serve", "arena", "--isolation", "none", "--port", "0", "--slots", "1", cwd=folder)
+    words = workers or ("--slots", "1")
+    server = commands.start("arena", "serve", "arena", "--isolation", "none", "--port", "0", *words, cwd=folder)
     try:
         yield server.stdout.readline().strip(), server
     finally:
@@ -102,6 +105,27 @@ def test_matches_are_played_meanwhile_and_a_killed_server_leaves_nothing_running
     with contextlib.closing(open_arena(folder / "arena")) as arena:
         numbers = [(one.task.duel, one.task.game_number) for one in arena.store.matches(done=True)]
         assert len(numbers) == len(set(numbers)) > 0
+
+
+@pytest.mark.slow
+def test_a_killed_worker_of_a_cluster_stops_no_season(commands: Commands, folder: Path) -> None:
+    workers = cluster(folder / "cluster", 2)
+    with workers as nodes, served(commands, folder, "--cluster", nodes.address) as (_, server), SeasonStore.open(folder / "arena") as store:
+
+        def wait_for(count: int) -> None:
+            while store.counts().done < count:
+                assert server.poll() is None
+                select.select([], [], [], 0.1)
+
+        wait_for(4)
+        nodes.workers[0].kill()
+        # More than both workers can have had at the time.
+        wait_for(store.counts().done + 20)
+    with contextlib.closing(open_arena(folder / "arena")) as arena:
+        assert arena.store.disagreements() == []
+        done = [one.record for one in arena.store.matches(done=True)]
+        assert all(record is not None and (arena.folder / record.replay).is_file() for record in done)
+        assert len({record.key for record in done if record is not None}) == len(done) >= 24
 
 
 @pytest.mark.parametrize(
