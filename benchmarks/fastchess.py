@@ -64,7 +64,23 @@ LINE = (
     "h5f4 b8d8 h1f1 d8a5 f1d1 d7f6 e2e1 e8d8 f4d3 f6d7 e5d6 c4b5 d6g3 g5e3 g2h1 e3h6 d3f4 c5c4 e1e3 a5a2 "
 ).split()
 
-#: An engine whose answers are the moves of LINE. Such moves all have the same length, so that the length of the question gives the ply.
+
+def _rides(white: str, black: str, moves: int) -> list[str]:
+    """Return the moves of two knights that ride round on these squares, until both are back where they began."""
+    rounds = (white.split(), black.split())
+    return [ride[move % len(ride)] + ride[(move + 1) % len(ride)] for move in range(moves) for ride in rounds]
+
+
+_BLACK_RIDE = "g8 f6 e4 d6 f5 h6"
+#: The same with 300 moves: knights ride first, and again after the fourth move. No position occurs three times, and the clock never runs out.
+LONG_LINE = [
+    *_rides("g1 h3 f4 d5 b4 d3 c5 b3 d4 b5 a3 c4 e3 g4 e5 f3", _BLACK_RIDE, 48),
+    *LINE[:4],
+    *_rides("g1 f3 e5 g4 e3 c4 a5 b3 c5 d3 b4 d5 f4 h3", _BLACK_RIDE, 42),
+    *LINE[4:],
+]
+
+#: An engine whose answers are the moves of a line. Such moves all have the same length, so that the length of the question gives the ply.
 ENGINE = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -197,10 +213,10 @@ def compiled(folder: Path, name: str, source: str, **words: str) -> Path:
 
 
 class Fastchess:
-    """A fastchess binary, the engine that plays both sides, and the folder in which it runs."""
+    """A fastchess binary, the engine that plays both sides with its number of moves in a game, and the folder in which it runs."""
 
-    def __init__(self, binary: str, engine: Path, folder: Path) -> None:
-        self.binary, self.engine, self.folder = binary, engine, folder
+    def __init__(self, binary: str, engine: Path, folder: Path, moves: int = len(LINE)) -> None:
+        self.binary, self.engine, self.folder, self.moves = binary, engine, folder, moves
         self.counters = folder / "counters"
         self.output = folder / "output.txt"
 
@@ -265,7 +281,7 @@ class Fastchess:
             questions, first, last = SHAPE.unpack(self.counters.read_bytes())
         except (OSError, struct.error):
             self.fail("took away the file in which the engines count their questions")
-        expected = games * len(LINE)
+        expected = games * self.moves
         if status:
             self.fail(f"ended with exit status {status} in a tournament of {games} games")
         if questions != expected:

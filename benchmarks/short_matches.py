@@ -1,11 +1,12 @@
 """Many short matches between instant C programs, each with fresh processes.
 
-python benchmarks/short_matches.py [--rounds 7] [--games 400] [--fastchess FASTCHESS] [--json] [--against FILE]
+python benchmarks/short_matches.py [--rounds 7] [--games 400] [--steps 80] [--fastchess FASTCHESS] [--json] [--against FILE]
 
 - A match of one step in a worker that has played before, with its replay, beside the bare pair: the same two programs are started, greeted,
   asked once and ended, without a referee.
-- --games matches of 120 questions, as many at once as there are cores, in games a second. With the path of a fastchess binary, the same
-  number of its games of 120 questions, with engines that keep running and with engines that it restarts for every game.
+- --games matches of --steps steps, as many at once as there are cores, in games a second. 80 steps are 120 questions, 200 are 300. With the
+  path of a fastchess binary, the same number of its games of as many questions, with engines that keep running and with engines that it
+  restarts for every game.
 
 It needs a C compiler. In every round all kinds are measured one after the other.
 """
@@ -22,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fastchess import BOT, ENGINE, LEVELS, LINE, Fastchess, compiled
+from fastchess import BOT, ENGINE, LEVELS, LINE, LONG_LINE, Fastchess, compiled
 from fastchess import COUNTERS as COUNTERS_NAME
 from harness import Figure, alternate, number, run
 from league import tasks
@@ -40,8 +41,8 @@ from referee.support.escape import escape
 #: The budgets: a match of one step beside the bare pair, and many matches beside fastchess that keeps its engines, by level.
 ONE_STEP = {"none": 6.0, "limits": None, "strict": 14.0}
 MANY = {"none": 1.1, "limits": None, "strict": 1.8}
-#: A match has one question and a half for each step.
-STEPS = len(LINE) * 2 // 3
+#: The games of fastchess by the steps of a match of as many questions: a match has one question and a half for each step.
+LINES = {len(line) * 2 // 3: line for line in (LINE, LONG_LINE)}
 #: How many matches of one step are one measurement.
 ALIKE = 20
 
@@ -86,10 +87,10 @@ def one_step(worker: Worker) -> float:
     return (time.perf_counter() - begun) / ALIKE * 1e3
 
 
-def many(pool: LocalPool, games: int) -> float:
+def many(pool: LocalPool, games: int, steps: int) -> float:
     """Return the games a second of many matches."""
     begun = time.perf_counter()
-    for _ in play_stream(pool, tasks(games, STEPS)):
+    for _ in play_stream(pool, tasks(games, steps)):
         pass
     return games / (time.perf_counter() - begun)
 
@@ -103,6 +104,8 @@ def everything(options: argparse.Namespace) -> list[Figure]:
     """All figures. UsageError if fastchess is no program, or if this machine has no sandbox."""
     if options.fastchess is not None and not os.access(options.fastchess, os.X_OK):
         raise UsageError(f"{escape(str(options.fastchess), 300)} is no program that can be run; give the path of the fastchess binary.")
+    if options.fastchess is not None and options.steps not in LINES:
+        raise UsageError(f"fastchess has no game for --steps {options.steps}; give {' or '.join(map(str, LINES))}.")
     slots = free_slots(Limits())
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder = Path(name)
@@ -118,12 +121,13 @@ def everything(options: argparse.Namespace) -> list[Figure]:
         ]
         pools = [stack.enter_context(contextlib.closing(LocalPool(terms(level), teams, folder / f"{level}s", slots))) for level in LEVELS]
         for pool in pools:
-            many(pool, slots)
-        measures: list[Any] = [partial(many, pool, options.games) for pool in pools]
+            many(pool, slots, options.steps)
+        measures: list[Any] = [partial(many, pool, options.games, options.steps) for pool in pools]
         names = [f"{options.games} games, {level}" for level in LEVELS]
         if options.fastchess is not None:
-            engine = compiled(folder, "engine", ENGINE, MOVES=" ".join(LINE), COUNTERS=COUNTERS_NAME)
-            fastchess = Fastchess(str(options.fastchess.absolute()), engine, folder)
+            line = LINES[options.steps]
+            engine = compiled(folder, "engine", ENGINE, MOVES=" ".join(line), COUNTERS=COUNTERS_NAME)
+            fastchess = Fastchess(str(options.fastchess.absolute()), engine, folder, len(line))
             measures += [partial(of_fastchess, fastchess, options.games, slots, restarts=restarts) for restarts in (False, True)]
         values = alternate(options.rounds, *measures)
         figures += list(_compared(names, values))
@@ -150,4 +154,4 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 if __name__ == "__main__":
-    run(__doc__, everything, add, steps=STEPS)
+    run(__doc__, everything, add, steps=min(LINES))

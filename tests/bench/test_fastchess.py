@@ -95,8 +95,8 @@ def refused(capsys: pytest.CaptureFixture[str], action: Any, *arguments: Any) ->
 
 def test_the_game_has_moves_of_one_length(script: Any) -> None:
     # The engine finds its move by the length of the question.
-    assert len(script.LINE) >= 100 and len(script.LINE) % 2 == 0
-    assert all(re.fullmatch("([a-h][1-8]){2}", move) for move in script.LINE)
+    assert (len(script.LINE), len(script.LONG_LINE)) == (120, 300)
+    assert all(re.fullmatch("([a-h][1-8]){2}", move) for move in (*script.LINE, *script.LONG_LINE))
 
 
 def test_each_question_is_counted_once(script: Any, engine: Path, tmp_path: Path) -> None:

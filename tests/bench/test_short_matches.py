@@ -14,3 +14,10 @@ def test_a_missing_binary_is_named(tmp_path: Path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "none is no program that can be run; give the path of the fastchess binary." in done.stderr
+
+
+def test_steps_without_a_game_of_as_many_questions_are_refused() -> None:
+    words = [sys.executable, str(SCRIPT), "--fastchess", sys.executable, "--steps", "7"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "fastchess has no game for --steps 7; give 80 or 200." in done.stderr
