@@ -25,6 +25,7 @@ from referee.games import registry
 from referee.grading import values as grading
 from referee.isolation import limits
 from referee.league import sequential
+from referee.match.answers import AnswerWarning, WarningReason
 from referee.players import faults as players
 from referee.replay.reader import verify
 from referee.wire import decode
@@ -144,7 +145,7 @@ def _literals() -> Iterator[tuple[str, str]]:
                 for key, value in zip(node.keys, node.values, strict=True):
                     if isinstance(key, ast.Constant) and isinstance(value, ast.Constant) and isinstance(value.value, str):
                         yield str(key.value), value.value
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("_warn", "wrong"):
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "wrong":
                 yield node.func.attr, _first_text(node)
             elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Problem" and path.name == "reader.py":
                 yield "wrong", _first_text(node)
@@ -152,7 +153,8 @@ def _literals() -> Iterator[tuple[str, str]]:
 
 def test_each_code_in_the_source_of_the_referee_is_explained() -> None:
     found = list(_literals())
-    assert {text for key, text in found if key in ("code", "_warn")} == codes("notice")
+    warnings = {AnswerWarning(reason).code for reason in typing.get_args(WarningReason)}
+    assert {text for key, text in found if key == "code"} | warnings == codes("notice")
     assert {text for key, text in found if key == "wrong"} - {""} | {"cut"} == codes("replay problem")
     causes = {text for key, text in found if key == "cause"} | set(players.CAUSES.values()) | {"processes", "disk", "refusal"}
     assert causes == codes("cause")
