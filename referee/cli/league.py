@@ -203,11 +203,8 @@ def standings(
     """Print the standings with ratings."""
     if as_csv and as_json:
         raise UsageError("Say which form to print: --csv or --json.")
-    opened = _open(folder)
-    try:
+    with _opened(folder) as opened:
         put_standings(opened, as_json=as_json, as_csv=as_csv)
-    finally:
-        opened.close()
 
 
 @league.command("report")
@@ -236,32 +233,30 @@ def report(
 
     if url and not re.fullmatch(r"https?://[^\s\"<>]+", url):
         raise UsageError(f"--url is '{url}', but must be the address of the folder, such as https://example.org/autumn/.")
-    opened = _open(folder)
-    try:
-        if is_live:
-            _serve_report(opened, Where(host, port, tuple(name or ()), browser))
-            return
-        data = report_data(opened)
-        most_bytes = 0 if alone else report_folder.MOST_BYTES
-        written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"), url)
-        missing = report_folder.unreadable(data, folder)
-        if as_json:
-            put_json({"file": str(written.path), "shown": written.shown, "left_out": written.left_out, "missing": missing})
-            return
-        put(str(written.path))
-        if missing:
-            say(f"{counted(missing, 'replay')} can't be read: {program()} league verify {shlex.quote(str(folder))}")
-        if (left := written.left_out - missing) and not alone:
-            say(
-                f"{counted(left, 'replay')} {'is' if left == 1 else 'are'} not in the viewer, to keep the folder small; the page has the "
-                "command that shows each."
-            )
-    except OSError as error:
-        if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM) or out is not None:
-            raise
-        raise UsageError(f"The report can't be written into {folder} ({error.strerror}). Name another folder with --out.") from None
-    finally:
-        opened.close()
+    with _opened(folder) as opened:
+        try:
+            if is_live:
+                _serve_report(opened, Where(host, port, tuple(name or ()), browser))
+                return
+            data = report_data(opened)
+            most_bytes = 0 if alone else report_folder.MOST_BYTES
+            written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"), url)
+            missing = report_folder.unreadable(data, folder)
+            if as_json:
+                put_json({"file": str(written.path), "shown": written.shown, "left_out": written.left_out, "missing": missing})
+                return
+            put(str(written.path))
+            if missing:
+                say(f"{counted(missing, 'replay')} can't be read: {program()} league verify {shlex.quote(str(folder))}")
+            if (left := written.left_out - missing) and not alone:
+                say(
+                    f"{counted(left, 'replay')} {'is' if left == 1 else 'are'} not in the viewer, to keep the folder small; the page has the "
+                    "command that shows each."
+                )
+        except OSError as error:
+            if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM) or out is not None:
+                raise
+            raise UsageError(f"The report can't be written into {folder} ({error.strerror}). Name another folder with --out.") from None
 
 
 def _serve_report(opened: OpenLeague, where: Where) -> None:
@@ -290,22 +285,16 @@ def export(
     """Write all matches with their results as CSV or JSON."""
     if as_csv == as_json:
         raise UsageError("Say which form to export: --csv or --json.")
-    opened = _open(folder)
-    try:
+    with _opened(folder) as opened:
         put_export(opened, {"league": opened.league.name, "game": opened.league.game}, out, as_json=as_json)
-    finally:
-        opened.close()
 
 
 @league.command("verify")
 @command
 def verify(folder: Folder, as_json: JsonFlag = False) -> None:
     """Simulate every replay again, and compute the standings from the replays alone."""
-    opened = _open(folder)
-    try:
+    with _opened(folder) as opened:
         put_check(opened, as_json=as_json)
-    finally:
-        opened.close()
 
 
 @league.command("rebuild")
@@ -333,11 +322,11 @@ def rebuild(
         raise typer.Exit(1)
 
 
-def _open(folder: Path) -> OpenLeague:
+def _opened(folder: Path) -> contextlib.closing[OpenLeague]:
     need_league("league")
     from referee.league.league import open_league
 
-    return open_league(folder)
+    return contextlib.closing(open_league(folder))
 
 
 def _check_roles(schedule: Schedule, teams: Collection[Team], workers: Workers) -> None:
