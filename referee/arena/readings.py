@@ -30,42 +30,47 @@ class Readings:
         self.arena = arena
         self.store = store
         self._views = ArenaViews(store, stale_seconds=stale_seconds)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._stale_seconds = stale_seconds
         #: The answers that are the same for everybody, each with the time until which it is good.
         self._kept: dict[str, tuple[float, Any]] = {}
+        #: Those that are good until there are new results, versions or ratings, and what ``ArenaViews.mark`` was when they were made.
+        self._lasting: dict[str, Any] = {}
+        self._mark: tuple[object, ...] = ()
 
     def standings(self) -> StandingsAnswer:
         """Return the active versions, the best first."""
-        return self._shared("standings", lambda: StandingsAnswer.model_validate({"entries": self._views.standings()}))
+        return self.shared("standings", lambda: StandingsAnswer.model_validate({"entries": self._views.standings()}))
 
     def played(self) -> int:
         """Return how many matches were played."""
-        return self._shared("played", self._views.played)
+        return self.shared("played", self._views.played)
 
     def trends(self) -> dict[str, float]:
         """Return how ratings have changed, as ``ArenaViews.trends``."""
-        return self._shared("trends", self._views.trends, 6 * _LONG)
+        return self.shared("trends", self._views.trends, 6 * _LONG)
 
     def uncounted(self) -> int:
         """Return how many matches count when their batch is over."""
-        return self._shared("uncounted", self._views.uncounted)
+        return self.shared("uncounted", self._views.uncounted)
 
     def by_seat(self, team: str) -> dict[str, dict[str, list[int]]]:
         """Return a team's record by opponent and seat, as ``ArenaViews.by_seat``."""
-        return self._shared(f"seats {team}", lambda: self._views.by_seat(team), _LONG)
+        return self.lasting(f"seats {team}", lambda: self._views.by_seat(team))
 
     def recent(self) -> dict[str, Any]:
         """Return the faults and hosts of the last duels, as ``ArenaViews.recent``."""
-        return self._shared("recent", self._views.recent, _LONG)
+        return self.shared("recent", self._views.recent, _LONG)
 
     def renew(self) -> None:
         """Read everything anew: something was changed here."""
         with self._lock:
             self._views.renew()
             self._kept.clear()
+            self._lasting.clear()
 
-    def _shared(self, name: str, read: Callable[[], _T], factor: float = 1.0) -> _T:
+    def shared(self, name: str, read: Callable[[], _T], factor: float = 1.0) -> _T:
+        """Return what ``read`` has returned lately: it is the same for everybody."""
         with self._lock:
             due, value = self._kept.get(name, (0.0, None))
             if monotonic() >= due:
@@ -74,12 +79,35 @@ class Readings:
             found: _T = value
             return found
 
+    def lasting(self, name: str, read: Callable[[], _T]) -> _T:
+        """Return what ``read`` has returned since there were new results, versions or ratings."""
+        with self._lock:
+            mark = self._views.mark()
+            if mark != self._mark:
+                self._lasting.clear()
+                self._mark = mark
+            if name in self._lasting:
+                found: _T = self._lasting[name]
+                return found
+            value = read()
+            # It may have asked for another answer, and seen something new.
+            if self._mark == mark:
+                self._lasting[name] = value
+            return value
+
+    def against(self, name: str) -> list[dict[str, Any]]:
+        """Return a team's record by opponent, as ``ArenaViews.team``. UsageError if there is no such team."""
+        found: list[dict[str, Any]] = self._team(name)["against"]
+        return found
+
+    def _team(self, name: str) -> dict[str, Any]:
+        return self.lasting(f"team {name}", lambda: self._views.team(name))
+
     def team(self, name: str, holder: Holder | None) -> TeamAnswer | None:
         """Return a team as somebody may see it; None if there is no such team."""
         disqualified = self.store.disqualified().get(name)
         try:
-            with self._lock:
-                found = self._views.team(name)
+            found = self._team(name)
         except UsageError:
             is_new = name in self.store.invited()
             return (
@@ -112,7 +140,7 @@ class Readings:
 
     def workers(self) -> dict[str, Any]:
         """Return who plays what, as ``ArenaViews.playing``."""
-        return self._shared("playing", self._views.playing)
+        return self.shared("playing", self._views.playing)
 
     def match(self, key: str) -> tuple[MatchAnswer, str] | None:
         """Return a match that was played, and its replay's path in the arena's folder; None if there is none."""

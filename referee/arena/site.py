@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from referee.arena.api import Api
-    from referee.arena.api_models import MatchAnswer, RatingPointAnswer
+    from referee.arena.api_models import MatchAnswer, RatingPointAnswer, StandingsEntry
     from referee.arena.readings import Readings
     from referee.arena.receipt import Receipt
     from referee.arena.season_store import Holder
@@ -159,17 +159,13 @@ class ArenaPages:
         return shown
 
     def _board(self, request: Request, holder: Holder | None) -> Response:
-        entries = self._readings.standings().entries
-        least = min((one.low for one in entries), default=0.0)
+        entries, trends = self._readings.standings().entries, self._readings.trends()
         return self._shown(
             "arena_board",
             request,
             holder,
             summary=" · ".join(f"{one.rank}. {one.team} {render.rating(one.rating)}" for one in entries[:_TOP]),
-            entries=entries,
-            least=least,
-            wide=max((one.high for one in entries), default=1.0) - least or 1.0,
-            trends=self._readings.trends(),
+            rows=self._readings.shared("rows", lambda: _rows(entries, trends)),
             uncounted=self._readings.uncounted(),
             matches=self._readings.matches(MatchesQuery(limit=_MATCHES)).matches,
         )
@@ -200,12 +196,15 @@ class ArenaPages:
             more={**given, "before": page.next},
             is_own=is_own,
             submissions=self._store.submissions(name) if is_own else [],
-            by_seat=self._readings.by_seat(name) if found.versions else {},
+            record=self._readings.lasting(f"record {name}", lambda: self._record(name)) if found.against else "",
             logs=self._logs(holder),
             chart=_chart(found.ratings),
             least=min(heights, default=0.0),
             most=max(heights, default=0.0),
         )
+
+    def _record(self, name: str) -> str:
+        return render.part("arena_record", against=self._readings.against(name), by_seat=self._readings.by_seat(name))
 
     def _match(self, request: Request, holder: Holder | None) -> Response:
         match, _ = self._live.found(request.path_params["match"])
@@ -335,6 +334,13 @@ class ArenaPages:
             raise _sign_in()
         async with bounded(request).form(max_files=0, max_fields=10, max_part_size=10_000) as form:
             return holder, {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+def _rows(entries: Sequence[StandingsEntry], trends: Mapping[str, float]) -> list[tuple[StandingsEntry, str]]:
+    """Return the lines of the leaderboard with their cells, which are the same for all visitors."""
+    least = min((one.low for one in entries), default=0.0)
+    wide = max((one.high for one in entries), default=1.0) - least or 1.0
+    return [(one, render.part("arena_board_row", one=one, least=least, wide=wide, trends=trends)) for one in entries]
 
 
 def _is_secure(request: Request) -> bool:

@@ -63,6 +63,12 @@ class ArenaViews:
         """Take what is new with the next call."""
         self._due = 0.0
 
+    def mark(self) -> tuple[object, ...]:
+        """Return what changes whenever there are new results, versions or ratings: as long as it is the same, so is what they tell."""
+        self._refresh()
+        rated = max((point.duels for point in self._state.rated.values()), default=-1)
+        return (len(self._state), self._mark, rated, self._strengths)
+
     def _refresh(self) -> None:
         if monotonic() < self._due:
             return

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from referee.support.times import shown_age, shown_time
 from referee.support.words import counted
@@ -51,6 +51,11 @@ def served(name: str, config: Mapping[str, Any], bulk: object = None, *, base: s
     """
     file = page.many_script(name) if name in page.MANY else _script(script or name)
     return _rendered(name, config, bulk, {"is_inline": False, "style": base + STYLE, "script": base + file, **values})
+
+
+def part(name: str, **values: Any) -> Markup:
+    """Return a part of a page, which many pages may show, from its template."""
+    return escape(_environment().get_template(f"{name}.html").make_module(values))
 
 
 @cache

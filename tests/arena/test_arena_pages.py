@@ -18,6 +18,7 @@ from sqlalchemy import text
 
 from referee.arena import intake, views
 from referee.arena.checking import Checker
+from referee.arena.readings import Readings
 from referee.arena.season_work import Notes
 from referee.arena.store import RatingPoint
 from referee.arena.views import ArenaViews
@@ -172,6 +173,23 @@ def test_a_record_is_by_opponent_and_seat(running: Season) -> None:
     assert ArenaViews(running.store).by_seat("Ada") == expected
     won, played = expected["Bob"]["prey"]
     assert f">{won} of {played}<" in running.ask("/teams/Ada").body.decode()
+
+
+def test_a_record_is_made_once_for_all_visitors_until_there_are_new_results(running: Season) -> None:
+    readings = Readings(running.arena, running.store, 0.0)
+    made: list[int] = []
+
+    def record() -> int:
+        made.append(sum(one["duels"] for one in readings.against("Ada")))
+        return made[-1]
+
+    assert [readings.lasting("record", record) for _ in range(3)] == made * 3
+    play(running, 6)
+    assert readings.lasting("record", record) > made[0]
+    assert len(made) == 2
+    readings.renew()
+    readings.lasting("record", record)
+    assert made[1:] == [made[1]] * 2
 
 
 def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
