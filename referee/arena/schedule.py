@@ -180,7 +180,7 @@ class ArenaSchedule(Schedule):
             if key not in met:
                 met[key] = state.met_on(*(state.positions[name] for name in pair))
             start, variant = next(place for place in _from(places, number) if place not in met[key])
-            # Where no roles are swapped, the seats are from duel to duel.
+            # Where a duel swaps no roles, the next duel of the two does.
             teams = pair if len(met[key]) % 2 == 0 else pair[::-1]
             met[key].add((start, variant))
             new.append(Duel(number, 0, teams, start, variant))

@@ -115,7 +115,7 @@ def play(
         say("note: --pace does nothing here: it is for a match with a person, or with --live.")
     if is_watching:
         _keep_playing(wanted.match, lineup, games, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
-    stays = sys.stderr.isatty() and not as_json if stay is None else stay
+    stays = sys.stderr.isatty() and not wants_json if stay is None else stay
     steps_a_second = read_pace(pace, wanted.match.game.human_play.pace if wanted.match.game.human_play is not None else None)
     if pace == "wait" and is_live and HUMAN not in lineup.values():
         raise UsageError("--pace wait is for a match with a person; programs play at 1, 2, 4, 8, 15 or 30 steps a second.")

@@ -1,4 +1,4 @@
-"""What a grading plays: every test of the rubric on each of its starts, for every student. Implements ``league.engine.Plan``."""
+"""What a grading plays: every test of the rubric on each of its starts, for every student. Implements ``league.engine.MatchPlan``."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ REPLAYS = "replays"
 
 
 class Schedule:
-    """What a league plays: implements ``engine.Plan``.
+    """What a league plays: implements ``engine.MatchPlan``.
 
     Duels of a team that has ``withdrawn`` count for nobody where every pair is known from the start, and the team has no place in the
     standings. Where pairs depend on results, and at tables, the duels that it has played count, and it loses all others.

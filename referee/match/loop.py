@@ -408,4 +408,4 @@ class Match:
         return moved
 
 
-__all__ = ["Entrant", "Match", "MatchVoid", "Options", "Result", "match_id", "seat_seed", "secret_of"]
+__all__ = ["Entrant", "Match", "Options", "Result"]

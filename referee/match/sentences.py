@@ -1,4 +1,7 @@
-"""Makes the sentences of faults from the reason codes and data that other modules report. No code reads the sentences."""
+"""Makes the sentences of faults from the reason codes and data that other modules report.
+
+No code reads the sentences, but for ``replay/recorded.py``: a replay holds the sentence of a warning without its code.
+"""
 
 from __future__ import annotations
 

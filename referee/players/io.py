@@ -1,4 +1,4 @@
-"""Asks one or more players a question and returns replies with their times. This is the only place where the referee waits for players.
+"""Asks one or more players a question and returns replies with their times. Only here does the referee wait for answers.
 
 Theory of operation. All descriptors are non-blocking and watched by one poll. A player's time runs from the first byte of its
 question to the arrival of its whole answer. There is one deadline for the whole answer: bytes that trickle in never extend it.

@@ -27,7 +27,7 @@ FORMAT = 1
 DIGEST_KEY = ',"sha256":"'
 
 _FLUSH_STEPS = 100
-_FLUSH_SECONDS = 0.7
+_FLUSH_SECONDS = 1.0
 _MOST_TEXTS = 1_000
 #: Only texts up to this many characters are cached.
 SHORT_TEXT = 200
@@ -38,7 +38,7 @@ dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class ReplayWriter(Listener):
-    """Writes a match to a file while it is played. It flushes after 100 steps or 0.7 s. So if the referee is killed, the first part of the replay is good.
+    """Writes a match to a file while it is played. It flushes after 100 steps or a second. So if the referee is killed, the first part of the replay is good.
 
     ``steps`` and ``seconds`` set how often it flushes, for readers of a growing replay; each flush calls ``on_flush``.
     """
@@ -85,7 +85,7 @@ class ReplayWriter(Listener):
     def stepped(self, event: StepTaken) -> None:
         """Collect a step. A hundred steps are written at once: this takes a third of the time of writing them one by one."""
         self._steps.append(event)
-        if len(self._steps) >= self._flush_steps or monotonic() - self._flushed > self._flush_seconds:
+        if len(self._steps) >= self._flush_steps or monotonic() - self._flushed >= self._flush_seconds:
             self.flush()
 
     def faulted(self, event: PlayersFaulted) -> None:
@@ -119,7 +119,7 @@ class ReplayWriter(Listener):
 
     def ticked(self) -> None:
         """Flush if the flush interval has passed."""
-        if monotonic() - self._flushed > self._flush_seconds:
+        if monotonic() - self._flushed >= self._flush_seconds:
             self.flush()
 
     def stopped(self) -> None:

@@ -16,7 +16,8 @@ from replay_records import records
 from referee import games
 from referee.errors import StartError
 from referee.isolation.program import Program
-from referee.match.loop import Entrant, Match, match_id, seat_seed, secret_of
+from referee.match.loop import Entrant, Match
+from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.players.spec import environment
 
 
