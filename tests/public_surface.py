@@ -16,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from leagues import write_league
+
 FILE = Path(__file__).parent / "data" / "public-surface.json"
 MODULES = ("referee", "sdk", "sdk.evasion", "sdk.maze", "sdk.rectangle", "sdk.testing")
 #: Options of a short match in which no bot is late.
@@ -30,7 +32,21 @@ PRINTED = {
     "export": ["export", "a.replay.jsonl.gz", "--svg"],
     "games": ["games"],
     "bots": ["bots"],
-    "explain": ["explain", "timeout"],
+    "explain": ["explain", "late"],
+    "doctor": ["doctor"],
+    "analyze": ["analyze", "a.replay.jsonl.gz"],
+    "rerun": ["rerun", "a.replay.jsonl.gz", "straight"],
+    "check": ["check", "two/bot0.py", "--seat", "hunter", "--only", "ready"],
+    "stats sprt": ["stats", "sprt", "--counts", "9,2,4"],
+    "league run": ["league", "run", "two/league.toml", "--out", "league", "--quiet"],
+    "league standings": ["league", "standings", "league"],
+    "league verify": ["league", "verify", "league"],
+    "league export": ["league", "export", "league"],
+    "arena add": ["arena", "add", "arena", "two/bot0.py", "--team", "me"],
+    "arena run": ["arena", "run", "arena", "--duels", "2", "--quiet"],
+    "arena standings": ["arena", "standings", "arena"],
+    "arena history": ["arena", "history", "arena", "me"],
+    "arena verify": ["arena", "verify", "arena"],
     "wrong usage": ["play"],
 }
 
@@ -95,6 +111,8 @@ def printed() -> dict[str, list[str]]:
     """The keys that commands print with ``--json``, their exit statuses, and the keys of the lines of a replay."""
     found: dict[str, list[str]] = {}
     with TemporaryDirectory() as folder:
+        write_league(Path(folder) / "two", 2)
+        subprocess.run([sys.executable, "-m", "referee", "arena", "new", "arena"], cwd=folder, capture_output=True, check=True)
         for name, words in PRINTED.items():
             done = subprocess.run([sys.executable, "-m", "referee", *words, "--json"], cwd=folder, capture_output=True, text=True)
             found[name] = sorted({f"exit status {done.returncode}", *keys(json.loads(done.stdout))})

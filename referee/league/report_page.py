@@ -70,12 +70,13 @@ def _shown(data: ReportData) -> dict[str, Any]:
     cross = crosstable(names, data.duels)
     is_elimination = any(row.stage is not None for row in rows)
     teams = [(row, found[row.team], [_cell(cross, row.team, other) for other in names]) for row in rows]
+    leaders = [row.team for row in rows if row.place == 1]
     about = [f"{data.game} {data.rules}".strip(), data.format, counted(len(rows), "team"), "" if data.seed is None else f"seed {data.seed}"]
     return {
         "league": data,
         "progress": data.progress,
         "about": " · ".join(text for text in about if text),
-        "summary": f"{about[0]}, {about[2]}" + (f": {rows[0].team} leads" if rows and rows[0].played else ""),
+        "summary": f"{about[0]}, {about[2]}" + (f": {leaders[0]} leads" if len(leaders) == 1 and rows[0].played else ""),
         "problem": "",
         "sections": _SECTIONS,
         "rows": rows,
