@@ -297,7 +297,7 @@ class Api:
     def requeue(self, asked: models.SubmissionAsked) -> models.DoneAnswer:
         """Check a submission again."""
         found = self._submission(str(asked.id))
-        self._store.set_submission(found.number, QUEUED, {})
+        self._store.set_submission(found.number, QUEUED, {}, found.version)
         return self._done("requeue", {"id": found.number, "team": found.team}, f"Submission {found.number} is checked again.")
 
     def activate(self, asked: models.VersionAsked) -> models.DoneAnswer:
@@ -313,7 +313,6 @@ class Api:
             self._arena.activate(team, number)
         except UsageError as error:
             raise HTTPException(404, str(error)) from None
-        self._store.readmit(team)
         self._readings.renew()
 
     def audit(self) -> models.AuditAnswer:

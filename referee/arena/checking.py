@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from referee.arena.season_store import BUILDING, CHECKING
-from referee.arena.store import REFUSED
+from referee.arena.store import ACCEPTED, REFUSED
 from referee.errors import UsageError
 from referee.players.building import tell_builds
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.arena.arena import OpenArena
-    from referee.arena.season_store import SeasonStore
+    from referee.arena.season_store import SeasonStore, Submission
+    from referee.arena.store import Version
     from referee.games.game import Json, Seat
 
 #: The progress of a check is stored at most so often, in seconds.
@@ -46,6 +47,10 @@ class Checker:
         try:
             if (why := self._store.disqualified().get(waiting.team)) is not None:
                 raise UsageError(f"The team is disqualified: {why}")
+            if (known := self._accepted_before(waiting)) is not None:
+                # The same files have the same verdict, and which version is active is not for a second look to change.
+                self._store.set_submission(waiting.number, known.status, known.report, known.number)
+                return True
             self._lines = []
             self._put(CHECKING, "unpacking")
             version, _ = self._arena.take(self._arena.folder / waiting.file, waiting.team, waiting.note, self._checking)
@@ -54,6 +59,11 @@ class Checker:
         else:
             self._store.set_submission(waiting.number, version.status, version.report, version.number or None)
         return True
+
+    def _accepted_before(self, waiting: Submission) -> Version | None:
+        """Return the version of a submission that is checked again although it was accepted."""
+        accepted = (one for one in self._arena.versions if one.status == ACCEPTED)
+        return next((one for one in accepted if (one.team, one.number) == (waiting.team, waiting.version)), None)
 
     def _checking(self, seat: Seat, check: str, done: int, total: int) -> None:
         self._lines.append(f"{seat}: {check}")

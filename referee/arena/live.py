@@ -46,7 +46,9 @@ class LiveMatches:
         """Return the matches that are played, and those that ended within the last minute."""
         since = time.time() - _MINUTE
         ended = [one for one in self._last(_MATCHES, holder) if one.ended and datetime.fromisoformat(one.ended).timestamp() > since]
-        return [*(one for one in self._readings.playing() if self.sees(one, holder)), *ended]
+        # What was told of as played half a second ago may be over.
+        over = {one.id for one in ended}
+        return [*(one for one in self._readings.playing() if one.id not in over and self.sees(one, holder)), *ended]
 
     def _last(self, most: int, holder: Holder | None) -> list[MatchAnswer]:
         return [one for one in self._readings.matches(MatchesQuery(limit=most)).matches if self.sees(one, holder)]
@@ -59,10 +61,11 @@ class LiveMatches:
 
     def found(self, key: str) -> tuple[MatchAnswer, Path]:
         """Return a match that was played or is played, and its replay. HTTPException 404 if there is none."""
-        playing = next((one for one in self._readings.playing() if one.id == key), None)
+        found = self._readings.match(key)
+        playing = next((one for one in self._readings.playing() if one.id == key), None) if found is None else None
         if playing is not None:
             return playing, replay_path(self._arena.replays, key)
-        match, replay = self._api.found_match(key)
+        match, replay = found or self._api.found_match(key)
         return match, self._arena.folder / replay
 
     def listed(self, after: int, holder: Holder | None) -> dict[str, Any]:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, func, insert, select, update
 
 from referee.arena.store import ACCEPTED, REFUSED, ArenaStore
+from referee.errors import UsageError
 from referee.league import database, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from referee.arena.store import Version
     from referee.games.game import Json
 
 #: The status of a submission that waits, whose program is built, and whose check runs. The others are those of a version.
@@ -196,13 +198,18 @@ class SeasonStore(ArenaStore):
         self._set_forfeits(team, None, f"{_NO_PLAY}{why}")
         self.retire(team)
 
-    def readmit(self, team: str) -> None:
-        """Take back that a team is disqualified. Its versions play again when one of them is made active."""
+    def check_admitted(self, team: str) -> None:
+        """Raise UsageError if a team is disqualified."""
+        if (why := self.disqualified().get(team)) is not None:
+            raise UsageError(f"{team} is disqualified ({why.rstrip('.')}); to admit it again, make a version active: --activate TEAM VERSION.")
+
+    def activate(self, version: Version) -> None:
+        """Make an accepted version the active one of its team, and admit a team that is disqualified again."""
+        super().activate(version)
         left = self.disqualified()
-        if left.pop(team, None) is None:
-            return
-        self.set_fact(_DISQUALIFIED, left)
-        self._set_forfeits(team, f"{_NO_PLAY}%", None)
+        if left.pop(version.team, None) is not None:
+            self.set_fact(_DISQUALIFIED, left)
+            self._set_forfeits(version.team, f"{_NO_PLAY}%", None)
 
     def _set_forfeits(self, team: str, like: str | None, reason: str | None) -> None:
         """Set why the versions of a team play no more; only of those whose reason is like this, or which have none."""

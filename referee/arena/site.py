@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from referee.arena.api import ACTIONS, COOKIE, wrong
-from referee.arena.api_models import MatchesQuery
+from referee.arena.api_models import MatchesQuery, VersionAsked
 from referee.arena.live import LiveMatches
 from referee.arena.pictures import BOARD_SECONDS, ArenaPictures
 from referee.arena.players_version import PlayersVersions
@@ -180,7 +180,7 @@ class ArenaPages:
             asked = MatchesQuery.model_validate({**given, "team": name, "limit": _MATCHES})
             page = self._readings.matches(asked)
         except ValidationError:
-            raise HTTPException(422, "The version must be a whole number.") from None
+            raise HTTPException(422, "version and before must be whole numbers that the arena has.") from None
         except UsageError as error:
             raise HTTPException(422, str(error)) from None
         is_own = holder is not None and holder.team in (None, name)
@@ -269,7 +269,10 @@ class ArenaPages:
     def _submission(self, request: Request, holder: Holder | None) -> Response:
         if holder is None:
             raise _sign_in()
-        return self._shown("arena_submission", request, holder, one=self._api.submission(request.path_params["number"], holder))
+        one = self._api.submission(request.path_params["number"], holder)
+        active = next((version.number for version in self._store.versions(one.team) if version.is_active), None)
+        is_out = one.team in self._store.disqualified()
+        return self._shown("arena_submission", request, holder, one=one, active=active, is_out=is_out)
 
     def _staff(self, request: Request, holder: Holder | None) -> Response:
         _need_staff(holder)
@@ -309,7 +312,10 @@ class ArenaPages:
             raise HTTPException(422, "The version must be a whole number.")
         if not holder.is_staff and team in await run_in_threadpool(self._store.disqualified):
             raise HTTPException(403, "Your team is disqualified.")
-        await run_in_threadpool(self._api.make_active, team, int(number))
+        if holder.is_staff:
+            await run_in_threadpool(self._api.activate, VersionAsked(team=team, version=int(number)))
+        else:
+            await run_in_threadpool(self._api.make_active, team, int(number))
         return _see(f"/teams/{quote(team, safe='')}")
 
     async def _act(self, request: Request) -> Response:

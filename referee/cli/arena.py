@@ -90,6 +90,7 @@ def add(
             return
         assert bot is not None
         assert team is not None
+        store.check_admitted(team)
         line = StatusLine(is_quiet=quiet)
         try:
             version, is_known = opened.add(

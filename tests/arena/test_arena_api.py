@@ -345,8 +345,14 @@ def test_the_staff_freezes_disqualifies_requeues_and_activates(running: Season) 
 
     assert running.post("/api/staff/requeue", {"id": second["id"]}, STAFF).status == 200
     assert running.ask(f"/api/submissions/{second['id']}", ADA).json["status"] == "queued"
+    # A second look at what was accepted changes neither the verdict nor which version is active.
+    assert running.post("/api/staff/activate", {"team": "Ada", "version": first["version"]}, STAFF).status == 200
+    assert Checker(running.arena, running.store).check_next()
+    again = running.ask(f"/api/submissions/{second['id']}", ADA).json
+    assert (again["status"], again["version"], again["report"]) == ("accepted", 2, second["report"])
+    assert [one["is_active"] for one in running.ask("/api/teams/Ada").json["versions"]] == [True, False, False]
     actions = [one["action"] for one in running.ask("/api/staff/audit", STAFF).json["actions"]]
-    assert actions == ["requeue", "activate", "disqualify", "activate", "thaw", "freeze", "thaw", "freeze"]
+    assert actions == ["activate", "requeue", "activate", "disqualify", "activate", "thaw", "freeze", "thaw", "freeze"]
 
 
 def test_a_check_that_was_killed_is_taken_up_again(running: Season) -> None:

@@ -153,8 +153,13 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
     assert {row["seed"] for row in rows} == {start["seed"] for start in revealed}
     assert referee("arena", "final", "arena", "final").returncode == 2
     assert referee("arena", "thaw", "arena").stdout == "The arena takes versions.\n"
+    with SeasonStore.open(folder) as store:
+        store.disqualify("mine", "copied")
+    refused = referee("arena", "add", "arena", "bot.py", "--team", "mine")
+    assert (refused.returncode, "mine is disqualified (copied); to admit it again" in refused.stderr) == (2, True)
     assert referee("arena", "add", "arena", "--activate", "mine", "1").returncode == 0
     with SeasonStore.open(folder) as store:
+        assert store.disqualified() == {}
         logged = [(entry.action, dict(entry.details)) for entry in reversed(store.audit())]
     by = {"by": "command line"}
     assert logged == [

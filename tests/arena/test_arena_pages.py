@@ -105,6 +105,27 @@ def test_own_people_activate_their_versions(running: Season) -> None:
     assert [version.number for version in running.store.versions() if version.team == "Ada" and version.is_active] == [1]
     assert sent(running, "/teams/Ada/activate", BOB, version="2").status == 403
     assert [sent(running, "/teams/Ada/activate", ADA, version=number).status for number in ("9", "x", "")] == [404, 422, 422]
+    assert running.store.audit() == []
+    assert sent(running, "/teams/Ada/activate", STAFF, version="2").status == 303
+    assert [dict(entry.details) for entry in running.store.audit()] == [{"team": "Ada", "version": 2}]
+
+
+def test_a_submission_tells_what_plays_and_what_can_be_done(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
+    def shown(number: int) -> str:
+        return running.ask(f"/submissions/{number}", headers=with_cookie(STAFF)).body.decode()
+
+    assert "accepted. Version 2 is the active one." in shown(1)
+    assert "accepted, and active: it plays from now on." in shown(2)
+    monkeypatch.setattr(intake, "check", lambda *_: intake.Verdict("It fails.", {}))
+    running.store.put_tokens([("tcleo", "Cleo")])
+    for token in (ADA, "tcleo"):
+        running.hand_in(f"# {token}\n{IDLE}".encode(), token)
+        Checker(running.arena, running.store).check_next()
+    assert "hand in again</a>. Version 2 plays on." in shown(4)
+    assert "hand in again</a>.</p>" in shown(5)
+    running.store.disqualify("Ada", "copied")
+    assert "accepted, but the team is disqualified." in shown(2)
+    assert "What to do: ask the staff" in shown(4)
 
 
 def test_the_staff_acts_by_forms(running: Season) -> None:
