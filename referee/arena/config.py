@@ -246,7 +246,8 @@ rules = "{rules}"
 versions = "all"
 
 # "both": a version plays every seat. With one seat, such as "{seat}", versions are compared in it:
-# both meet the same reference on the same start. Then name references: against = ["..."]
+# both meet the same reference on the same start. Then name references: against = ["..."]. Each reference has one program then:
+# those in against for the other seat, all others for this seat.
 roles = "both"
 
 # "strict" plays in a sandbox or not at all; "none" has no sandbox.
