@@ -201,7 +201,9 @@ class SeasonStore(ArenaStore):
     def check_admitted(self, team: str) -> None:
         """Raise UsageError if a team is disqualified."""
         if (why := self.disqualified().get(team)) is not None:
-            raise UsageError(f"{team} is disqualified ({why.rstrip('.')}); to admit it again, make a version active: --activate TEAM VERSION.")
+            raise UsageError(
+                f"{team} is disqualified ({why.rstrip('.')}); to admit it again, make a version active: --activate TEAM VERSION."
+            )
 
     def activate(self, version: Version) -> None:
         """Make an accepted version the active one of its team, and admit a team that is disqualified again."""
