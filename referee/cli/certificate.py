@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,24 +13,13 @@ from referee.cli.front import GRADERS
 from referee.cli.plain import Program
 from referee.errors import UsageError
 from referee.support.packages import need_league, need_sign
-from referee.support.words import counted, program
+from referee.support.words import program
+
+if TYPE_CHECKING:
+    from referee.grading.published import CheckReport
 
 certificate = Program(name="certificate", help="Sign the results of a grading or of a league, and check such a signature.")
 app.add_typer(certificate, rich_help_panel=GRADERS)
-
-#: What a check without a problem has shown, by what the published hash covers.
-_PROVED = {
-    "starts": ("Good. Everything that decides a start is as it was when the hash was published, and it gives every start in the file.",),
-    "seed": (
-        "Only the seed is proved: it is the one whose hash was published, and it gives every start in the file.",
-        "Not proved: the game and its version, the rules, the settings, and the names and numbers of the tests and starts.",
-        "The hash has the format of earlier versions, which covers the seed alone; they may have been chosen later. Compare them with the assignment.",
-    ),
-    None: (
-        "Nothing is proved yet: the seed gives every start in the file, but the file may be newer than the submissions.",
-        "Compare the hash above with the one that was published with the assignment, or give that one with --hash.",
-    ),
-}
 
 
 @certificate.command("new-key")
@@ -43,10 +32,9 @@ def new_key(
 ) -> None:
     """Make a key pair and print the fingerprint of the public key. An existing file is never overwritten."""
     need_sign("A key")
-    from referee.grading import signing
+    from referee.grading.certificate import make_key, public_path
 
-    public = signing.public_path(out)
-    fingerprint = signing.fingerprint(signing.make(out))
+    public, fingerprint = public_path(out), make_key(out)
     if as_json:
         put_json({"private": str(out), "public": str(public), "fingerprint": fingerprint})
         return
@@ -105,7 +93,11 @@ def check(
 
     if part and folder is None:
         raise UsageError("--part says what DIR is; name DIR, too.")
-    found = certificates.check(file, key, folder, part)
+    _show(certificates.check(file, key, folder, part), as_json=as_json)
+
+
+def _show(found: CheckReport, *, as_json: bool) -> None:
+    """Print the report of a check. Exit with status 1 if there is a problem."""
     if as_json:
         put_json(found.to_json())
     else:
@@ -130,22 +122,11 @@ def reveal_grading(folder: Path, *, as_json: bool) -> None:
     put(f"Everybody can check it:  {program()} grade --check-reveal {path.name} --hash {digest}")
 
 
-def check_revealed(file: Path, digest: str | None, *, as_json: bool) -> None:
-    """Check the seed and the starts of a ``reveal.json`` against the hash that was published before the deadline. Exit with status 1 if they differ.
-
-    Raises UsageError if the file can't be read or the hash is none.
-    """
+def check_revealed(file: Path | None, digest: str | None, *, as_json: bool) -> None:
+    """Check a ``reveal.json`` against the hash that was published before the deadline. Exit with status 1 if they differ. Raises UsageError."""
+    if file is None:
+        raise UsageError(f"Name the published file: {program()} grade --check-reveal reveal.json --hash HASH")
     need_league("A reveal")
     from referee.grading.reveal import check_reveal
 
-    found = check_reveal(file, digest)
-    if as_json:
-        put_json({**found.to_json(), "is_by_hash": digest is not None and found.ok})
-    else:
-        put(*found.problems)
-        put(f"{found.name:.100}: {counted(found.starts, 'start')} in {counted(found.tests, 'test')}, {found.hidden:,} of them hidden")
-        put(f"hash: {found.hash}")
-        if found.ok:
-            put(*_PROVED[found.hash_covers])
-    if not found.ok:
-        raise typer.Exit(1)
+    _show(check_reveal(file, digest), as_json=as_json)

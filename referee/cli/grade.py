@@ -225,11 +225,16 @@ def grade(
         return
     need_league("grade")
     others = {**begins, **marks, **plays, "--out": out}
+    if reveal is not None or check_reveal:
+        from referee.cli.certificate import check_revealed, reveal_grading
+
     if reveal is not None:
-        _reveal(reveal, others, as_json=as_json)
+        _check_none("--reveal takes no", others)
+        reveal_grading(reveal, as_json=as_json)
         return
     if check_reveal:
-        _check_reveal(submissions, digest, others, as_json=as_json)
+        _check_none("--check-reveal takes no", others)
+        check_revealed(submissions, digest, as_json=as_json)
         return
     if init_gradescope is not None:
         _check_none("--init-gradescope takes no", {**begins, **marks, **plays})
@@ -257,22 +262,6 @@ def grade(
     wanted = Wanted(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero, layout or "auto")
     grades = grade_class(folder, found, wanted, play.all, say, after_due=after_due)
     _finish(grades, wanted.done(grades), after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
-
-
-def _reveal(folder: Path, others: Mapping[str, object], *, as_json: bool) -> None:
-    from referee.cli.certificate import reveal_grading
-
-    _check_none("--reveal takes no", others)
-    reveal_grading(folder, as_json=as_json)
-
-
-def _check_reveal(file: Path | None, digest: str | None, others: Mapping[str, object], *, as_json: bool) -> None:
-    from referee.cli.certificate import check_revealed
-
-    _check_none("--check-reveal takes no", others)
-    if file is None:
-        raise UsageError(f"Name the published file: {program()} grade --check-reveal reveal.json --hash HASH")
-    check_revealed(file, digest, as_json=as_json)
 
 
 def _check_given(

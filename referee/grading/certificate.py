@@ -2,7 +2,10 @@
 
 A certificate is one JSON object: what the store says, the manifest of the folder, and the referee that signed. Its ``signature`` is that of
 Ed25519 (RFC 8032) over ``_PREFIX`` and all other fields as canonical JSON: sorted keys, no spaces, ASCII. The certificate to check is untrusted
-input: its names are compared with those of the folder and never opened.
+input: its names are compared with those of the folder and never opened. This is the only module that uses ``cryptography`` (extra ``sign``).
+
+The manifest has the SHA-256 of each file by its name: the path in the folder, with ``%`` and bytes that aren't UTF-8 written as %XX. No link
+is followed: the value of a link is the word "link" and the hash of its target.
 """
 
 from __future__ import annotations
@@ -11,28 +14,39 @@ import hashlib
 import hmac
 import os
 import platform
+import re
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
 from pydantic import Field
 
 from referee.errors import ReplayError, UsageError
-from referee.grading import published, signing
+from referee.grading import published
 from referee.grading.family import seed_hash
-from referee.grading.manifest import change, hash_of, name_of, paths
 from referee.grading.marks import opponent_name
-from referee.grading.published import CheckReport, Part
+from referee.grading.published import CheckReport, Finding, Part
 from referee.league.database import FILE
 from referee.league.keys import canonical
 from referee.league.league import REPLAYS, open_league
 from referee.league.store import Store
-from referee.replay.paths import SUFFIX
+from referee.replay.paths import SUFFIX, content
 from referee.replay.reader import read_head, read_lines
 from referee.support.escape import escape
-from referee.support.files import write_whole
+from referee.support.files import open_whole
 from referee.support.words import counted
 from referee.version import __version__
 
@@ -41,22 +55,29 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
 
-#: Certificates of format 1 cover replays, and of a grading some other files. Their hash of the stored results is not compared.
-_FORMAT = 2
-#: What is signed begins with this, so that no signature for another purpose can be taken for that of a certificate.
+#: What is signed begins with this and the format, so that no signature for another purpose can be taken for that of a certificate.
 _PREFIX = b"referee certificate %d\n"
-#: The most problems and files that are listed for people.
+#: The most files that are listed for people.
 _MOST = 20
-#: Room for the hashes of half a million files.
-_MOST_BYTES = 128 << 20
+#: Room for the hashes of half a million files. A key file has about 120 bytes.
+_MOST_BYTES, _MOST_KEY_BYTES = 128 << 20, 1 << 20
+_CHUNK = 1 << 20
+#: How the value of a link begins.
+_LINK = "link "
 #: The certificate itself, in the folder that it covers.
 CERTIFICATE = "certificate.json"
 #: The folder of a grading that its students must not read.
 _PRIVATE = "private"
-_STORES = (FILE, f"{_PRIVATE}/{FILE}")
 #: The logs and indexes of stores that are open, or were not closed. Logs hold results.
-_OF_OPEN_STORES = frozenset(f"{store}{end}" for store in _STORES for end in ("-wal", "-shm"))
-_LEFT_OUT_EMPTY = frozenset(f"{store}{end}" for store in _STORES for end in ("-wal", ".lock"))
+_OF_OPEN_STORE = re.compile(rf"({_PRIVATE}/)?{re.escape(FILE)}-(wal|shm)")
+#: The logs and locks of stores, which no certificate covers if they are empty.
+_LEFT_OUT_EMPTY = re.compile(rf"({_PRIVATE}/)?{re.escape(FILE)}(-wal|\.lock)")
+
+#: What to do about a problem.
+_AGAIN = "Ask the signer for the files as they were signed."
+_COMPARE = "Compare the fingerprint with the one that the signer published."
+_CLOSE = "Close the program that has the store open, and check again."
+_MAY_READ = "Make all files ordinary ones that you may read, and check again."
 
 _Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
@@ -66,9 +87,14 @@ class _Referee(Part):
     code: _Hash
 
 
-class _Signed(Part):
-    """The fields that a report repeats."""
+class Certificate(Part):
+    """The fields of a certificate that are read again; all others are signed, too.
 
+    Certificates of format 1 cover replays, and of a grading some other files. Their hash of the stored results is not compared.
+    """
+
+    type: Literal["certificate"]
+    format: Literal[1, 2]
     kind: Literal["grading", "league"]
     name: str
     time: str
@@ -76,57 +102,11 @@ class _Signed(Part):
     matches: dict[str, int]
     referee: _Referee
     python: str
-
-
-class Certificate(_Signed):
-    """The fields of a certificate that are read again; all others are signed, too."""
-
-    type: Literal["certificate"]
-    format: Literal[1, 2]
     files: dict[str, str]
     submissions: dict[str, str]
     opponents: dict[str, str]
     public_key: _Hash
     signature: Annotated[str, Field(pattern="^[0-9a-f]{128}$")]
-
-
-class CertificateReport(CheckReport, _Signed):
-    """The result of a check. ``is_by_key`` is None if no key was given; ``files`` counts the files that were looked at.
-
-    ``left_out`` names the files of the folder that no certificate covers. ``notes`` has a sentence for what was not checked.
-    """
-
-    fingerprint: str
-    is_by_key: bool | None
-    files: int
-    left_out: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    def lines(self) -> list[str]:
-        """Return the result for people."""
-        lines = list(self.problems[:_MOST])
-        if len(self.problems) > _MOST:
-            lines.append(f"... and {len(self.problems) - _MOST:,} more problems")
-        levels = ", ".join(f"{level:.40} ({number:,})" for level, number in list(self.isolation.items())[:10])
-        lines += [
-            f"{self.kind:<12}{self.name}, {counted(sum(self.isolation.values()), 'replay')}",
-            f"{'isolation':<12}{levels or 'none'}",
-            f"{'referee':<12}{self.referee.version:.40}, Python {self.python:.40}, code {self.referee.code[:16]}",
-            f"{'signed':<12}{self.time:.40}, by the clock of the signer's machine",
-            f"{'fingerprint':<12}{self.fingerprint}",
-            *left_out_lines(self.left_out),
-            *self.notes,
-        ]
-        if not self.ok:
-            return [*lines, f"{counted(len(self.problems), 'problem')}."]
-        files = f" {counted(self.files, 'file')} compared, as certified." if self.files else ""
-        if self.is_by_key:
-            return [*lines, f"Good: signed by the given key.{files}"]
-        return [
-            *lines,
-            f"Good: nothing has changed since somebody with this fingerprint signed it.{files}",
-            "This does not prove who that is; give the signer's public key with --key.",
-        ]
 
 
 def left_out_lines(names: Sequence[str]) -> list[str]:
@@ -137,69 +117,86 @@ def left_out_lines(names: Sequence[str]) -> list[str]:
 
 def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
     """Write the certificate of a folder. Return its path, the key's fingerprint, and the names of the files that it leaves out. Raises RefereeError."""
-    private = signing.read_private(key)
+    private = _key(key)
+    if not isinstance(private, Ed25519PrivateKey):
+        hint = "; it holds a public key, which can't sign" if isinstance(private, Ed25519PublicKey) else ""
+        raise UsageError(f"{key} holds no private key of Ed25519 without a password{hint}; make one: referee certificate new-key")
     facts = _stored(folder)
-    public = signing.public_of(private)
+    public = private.public_key()
     try:
         files, left = _covered(folder)
-        if busy := _OF_OPEN_STORES & files.keys():
+        if busy := [name for name in files if _OF_OPEN_STORE.fullmatch(name)]:
             raise UsageError(f"{folder / min(busy)} is there: another program has the store open. Wait until it has closed it.")
         hashes: dict[str, Json] = {name: hash_of(path) for name, path in files.items()}
     except OSError as error:
-        raise UsageError(_unreadable(error)) from None
+        raise UsageError(f"{error.filename} can't be read: {error.strerror or error}.") from None
     # The replays in the folders of students are copies.
     played = f"{_PRIVATE}/{REPLAYS}/" if facts["kind"] == "grading" else f"{REPLAYS}/"
     body: dict[str, Json] = {
         "type": "certificate",
-        "format": _FORMAT,
+        "format": 2,
         **facts,
         "files": hashes,
         **_heads(path for name, path in files.items() if name.startswith(played) and name.endswith(SUFFIX)),
         "referee": {"version": __version__, "code": code()},
         "python": platform.python_version(),
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "public_key": public.hex(),
+        "public_key": public.public_bytes_raw().hex(),
     }
     body["signature"] = private.sign(signed_bytes(body)).hex()
-    path = folder / CERTIFICATE
-    try:
-        write_whole(path, (canonical(body) + "\n").encode())
-    except OSError as error:
-        raise UsageError(f"The certificate can't be written to {path}: {error.strerror or error}.") from None
-    return path, signing.fingerprint(public), left
+    published.write(folder / CERTIFICATE, canonical(body))
+    return folder / CERTIFICATE, fingerprint(public), left
 
 
-def check(path: Path, key: str | None = None, folder: Path | None = None, part: str = "") -> CertificateReport:
+def check(path: Path, key: str | None = None, folder: Path | None = None, part: str = "") -> CheckReport:
     """Check a certificate. ``key`` is a file with a public key, or its fingerprint. ``folder`` is the certified folder, or its folder ``part``.
 
     UsageError if a file can't be read or has another kind of content. The store is compared as a file, and never opened.
     """
     body, found = published.read(path, "certificate", Certificate, _MOST_BYTES)
-    public = bytes.fromhex(found.public_key)
-    print_ = signing.fingerprint(public)
-    is_by_key = None if key is None else hmac.compare_digest(print_, _wanted(key))
-    problems: list[str] = []
-    notes: list[str] = []
-    if not signing.is_signed(public, bytes.fromhex(found.signature), signed_bytes(body)):
-        problems.append("The signature is wrong: the certificate was changed after it was signed.")
+    public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(found.public_key))
+    own = fingerprint(public)
+    is_by_key = None if key is None else hmac.compare_digest(own, _wanted(key))
+    findings = []
+    try:
+        public.verify(bytes.fromhex(found.signature), signed_bytes(body))
+    except InvalidSignature:
+        findings.append(Finding("", "The signature is wrong: the certificate was changed after it was signed.", _AGAIN))
     if is_by_key is False:
-        problems.append(f"It is signed by another key than the given one: by the key with the fingerprint {print_}.")
+        findings.append(Finding("", f"It is signed by another key than the given one: by the key with the fingerprint {own}.", _COMPARE))
     files: dict[str, str] = {}
     left: list[str] = []
-    if folder is None:
-        notes.append("No folder was given, so no file was compared.")
-    else:
+    notes = ["No folder was given, so no file was compared."] if folder is None else []
+    if folder is not None:
         files = _files_of(found, name_of(Path(part.strip("/"))))
-        changed, left = _compare(folder, files, covers_all=found.format != 1)
-        problems += changed
+        differences, left = _compare(folder, files, covers_all=found.format != 1)
+        findings += differences
         if found.format == 1:
             notes.append(
                 "An earlier version wrote this certificate. It covers only the files that it names: others may have been changed or added."
             )
         if part:
             notes.append(f"Only {part} was compared, not the rest of the certified folder.")
-    facts = {"fingerprint": print_, "is_by_key": is_by_key, "files": len(files), "left_out": left, "problems": problems, "notes": notes}
-    return CertificateReport.model_validate({**body, **facts}, strict=False)
+    facts = found.model_dump(include={"kind", "name", "time", "isolation", "matches", "referee", "python"})
+    facts |= {"fingerprint": own, "is_by_key": is_by_key, "files": len(files), "left_out": left, "notes": notes}
+    levels = ", ".join(f"{level:.40} ({number:,})" for level, number in list(found.isolation.items())[:10])
+    summary = [
+        f"{found.kind:<12}{found.name}, {counted(sum(found.isolation.values()), 'replay')}",
+        f"{'isolation':<12}{levels or 'none'}",
+        f"{'referee':<12}{found.referee.version:.40}, Python {found.python:.40}, code {found.referee.code[:16]}",
+        f"{'signed':<12}{found.time:.40}, by the clock of the signer's machine",
+        f"{'fingerprint':<12}{own}",
+        *left_out_lines(left),
+        *notes,
+    ]
+    compared = f" {counted(len(files), 'file')} compared, as certified." if files else ""
+    verdict = [f"Good: signed by the given key.{compared}"]
+    if not is_by_key:
+        verdict = [
+            f"Good: nothing has changed since somebody with this fingerprint signed it.{compared}",
+            "This does not prove who that is; give the signer's public key with --key.",
+        ]
+    return CheckReport(findings, facts, summary, verdict)
 
 
 def signed_bytes(body: dict[str, Json]) -> bytes:
@@ -211,18 +208,63 @@ def signed_bytes(body: dict[str, Json]) -> bytes:
 def code() -> str:
     """Return the hash of the referee's own files and those of the SDK: of their names and values."""
     top = Path(__file__).resolve().parents[2]
-    found = {f"{package}/{name}": path for package in ("referee", "sdk") for name, path in paths(top / package).items()}
+    found = {f"{package}/{name}": path for package in ("referee", "sdk") for name, path in _paths(top / package).items()}
     return _digest(canonical({name: hash_of(path) for name, path in found.items() if "__pycache__" not in path.parts}))
 
 
-def _wanted(key: str) -> str:
+def fingerprint(public: Ed25519PublicKey) -> str:
+    """Return the SHA-256 of a public key's 32 bytes, as 64 hexadecimal digits."""
+    return hashlib.sha256(public.public_bytes_raw()).hexdigest()
+
+
+def public_path(private: Path) -> Path:
+    """Return where the public key is written: ``grader.pem`` has ``grader.pub.pem`` beside it."""
+    return private.with_name(f"{private.name.removesuffix('.pem')}.pub.pem")
+
+
+def make_key(private: Path) -> str:
+    """Make a key pair and write both files. Return the fingerprint. UsageError if one of the files is there or can't be written."""
+    key = Ed25519PrivateKey.generate()
+    texts = {
+        public_path(private): (key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), 0o644),
+        private: (key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600),
+    }
+    try:
+        with ExitStack() as undone:
+            for path, (text, mode) in texts.items():
+                # Exclusive: a key that is overwritten is lost, and with it the proof of what it signed.
+                with open(path, "xb", opener=partial(os.open, mode=mode)) as file:
+                    undone.callback(path.unlink, missing_ok=True)
+                    file.write(text)
+            undone.pop_all()
+    except FileExistsError as error:
+        raise UsageError(f"{error.filename} is there already, and a key is never overwritten; name another file with --out.") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"The key {private} can't be written: {getattr(error, 'strerror', None) or error}.") from None
+    return fingerprint(key.public_key())
+
+
+def _key(path: Path) -> object:
+    """Return the private or public key of a PEM file; None if it holds none that can be read without a password."""
+    text = content(path, f"The key {path}", _MOST_KEY_BYTES)
+    for load in (partial(load_pem_private_key, password=None), load_pem_public_key):
+        with suppress(TypeError, ValueError, UnsupportedAlgorithm):
+            return load(text)
+    return None
+
+
+def _wanted(given: str) -> str:
     """Return the fingerprint that is asked for, by itself or by the file of a public key."""
-    text = key.strip().lower()
-    if len(text) == 64 and not set(text) - set("0123456789abcdef"):
+    text = given.strip().lower()
+    if re.fullmatch("[0-9a-f]{64}", text):
         return text
-    if not os.path.lexists(key):
-        raise UsageError(f"{key} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
-    return signing.fingerprint(signing.read_public(Path(key)))
+    if not os.path.lexists(given):
+        raise UsageError(f"{given} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
+    key = _key(Path(given))
+    if not isinstance(key, Ed25519PublicKey):
+        hint = f"; it holds a private key: name {public_path(Path(given))}" if isinstance(key, Ed25519PrivateKey) else ""
+        raise UsageError(f"{given} holds no public key of Ed25519{hint}.")
+    return fingerprint(key)
 
 
 def _files_of(found: Certificate, part: str) -> dict[str, str]:
@@ -234,32 +276,42 @@ def _files_of(found: Certificate, part: str) -> dict[str, str]:
     return files
 
 
-def _compare(folder: Path, files: dict[str, str], *, covers_all: bool) -> tuple[list[str], list[str]]:
-    """Compare a folder with a manifest. Return a sentence for each problem, and the names of the files that aren't covered."""
+def _compare(folder: Path, files: dict[str, str], *, covers_all: bool) -> tuple[list[Finding], list[str]]:
+    """Compare a folder with a manifest. Return the findings, sorted by name, and the names of the files that aren't covered."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder.")
     try:
         here, left = _covered(folder)
     except OSError as error:
-        return [_unreadable(error)], []
-    problems = []
-    for name in sorted({*files, *here}):
-        what = ""
-        if name not in here:
-            what = "it is missing."
-        elif name in files:
-            try:
-                what = change(here[name], files[name])
-            except OSError as error:
-                what = f"it can't be read ({(error.strerror or str(error)).rstrip('.')})."
-        elif covers_all:
-            why = "; a program that has the store open makes it" if name in _OF_OPEN_STORES else ""
-            what = f"it is not in the certificate{why}."
-        else:
-            left.append(name)
-        if what:
-            problems.append(f"{name:.200}: {what}")
-    return problems, left
+        return [_unreadable(str(error.filename), error)], []
+    findings = [_difference(name, here.get(name), value) for name, value in files.items()]
+    more = sorted(here.keys() - files.keys())
+    if covers_all:
+        findings += map(_addition, more)
+    return sorted(filter(None, findings)), left if covers_all else left + more
+
+
+def _difference(name: str, path: Path | None, expected: str) -> Finding | None:
+    """Return how a file or a link differs from its value in a manifest; None if it doesn't."""
+    if path is None:
+        return Finding(name, "it is missing.", _AGAIN)
+    try:
+        found = hash_of(path)
+    except OSError as error:
+        return _unreadable(name, error)
+    if found.startswith(_LINK) and not expected.startswith(_LINK):
+        return Finding(name, "there is a link in its place.", _AGAIN)
+    return None if found == expected else Finding(name, "it has changed.", _AGAIN)
+
+
+def _addition(name: str) -> Finding:
+    if _OF_OPEN_STORE.fullmatch(name):
+        return Finding(name, "it is not in the certificate; a program that has the store open makes it.", _CLOSE)
+    return Finding(name, "it is not in the certificate.", _AGAIN)
+
+
+def _unreadable(name: str, error: OSError) -> Finding:
+    return Finding(name, f"it can't be read ({(error.strerror or str(error)).rstrip('.')}).", _MAY_READ)
 
 
 def _covered(folder: Path) -> tuple[dict[str, Path], list[str]]:
@@ -267,10 +319,40 @@ def _covered(folder: Path) -> tuple[dict[str, Path], list[str]]:
 
     Left out are the certificate itself, and the log and the lock of a store if they are empty. A log that isn't empty holds results.
     """
-    found = paths(folder)
-    empty = {name for name in _LEFT_OUT_EMPTY & found.keys() if found[name].is_file() and not found[name].lstat().st_size}
+    found = _paths(folder)
+    empty = {name for name in filter(_LEFT_OUT_EMPTY.fullmatch, found) if found[name].is_file() and not found[name].lstat().st_size}
     left = sorted(empty | {CERTIFICATE} & found.keys())
     return {name: path for name, path in found.items() if name not in left}, left
+
+
+def _paths(folder: Path) -> dict[str, Path]:
+    """Return all files and links below a folder by their names. Raises OSError."""
+    found = {}
+    for place, folders, names in os.walk(folder, onerror=_refuse):
+        links = [name for name in folders if Path(place, name).is_symlink()]
+        for path in (Path(place, name) for name in [*names, *links]):
+            found[name_of(path.relative_to(folder))] = path
+    return found
+
+
+def _refuse(error: OSError) -> None:
+    raise error
+
+
+def name_of(path: Path) -> str:
+    """Return the name of a relative path in a manifest."""
+    return "".join(f"%{ord(char) & 0xFF:02X}" if char == "%" or "\udc80" <= char <= "\udcff" else char for char in path.as_posix())
+
+
+def hash_of(path: Path) -> str:
+    """Return the value of a file or a link in a manifest. Raises OSError."""
+    if path.is_symlink():
+        return _LINK + hashlib.sha256(os.fsencode(path.readlink())).hexdigest()
+    digest = hashlib.sha256()
+    with open_whole(path) as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _heads(replays: Iterable[Path]) -> dict[str, dict[str, int]]:
@@ -327,7 +409,3 @@ def _matches(store: Store, opponents: Container[str] = ()) -> dict[str, Json]:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _unreadable(error: OSError) -> str:
-    return f"{error.filename} can't be read: {error.strerror or error}."

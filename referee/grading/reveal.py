@@ -14,10 +14,10 @@ from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.grading import family, published
-from referee.grading.published import CheckReport, Part
+from referee.grading.published import CheckReport, Finding, Part
 from referee.grading.values import Rubric, RubricTest
 from referee.league.keys import canonical
-from referee.support.files import write_whole
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +41,23 @@ HOW = (
     'In a game that draws positions, the position follows from the seed of the start; a position that was drawn before is drawn again with "start/n/1", "start/n/2" and so on.',
     "referee grade --check-reveal does all of this; docs/trust.md shows how to do the first two with other programs.",
 )
+
+
+#: What to do about a problem.
+_ASK = "Ask the grader for the file and the hash that were published."
+#: What a check without a problem has shown, by what the published hash covers.
+_PROVED = {
+    "starts": ["Good. Everything that decides a start is as it was when the hash was published, and it gives every start in the file."],
+    "seed": [
+        "Only the seed is proved: it is the one whose hash was published, and it gives every start in the file.",
+        "Not proved: the game and its version, the rules, the settings, and the names and numbers of the tests and starts.",
+        "The hash has the format of earlier versions, which covers the seed alone; they may have been chosen later. Compare them with the assignment.",
+    ],
+    None: [
+        "Nothing is proved yet: the seed gives every start in the file, but the file may be newer than the submissions.",
+        "Compare the hash above with the one that was published with the assignment, or give that one with --hash.",
+    ],
+}
 
 
 class _RevealedStart(Part):
@@ -71,21 +88,6 @@ class _File(Part):
     tests: list[_Test]
 
 
-class RevealReport(CheckReport):
-    """The result of a check: the rubric's name, the commitment to the file's content, and how many tests and starts it has.
-
-    ``hash_covers`` says to what the published hash commits: "starts" for everything that decides them, "seed" for nothing but the seed, as
-    in earlier versions, None without a published hash.
-    """
-
-    name: str
-    hash: str
-    hash_covers: Literal["starts", "seed"] | None
-    tests: int
-    starts: int
-    hidden: int
-
-
 def reveal(rubric: Rubric, folder: Path) -> Path:
     """Write ``reveal.json`` with the seed, the commitment and the starts of each test; return its path. UsageError if it can't be written."""
     game = games.get(rubric.game)
@@ -103,35 +105,37 @@ def reveal(rubric: Rubric, folder: Path) -> Path:
         "how": list(HOW),
         "tests": [_revealed(game, rubric, test).model_dump() for test in rubric.tests],
     }
-    path = folder / FILE
-    try:
-        write_whole(path, (json.dumps(body, indent=1) + "\n").encode())
-    except OSError as error:
-        raise UsageError(f"{path} can't be written: {error.strerror or error}.") from None
-    return path
+    published.write(folder / FILE, json.dumps(body, indent=1))
+    return folder / FILE
 
 
-def check_reveal(path: Path, hash_: str | None = None) -> RevealReport:
+def check_reveal(path: Path, hash_: str | None = None) -> CheckReport:
     """Check what was revealed: everything that decides a start against the commitment from before the deadline, and the starts against it.
 
     ``hash_`` is the published commitment, its first 64 digits, or the hash of the seed that earlier versions published. None: the file's own
     commitment, which proves nothing about the time before. UsageError if one of them is nothing of the kind.
+
+    The report's fact ``hash_covers`` says to what the published hash commits: "starts" for everything that decides them, "seed" for nothing
+    but the seed, None without a published hash.
     """
     given = None if hash_ is None else hash_.strip().lower()
     if given is not None and not re.fullmatch(f"{_HASH}|{_COMMITMENT}", given):
         raise UsageError(f"{hash_} is not a published hash: that has 64 hexadecimal digits, or these and seven groups of four after them.")
-    found = _read(path)
+    _, found = published.read(path, "reveal", _File, _MOST_BYTES)
+    starts = [start for test in found.tests for start in test.starts]
+    if found.format != 1 and not found.commitment:
+        raise UsageError(f"{path} is not a reveal: it has no commitment.")
+    if len(starts) > _MOST_STARTS:
+        raise UsageError(f"{path} has more than {_MOST_STARTS:,} starts: the referee wrote none like it.")
     rubric = Rubric(found.name, found.game, found.rules, found.seed, tuple(map(_test, range(len(found.tests)), found.tests)))
     parts = family.deciding(rubric, found.version)
     own = family.commitment(parts)
-    covers: Literal["starts", "seed"] | None = None
+    covers = None if given is None else "seed" if given == family.seed_hash(found.seed) else "starts"
     problems: list[str] = []
     if found.seed_sha256 != family.seed_hash(found.seed):
         problems.append("The file's hash of the seed is not that of its seed.")
     if not found.seed.isprintable():
         problems.append("The seed is none that a rubric can have: it has an invisible character.")
-    if given is not None:
-        covers = "seed" if given == family.seed_hash(found.seed) else "starts"
     if covers == "starts" and given is not None and given[:64] != own[:64]:
         # The file's own groups can name a change only if they belong to what was published.
         known = given if "-" in given else found.commitment if found.commitment[:64] == given else ""
@@ -140,20 +144,16 @@ def check_reveal(path: Path, hash_: str | None = None) -> RevealReport:
         problems.append(f"The file's content is not what its own commitment says: {_changed(parts, found.commitment)}")
     if not found.tests:
         problems.append("The file has no test.")
-    if not problems:
+    findings = [Finding("", problem, _ASK) for problem in problems]
+    if not findings:
         pairs = zip(rubric.tests, found.tests, strict=True)
         wrong = [(test.name, _problem(rubric, test, revealed, found.version)) for test, revealed in pairs]
-        problems = [f"Test {name!r}: {problem}" for name, problem in wrong if problem]
-    starts = [start for test in found.tests for start in test.starts]
-    return RevealReport(
-        problems=tuple(problems),
-        name=found.name,
-        hash=own,
-        hash_covers=covers,
-        tests=len(found.tests),
-        starts=len(starts),
-        hidden=sum(start.hidden for start in starts),
-    )
+        findings = [Finding(f"Test {name!r}", problem, _ASK) for name, problem in wrong if problem]
+    hidden = sum(start.hidden for start in starts)
+    facts = {"name": found.name, "hash": own, "hash_covers": covers, "tests": len(found.tests), "starts": len(starts), "hidden": hidden}
+    counts = f"{counted(len(starts), 'start')} in {counted(len(found.tests), 'test')}, {hidden:,} of them hidden"
+    by_hash = {"is_by_hash": given is not None and not findings}
+    return CheckReport(findings, facts | by_hash, [f"{found.name:.100}: {counts}", f"hash: {own}"], _PROVED[covers])
 
 
 def _revealed(game: Game[Any, Any], rubric: Rubric, test: RubricTest) -> _Test:
@@ -203,12 +203,3 @@ def _problem(rubric: Rubric, test: RubricTest, given: _Test, version: int) -> st
     pairs = zip_longest(expected.model_dump()["starts"], given.model_dump()["starts"])
     wrong = [number for number, (start, told) in enumerate(pairs) if canonical(start) != canonical(told)]
     return f"start {wrong[0]} is not the one that the seed gives." if wrong else ""
-
-
-def _read(path: Path) -> _File:
-    _, found = published.read(path, "reveal", _File, _MOST_BYTES)
-    if found.format != 1 and not found.commitment:
-        raise UsageError(f"{path} is not a reveal: it has no commitment.")
-    if sum(len(test.starts) for test in found.tests) > _MOST_STARTS:
-        raise UsageError(f"{path} has more than {_MOST_STARTS:,} starts: the referee wrote none like it.")
-    return found

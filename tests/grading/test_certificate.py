@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
 import sqlite3
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pytest
 import rubrics
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from leagues import write_league
 
 from referee.errors import UsageError
-from referee.grading import certificate, manifest, signing
+from referee.grading import certificate
 from referee.grading.family import seed_hash
 from referee.grading.grading import open_grading
+from referee.grading.reveal import check_reveal
 from referee.league import address
 from referee.league.keys import canonical
 from referee.league.store import Store
@@ -27,11 +31,14 @@ from referee.support.files import open_whole
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
-    from pathlib import Path
 
     from commands import Commands
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+#: What version 1.0.0 has written.
+DATA = Path(__file__).parents[1] / "data" / "trust"
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +47,7 @@ def played(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path
     folder = tmp_path_factory.mktemp("league")
     done = commands.run("league", "run", str(write_league(folder / "in", 3)), "--out", "out", "--slots", "1", cwd=folder)
     assert done.returncode == 0, done.stderr
-    signing.make(folder / "key.pem")
+    certificate.make_key(folder / "key.pem")
     return folder
 
 
@@ -73,8 +80,15 @@ def grading(league: Path) -> Path:
     return folder
 
 
+def _fingerprint(public: Path) -> str:
+    """What a public key's file says, by the library alone."""
+    key = load_pem_public_key(public.read_bytes())
+    assert isinstance(key, Ed25519PublicKey)
+    return hashlib.sha256(key.public_bytes_raw()).hexdigest()
+
+
 def test_a_league(referee: Cli, league: Path) -> None:
-    fingerprint = signing.fingerprint(signing.read_public(league / "key.pub.pem"))
+    fingerprint = _fingerprint(league / "key.pub.pem")
     done = referee("certificate", "sign", "out", "--key", "key.pem", cwd=league)
     assert done.returncode == 0, done.stderr
     assert f"fingerprint {fingerprint}" in done.stdout
@@ -214,6 +228,7 @@ def test_a_student_checks_a_part(referee: Cli, grading: Path) -> None:
     (part / "report.md").write_text("6 points\n")
     changed = referee(*words)
     assert (changed.returncode, "report.md: it has changed." in changed.stdout) == (1, True)
+    assert changed.stdout.endswith("\n1 problem.\nAsk the signer for the files as they were signed.\n")
     for more in (["--part", "students/eve"], ["--part", "/students/eve"], ["--part", "../x"]):
         assert referee(*words[:3], *more).returncode == 2
     assert referee(*words[:2], "--part", "students/ada").returncode == 2
@@ -225,9 +240,9 @@ def test_a_certificate_of_an_earlier_version_says_what_it_does_not_cover(league:
     covered = {name: digest for name, digest in body["files"].items() if name.endswith(".replay.jsonl.gz")}
     path.write_text(signed({**body, "format": 1, "files": covered, "records_sha256": "0" * 64}))
     found = certificate.check(path, None, league / "out")
-    assert (found.problems, found.files) == ((), len(covered))
-    assert {"league.id", "league.sqlite", "certificate.json"} <= set(found.left_out)
-    assert "It covers only the files that it names" in found.notes[0]
+    assert (found.problems, found.facts["files"]) == ((), len(covered))
+    assert {"league.id", "league.sqlite", "certificate.json"} <= set(found.facts["left_out"])
+    assert "It covers only the files that it names" in found.facts["notes"][0]
     _first(league / "out").write_bytes(b"x")
     assert len(certificate.check(path, None, league / "out").problems) == 1
     path.write_text(path.read_text().replace('"format":1', '"format":2'))
@@ -240,7 +255,7 @@ def test_a_new_key_is_private_and_never_replaces_another_one(referee: Cli, tmp_p
     private, public = tmp_path / "k.pem", tmp_path / "k.pub.pem"
     assert private.stat().st_mode & 0o777 == 0o600
     assert b"PRIVATE KEY" in private.read_bytes()
-    assert signing.fingerprint(signing.read_public(public)) in done.stdout
+    assert _fingerprint(public) in done.stdout
     before = private.read_bytes(), public.read_bytes()
     again = referee("certificate", "new-key", "--out", "k.pem")
     assert again.returncode == 2
@@ -303,7 +318,7 @@ def test_a_league_that_is_played_now_is_not_certified(league: Path) -> None:
 def signed(body: dict[str, Any]) -> str:
     """A certificate with any content, and a signature that is true."""
     key = Ed25519PrivateKey.generate()
-    body = {**body, "public_key": signing.public_of(key).hex()}
+    body = {**body, "public_key": key.public_key().public_bytes_raw().hex()}
     body.pop("signature", None)
     body["signature"] = key.sign(certificate.signed_bytes(body)).hex()
     return canonical(body)
@@ -331,7 +346,7 @@ def test_no_path_leads_out_of_the_folder(name: str, league: Path) -> None:
     (league / "secret").write_text("secret")
     (league / "out" / "dev").symlink_to("/dev/zero")
     body = json.loads(path.read_text())
-    body["files"] = {name: manifest.hash_of(league / "secret")}
+    body["files"] = {name: certificate.hash_of(league / "secret")}
     path.write_text(signed(body))
     found = certificate.check(path, None, league / "out")
     assert not found.ok
@@ -431,7 +446,7 @@ def test_a_check_opens_only_what_it_finds_in_the_folder(league: Path, monkeypatc
         opened.append(file)
         return open_whole(file)
 
-    monkeypatch.setattr(manifest, "open_whole", noted)
+    monkeypatch.setattr(certificate, "open_whole", noted)
     assert len(certificate.check(path, None, league / "out").problems) == len(PATHS)
     assert len(opened) == 8
     assert all((league / "out").resolve() in file.resolve().parents for file in opened)
@@ -513,3 +528,16 @@ def test_a_folder_can_name_no_database_to_ask(league: Path) -> None:
         "database.url: it is not in the certificate.",
         "league.sqlite: it is missing.",
     )
+
+
+def test_a_certificate_and_a_reveal_of_version_1_0_are_still_read(tmp_path: Path) -> None:
+    found = certificate.check(DATA / "certificate.json", "b0ac7aeff6fab2e17a8d2cac2dd3dff1af58dddf1f44ab225e9e1fbf7217d563", tmp_path)
+    # The signature and the key are good; the certified files aren't in this folder.
+    assert [(row.where, row.what) for row in found.findings if not row.where.startswith("replays/")] == [
+        ("league.id", "it is missing."),
+        ("league.sqlite", "it is missing."),
+    ]
+    assert (found.facts["is_by_key"], found.facts["files"], len(found.findings)) == (True, 4, 4)
+    assert certificate.check(DATA / "certificate.json").ok
+    revealed = check_reveal(DATA / "reveal.json", json.loads((DATA / "reveal.json").read_text())["commitment"])
+    assert (revealed.ok, revealed.facts["hash_covers"], revealed.facts["starts"]) == (True, "starts", 2)

@@ -57,9 +57,9 @@ def test_what_is_revealed_is_what_was_played(game: str, tmp_path: Path) -> None:
     assert body["commitment"] == family.committed(rubric)
     found = check_reveal(path, family.committed(rubric))
     assert found.ok
-    assert found.hash_covers == "starts"
-    assert found.starts == sum(len(test["starts"]) for test in body["tests"])
-    assert found.hidden == sum(test.hidden for test in rubric.tests)
+    assert found.facts["hash_covers"] == "starts"
+    assert found.facts["starts"] == sum(len(test["starts"]) for test in body["tests"])
+    assert found.facts["hidden"] == sum(test.hidden for test in rubric.tests)
 
 
 def rubrics_game(name: str) -> Any:
@@ -160,12 +160,12 @@ def test_a_file_and_a_hash_of_the_earlier_format_show_that_only_the_seed_is_cove
     body = json.loads(file.read_text())
     seed_hash = family.seed_hash(SEED)
     # The hash was published before an update of the referee, the file was written after it.
-    assert check_reveal(file, seed_hash).hash_covers == "seed"
+    assert check_reveal(file, seed_hash).facts["hash_covers"] == "seed"
     new = body.pop("commitment")
     file.write_text(json.dumps({**body, "format": 1}))
     found = check_reveal(file, seed_hash)
-    assert (found.ok, found.hash_covers) == (True, "seed")
-    assert (check_reveal(file, new).ok, check_reveal(file, new).hash_covers) == (True, "starts")
+    assert (found.ok, found.facts["hash_covers"]) == (True, "seed")
+    assert (check_reveal(file, new).ok, check_reveal(file, new).facts["hash_covers"]) == (True, "starts")
     assert check_reveal(file).ok
     assert not check_reveal(file, "0" * 64).ok
     # What the earlier hash covers is checked as before.
