@@ -32,9 +32,9 @@ def new_key(
 ) -> None:
     """Make a key pair and print the fingerprint of the public key. An existing file is never overwritten."""
     need_sign("A key")
-    from referee.grading.certificate import make_key, public_path
+    from referee.grading import signing
 
-    public, fingerprint = public_path(out), make_key(out)
+    public, fingerprint = signing.public_path(out), signing.make(out)
     if as_json:
         put_json({"private": str(out), "public": str(public), "fingerprint": fingerprint})
         return

@@ -2,7 +2,7 @@
 
 A certificate is one JSON object: what the store says, the manifest of the folder, and the referee that signed. Its ``signature`` is that of
 Ed25519 (RFC 8032) over ``_PREFIX`` and all other fields as canonical JSON: sorted keys, no spaces, ASCII. The certificate to check is untrusted
-input: its names are compared with those of the folder and never opened. This is the only module that uses ``cryptography`` (extra ``sign``).
+input: its names are compared with those of the folder and never opened.
 
 The manifest has the SHA-256 of each file by its name: the path in the folder, with ``%`` and bytes that aren't UTF-8 written as %XX. No link
 is followed: the value of a link is the word "link" and the hash of its target.
@@ -17,25 +17,16 @@ import platform
 import re
 import time
 from collections import Counter
-from contextlib import ExitStack, closing, suppress
-from functools import partial
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_pem_private_key,
-    load_pem_public_key,
-)
 from pydantic import Field
 
 from referee.errors import ReplayError, UsageError
-from referee.grading import published
+from referee.grading import published, signing
 from referee.grading.family import seed_hash
 from referee.grading.marks import opponent_name
 from referee.grading.published import CheckReport, Finding, Part
@@ -43,7 +34,7 @@ from referee.league.database import FILE
 from referee.league.keys import canonical
 from referee.league.league import REPLAYS, open_league
 from referee.league.store import Store
-from referee.replay.paths import SUFFIX, content
+from referee.replay.paths import SUFFIX
 from referee.replay.reader import read_head, read_lines
 from referee.support.escape import escape
 from referee.support.files import open_whole
@@ -59,8 +50,8 @@ if TYPE_CHECKING:
 _PREFIX = b"referee certificate %d\n"
 #: The most files that are listed for people.
 _MOST = 20
-#: Room for the hashes of half a million files. A key file has about 120 bytes.
-_MOST_BYTES, _MOST_KEY_BYTES = 128 << 20, 1 << 20
+#: Room for the hashes of half a million files.
+_MOST_BYTES = 128 << 20
 _CHUNK = 1 << 20
 #: How the value of a link begins.
 _LINK = "link "
@@ -117,7 +108,7 @@ def left_out_lines(names: Sequence[str]) -> list[str]:
 
 def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
     """Write the certificate of a folder. Return its path, the key's fingerprint, and the names of the files that it leaves out. Raises RefereeError."""
-    private = _key(key)
+    private = signing.read(key)
     if not isinstance(private, Ed25519PrivateKey):
         hint = "; it holds a public key, which can't sign" if isinstance(private, Ed25519PublicKey) else ""
         raise UsageError(f"{key} holds no private key of Ed25519 without a password{hint}; make one: referee certificate new-key")
@@ -145,7 +136,7 @@ def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
     }
     body["signature"] = private.sign(signed_bytes(body)).hex()
     published.write(folder / CERTIFICATE, canonical(body))
-    return folder / CERTIFICATE, fingerprint(public), left
+    return folder / CERTIFICATE, signing.fingerprint(public), left
 
 
 def check(path: Path, key: str | None = None, folder: Path | None = None, part: str = "") -> CheckReport:
@@ -155,8 +146,8 @@ def check(path: Path, key: str | None = None, folder: Path | None = None, part: 
     """
     body, found = published.read(path, "certificate", Certificate, _MOST_BYTES)
     public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(found.public_key))
-    own = fingerprint(public)
-    is_by_key = None if key is None else hmac.compare_digest(own, _wanted(key))
+    own = signing.fingerprint(public)
+    is_by_key = None if key is None else hmac.compare_digest(own, signing.wanted(key))
     findings = []
     try:
         public.verify(bytes.fromhex(found.signature), signed_bytes(body))
@@ -210,61 +201,6 @@ def code() -> str:
     top = Path(__file__).resolve().parents[2]
     found = {f"{package}/{name}": path for package in ("referee", "sdk") for name, path in _paths(top / package).items()}
     return _digest(canonical({name: hash_of(path) for name, path in found.items() if "__pycache__" not in path.parts}))
-
-
-def fingerprint(public: Ed25519PublicKey) -> str:
-    """Return the SHA-256 of a public key's 32 bytes, as 64 hexadecimal digits."""
-    return hashlib.sha256(public.public_bytes_raw()).hexdigest()
-
-
-def public_path(private: Path) -> Path:
-    """Return where the public key is written: ``grader.pem`` has ``grader.pub.pem`` beside it."""
-    return private.with_name(f"{private.name.removesuffix('.pem')}.pub.pem")
-
-
-def make_key(private: Path) -> str:
-    """Make a key pair and write both files. Return the fingerprint. UsageError if one of the files is there or can't be written."""
-    key = Ed25519PrivateKey.generate()
-    texts = {
-        public_path(private): (key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), 0o644),
-        private: (key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600),
-    }
-    try:
-        with ExitStack() as undone:
-            for path, (text, mode) in texts.items():
-                # Exclusive: a key that is overwritten is lost, and with it the proof of what it signed.
-                with open(path, "xb", opener=partial(os.open, mode=mode)) as file:
-                    undone.callback(path.unlink, missing_ok=True)
-                    file.write(text)
-            undone.pop_all()
-    except FileExistsError as error:
-        raise UsageError(f"{error.filename} is there already, and a key is never overwritten; name another file with --out.") from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"The key {private} can't be written: {getattr(error, 'strerror', None) or error}.") from None
-    return fingerprint(key.public_key())
-
-
-def _key(path: Path) -> object:
-    """Return the private or public key of a PEM file; None if it holds none that can be read without a password."""
-    text = content(path, f"The key {path}", _MOST_KEY_BYTES)
-    for load in (partial(load_pem_private_key, password=None), load_pem_public_key):
-        with suppress(TypeError, ValueError, UnsupportedAlgorithm):
-            return load(text)
-    return None
-
-
-def _wanted(given: str) -> str:
-    """Return the fingerprint that is asked for, by itself or by the file of a public key."""
-    text = given.strip().lower()
-    if re.fullmatch("[0-9a-f]{64}", text):
-        return text
-    if not os.path.lexists(given):
-        raise UsageError(f"{given} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
-    key = _key(Path(given))
-    if not isinstance(key, Ed25519PublicKey):
-        hint = f"; it holds a private key: name {public_path(Path(given))}" if isinstance(key, Ed25519PrivateKey) else ""
-        raise UsageError(f"{given} holds no public key of Ed25519{hint}.")
-    return fingerprint(key)
 
 
 def _files_of(found: Certificate, part: str) -> dict[str, str]:

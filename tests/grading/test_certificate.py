@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from leagues import write_league
 
 from referee.errors import UsageError
-from referee.grading import certificate
+from referee.grading import certificate, signing
 from referee.grading.family import seed_hash
 from referee.grading.grading import open_grading
 from referee.grading.reveal import check_reveal
@@ -47,7 +47,7 @@ def played(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path
     folder = tmp_path_factory.mktemp("league")
     done = commands.run("league", "run", str(write_league(folder / "in", 3)), "--out", "out", "--slots", "1", cwd=folder)
     assert done.returncode == 0, done.stderr
-    certificate.make_key(folder / "key.pem")
+    signing.make(folder / "key.pem")
     return folder
 
 
