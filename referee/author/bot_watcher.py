@@ -157,39 +157,8 @@ _FOREIGN = frozenset({"__pycache__", "node_modules", "venv", "site-packages"})
 _BESIDE = re.compile(r"^\.|^#.*#$|^4913$|~$|\.(sw[a-p]|swx|bak|orig|tmp|py[cod]|log)$|" + re.escape(SUFFIX) + "$", re.IGNORECASE)
 _IMPORT = re.compile(rb"^[ \t]*(?:import[ \t]+([^#\n;]+)|from[ \t]+(\w+)[\w.]*[ \t]+import\b)", re.MULTILINE)
 #: Files that people write and bots don't.
-_SOURCES = frozenset(
-    [
-        ".py",
-        ".pyx",
-        ".js",
-        ".mjs",
-        ".cjs",
-        ".ts",
-        ".mts",
-        ".java",
-        ".kt",
-        ".scala",
-        ".c",
-        ".h",
-        ".cc",
-        ".cpp",
-        ".cxx",
-        ".hpp",
-        ".hh",
-        ".rs",
-        ".go",
-        ".cs",
-        ".fs",
-        ".sh",
-        ".rb",
-        ".lua",
-        ".pl",
-        ".jl",
-        ".hs",
-        ".ml",
-        ".zig",
-        ".toml",
-    ]
+_SOURCE = re.compile(
+    r"\.(pyx?|[cm]?js|m?ts|java|kt|scala|c|h|cc|cpp|cxx|hpp|hh|rs|go|cs|fs|sh|rb|lua|pl|jl|hs|ml|zig|toml)$", re.IGNORECASE
 )
 
 
@@ -208,7 +177,7 @@ def is_ignored(name: str) -> bool:
 
 def is_source(path: Path) -> bool:
     """True for a file that people write, by its ending. Any other file in a bot's folder may be its own output."""
-    return path.suffix.lower() in _SOURCES
+    return bool(_SOURCE.fullmatch(path.suffix))
 
 
 def stamps(files: Iterable[Path]) -> dict[Path, Stamp]:

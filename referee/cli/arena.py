@@ -42,12 +42,10 @@ def new(
     folder: Folder,
     game: Game = None,
     rules: Annotated[
-        str | None,
-        typer.Option("--rules", metavar="RULES", help="The rule set.  (default: the first one of the game)", show_default=False),
+        str | None, typer.Option("--rules", metavar="RULES", help="The rule set.  (default: the first one of the game)")
     ] = None,
     database: Annotated[
-        str | None,
-        typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name", show_default=False),
+        str | None, typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name")
     ] = None,
 ) -> None:
     """Begin an arena: write DIR/arena.toml, with example bots of the game as references, and the store. Nothing is overwritten."""
@@ -64,14 +62,11 @@ def new(
 @command
 def add(
     folder: Folder,
-    bot: Annotated[
-        Path | None, typer.Argument(metavar="BOT", help="The bot: a file, a folder, or an archive of one.", show_default=False)
-    ] = None,
-    team: Annotated[str | None, typer.Option("--team", metavar="NAME", help="The team.", show_default=False)] = None,
-    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What is new in this version.", show_default=False)] = "",
+    bot: Annotated[Path | None, typer.Argument(metavar="BOT", help="The bot: a file, a folder, or an archive of one.")] = None,
+    team: Annotated[str | None, typer.Option("--team", metavar="NAME", help="The team.")] = None,
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What is new in this version.")] = "",
     activate: Annotated[
-        tuple[str, int] | None,
-        typer.Option("--activate", metavar="TEAM VERSION", help="Make an older version of a team the active one.", show_default=False),
+        tuple[str, int] | None, typer.Option("--activate", metavar="TEAM VERSION", help="Make an older version of a team the active one.")
     ] = None,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
@@ -91,13 +86,10 @@ def add(
         assert bot is not None
         assert team is not None
         store.check_admitted(team)
-        line = StatusLine(is_quiet=quiet)
-        try:
+        with contextlib.closing(StatusLine(is_quiet=quiet)) as line:
             version, is_known = opened.add(
                 bot, team, note, lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check}")
             )
-        finally:
-            line.end()
         log_action(store, "add", team=team, version=version.number or None, status=version.status)
         if is_known and not as_json:
             say(f"{team} has handed in these files before.")
@@ -112,7 +104,7 @@ def add(
 def run(
     *,
     folder: Folder,
-    duels: Annotated[int | None, typer.Option("--duels", metavar="N", help="Play so many duels.", show_default=False, min=1)] = None,
+    duels: Annotated[int | None, typer.Option("--duels", metavar="N", help="Play so many duels.", min=1)] = None,
     until_decided: Annotated[bool, typer.Option("--until-decided", help="Play until it is certain which version is the best.")] = False,
     workers: Workers,
     quiet: Quiet = False,
@@ -140,7 +132,7 @@ def standings(folder: Folder, as_json: JsonFlag = False) -> None:
 @command
 def history(
     folder: Folder,
-    team: Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.", show_default=False)],
+    team: Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.")],
     as_json: JsonFlag = False,
 ) -> None:
     """Print the versions of a team with their ratings, and the record of the active one against each opponent."""
@@ -174,9 +166,7 @@ def export(
     folder: Folder,
     as_csv: Annotated[bool, typer.Option("--csv", help="Write one line for each match, for a spreadsheet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object with all versions and matches.")] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)", show_default=False)
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)")] = None,
 ) -> None:
     """Write all matches with their results as CSV, or all versions and matches as JSON."""
     if as_csv == as_json:
@@ -224,11 +214,9 @@ def _set_frozen(folder: Path, *, is_frozen: bool) -> None:
 @command
 def final(
     folder: Folder,
-    out: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the final, a new league.", show_default=False)],
-    kind: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="swiss, round-robin or elimination.  (default: swiss)", show_default=False)
-    ] = "swiss",
-    starts: Annotated[int, typer.Option("--starts", metavar="N", help="How many starts are drawn.  (default: 10)", min=1)] = 10,
+    out: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the final, a new league.")],
+    kind: Annotated[str, typer.Option("--format", metavar="FORMAT", help="swiss, round-robin or elimination.")] = "swiss",
+    starts: Annotated[int, typer.Option("--starts", metavar="N", help="How many starts are drawn.", min=1)] = 10,
     as_json: JsonFlag = False,
 ) -> None:
     """Begin a league of the active versions of all teams, on new starts, and print the commitment to these."""

@@ -40,15 +40,24 @@ def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: i
         match = match._replace(seed=new_seed())
     folder = new_folder(match, list(players.values()))
     match = match._replace(out=str(folder))
-    tell = _BatchProgress(games, is_quiet=is_quiet or wanted.quiet)
-    with told_of_games(match.seed, players, tell.ended, games, folder, as_json=as_json or wanted.as_json):
-        try:
-            with contextlib.closing(many(match, players, games, slots, tell)) as played:
-                for _ in played:
-                    pass
-        finally:
-            tell.end()
-    report(match.seed, players, tell.ended, folder, as_json=as_json or wanted.as_json)
+    as_json |= wanted.as_json
+    ended: list[ManyGame] = []
+    begun = time.monotonic()
+    line = StatusLine(is_quiet=is_quiet or wanted.quiet)
+
+    def tell(game: ManyGame) -> None:
+        ended.append(game)
+        left = (time.monotonic() - begun) / len(ended) * (games - len(ended))
+        line.show(f"{len(ended):,} of {counted(games, 'game')}, {left:,.0f} s left")
+
+    with (
+        told_of_games(match.seed, players, ended, games, folder, as_json=as_json),
+        contextlib.closing(line),
+        contextlib.closing(many(match, players, games, slots, tell)) as played,
+    ):
+        for _ in played:
+            pass
+    report(match.seed, players, ended, folder, as_json=as_json)
 
 
 def told_of_games(
@@ -83,26 +92,6 @@ def report(
     put(f"  replays  {folder}/{'' if ended else ' has none yet'}")
     if ended:
         put(f"Next:  {program()} show {min(ended).replay}")
-
-
-class _BatchProgress:
-    """How many games have ended, and how long the others take, on a line of progress."""
-
-    def __init__(self, games: int, *, is_quiet: bool) -> None:
-        self._line = StatusLine(is_quiet=is_quiet)
-        self._games = games
-        self._begun = time.monotonic()
-        self.ended: list[ManyGame] = []
-
-    def __call__(self, game: ManyGame) -> None:
-        self.ended.append(game)
-        done = len(self.ended)
-        left = (time.monotonic() - self._begun) / done * (self._games - done)
-        self._line.show(f"{done:,} of {counted(self._games, 'game')}, {left:,.0f} s left")
-
-    def end(self) -> None:
-        """Clear the line."""
-        self._line.end()
 
 
 #: Steps a second without --pace: nobody can follow a game at full speed.

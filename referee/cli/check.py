@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import textwrap
 from collections import Counter
@@ -56,16 +57,13 @@ def check(
             "--rules",
             metavar="RULES",
             help="The rule set.  (default: the first one of the game)",
-            show_default=False,
             autocompletion=completion.rules,
         ),
     ] = None,
     isolation: BotIsolation = "auto",
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            "--only", metavar="NAME", help="Do this check only; may be given several times.", show_default=False, autocompletion=_names
-        ),
+        typer.Option("--only", metavar="NAME", help="Do this check only; may be given several times.", autocompletion=_names),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the failed checks only.")] = False,
     list_checks: Annotated[bool, typer.Option("--list", help="List all checks, and do none.")] = False,
@@ -92,11 +90,8 @@ def check(
     if not quiet:
         tell_builds(announce_build)
     request = requested(bot, seat, game, rules, isolation, chosen, (lambda _: None) if quiet else say)
-    line = StatusLine()
-    try:
-        report = run(request, lambda seat, check, done, total: None if quiet else line.show(f"{done} of {total}  {seat}: {check.name}"))
-    finally:
-        line.end()
+    with contextlib.closing(StatusLine(is_quiet=quiet)) as line:
+        report = run(request, lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check.name}"))
     for note in () if quiet else report.notes:
         say(f"note: {note}")
     if as_json:

@@ -159,7 +159,6 @@ def explain(
         typer.Argument(
             metavar="[CODE]",
             help="A fault, notice, outcome or other code, such as late.  (default: list all)",
-            show_default=False,
             autocompletion=completion.code,
         ),
     ] = None,

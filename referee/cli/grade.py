@@ -37,10 +37,7 @@ FORMAT = "gradescope"
 _DEADLINE = 540.0
 
 InitGradescope = Annotated[
-    Path | None,
-    typer.Option(
-        "--init-gradescope", metavar="RUBRIC", help="Make the zip of an autograder.", rich_help_panel=_GRADESCOPE, show_default=False
-    ),
+    Path | None, typer.Option("--init-gradescope", metavar="RUBRIC", help="Make the zip of an autograder.", rich_help_panel=_GRADESCOPE)
 ]
 Format = Annotated[
     str | None,
@@ -49,18 +46,11 @@ Format = Annotated[
         metavar="gradescope",
         help="Grade one submission in an autograder's container, and write its results.json.",
         rich_help_panel=_GRADESCOPE,
-        show_default=False,
     ),
 ]
 Autograder = Annotated[
     Path | None,
-    typer.Option(
-        "--autograder",
-        metavar="DIR",
-        help=f"The folder of the container.  (default: {HOME})",
-        rich_help_panel=_GRADESCOPE,
-        show_default=False,
-    ),
+    typer.Option("--autograder", metavar="DIR", help=f"The folder of the container.  (default: {HOME})", rich_help_panel=_GRADESCOPE),
 ]
 DeadlineSeconds = Annotated[
     float | None,
@@ -69,7 +59,6 @@ DeadlineSeconds = Annotated[
         metavar="SECONDS",
         help=f"Begin no match later than this after the start.  (default: {_DEADLINE:g})",
         rich_help_panel=_GRADESCOPE,
-        show_default=False,
     ),
 ]
 RunsPerDay = Annotated[
@@ -79,7 +68,6 @@ RunsPerDay = Annotated[
         metavar="N",
         help="Grade at most N runs of a student in 24 hours.  (default: all)",
         rich_help_panel=_GRADESCOPE,
-        show_default=False,
     ),
 ]
 
@@ -100,26 +88,19 @@ def grade(
         typer.Argument(
             metavar="SUBMISSIONS",
             help="A folder of files, folders and archives, or a bulk download of Gradescope, Canvas or Moodle.  (default: what --out was begun with)",
-            show_default=False,
         ),
     ] = None,
-    rubric: Annotated[
-        Path | None, typer.Option("--rubric", metavar="FILE", help="The rubric.  (default: rubric.toml)", show_default=False)
-    ] = None,
+    rubric: Annotated[Path | None, typer.Option("--rubric", metavar="FILE", help="The rubric.  (default: rubric.toml)")] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
             help="The folder for the marks; an unfinished grading in it is continued.  (default: matches/grades/NAME)",
-            show_default=False,
         ),
     ] = None,
     roster: Annotated[
-        Path | None,
-        typer.Option(
-            "--roster", metavar="FILE", help="A CSV file of all students; those without a submission get a row.", show_default=False
-        ),
+        Path | None, typer.Option("--roster", metavar="FILE", help="A CSV file of all students; those without a submission get a row.")
     ] = None,
     layout: Annotated[
         str | None,
@@ -127,15 +108,11 @@ def grade(
             "--layout",
             metavar="LAYOUT",
             help="How SUBMISSIONS is laid out: auto, gradescope, canvas, moodle, github or plain.  (default: auto)",
-            show_default=False,
         ),
     ] = None,
-    rerun: Annotated[
-        str | None, typer.Option("--rerun", metavar="STUDENT", help="Play all matches of one student again.", show_default=False)
-    ] = None,
+    rerun: Annotated[str | None, typer.Option("--rerun", metavar="STUDENT", help="Play all matches of one student again.")] = None,
     only: Annotated[
-        str | None,
-        typer.Option("--only", metavar="STUDENT", help="Look at the submission of one student, and mark it anew.", show_default=False),
+        str | None, typer.Option("--only", metavar="STUDENT", help="Look at the submission of one student, and mark it anew.")
     ] = None,
     missing_is_zero: Annotated[
         bool, typer.Option("--missing-is-zero", help="Students without a submission in SUBMISSIONS lose the marks that they have.")
@@ -144,16 +121,13 @@ def grade(
         bool, typer.Option("--after-due", help='The due date has passed: show students the tests with when = "after_due".')
     ] = False,
     gradebook: Annotated[
-        Path | None,
-        typer.Option("--gradebook", metavar="FILE", help="Fill a gradebook that Canvas or Moodle exported.", show_default=False),
+        Path | None, typer.Option("--gradebook", metavar="FILE", help="Fill a gradebook that Canvas or Moodle exported.")
     ] = None,
     column: Annotated[
-        str | None,
-        typer.Option("--column", metavar="NAME", help="The gradebook's column.  (default: the rubric's name)", show_default=False),
+        str | None, typer.Option("--column", metavar="NAME", help="The gradebook's column.  (default: the rubric's name)")
     ] = None,
     isolation: Annotated[
-        str | None,
-        typer.Option("--isolation", metavar="LEVEL", help="strict, limits or none, in place of the rubric's.", show_default=False),
+        str | None, typer.Option("--isolation", metavar="LEVEL", help="strict, limits or none, in place of the rubric's.")
     ] = None,
     workers: Workers,
     check: Annotated[
@@ -169,7 +143,6 @@ def grade(
             metavar="DIR",
             help="Write reveal.json: the seed and all starts of a grading, to be published after the due date.",
             rich_help_panel=OTHER,
-            show_default=False,
         ),
     ] = None,
     check_reveal: Annotated[
@@ -183,11 +156,7 @@ def grade(
     digest: Annotated[
         str | None,
         typer.Option(
-            "--hash",
-            metavar="HASH",
-            help="For --check-reveal: the hash that was published with the assignment.",
-            rich_help_panel=OTHER,
-            show_default=False,
+            "--hash", metavar="HASH", help="For --check-reveal: the hash that was published with the assignment.", rich_help_panel=OTHER
         ),
     ] = None,
     init_gradescope: InitGradescope = None,

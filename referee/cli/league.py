@@ -40,9 +40,9 @@ _MANY_TEAMS = 20
 #: The folder for leagues that are given none.
 _FOLDER = Path("matches/leagues")
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder.", show_default=False)]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-TeamName = Annotated[str | None, typer.Option("--name", metavar="NAME", help="The team's name.  (default: its file's)", show_default=False)]
+TeamName = Annotated[str | None, typer.Option("--name", metavar="NAME", help="The team's name.  (default: its file's)")]
 Force = Annotated[bool, typer.Option("--force", help="Play the matches of all changed teams again.")]
 
 
@@ -52,18 +52,11 @@ Force = Annotated[bool, typer.Option("--force", help="Play the matches of all ch
 def run(
     *,
     file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE|FOLDER", help="A league file, or a folder in which each file and folder is a team.", show_default=False
-        ),
+        Path, typer.Argument(metavar="FILE|FOLDER", help="A league file, or a folder in which each file and folder is a team.")
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="The league's folder.  (default: matches/leagues/NAME)", show_default=False),
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The league's folder.  (default: matches/leagues/NAME)")] = None,
     database: Annotated[
-        str | None,
-        typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name", show_default=False),
+        str | None, typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name")
     ] = None,
     workers: Workers,
     quiet: Quiet = False,
@@ -113,9 +106,7 @@ def resume(
 def add(
     *,
     folder: Folder,
-    team: Annotated[
-        str, typer.Argument(metavar="TEAM", help="A program that plays every seat, or a folder with one for each seat.", show_default=False)
-    ],
+    team: Annotated[str, typer.Argument(metavar="TEAM", help="A program that plays every seat, or a folder with one for each seat.")],
     name: TeamName = None,
     workers: Workers,
     quiet: Quiet = False,
@@ -140,14 +131,9 @@ def replace(
     *,
     folder: Folder,
     team: Annotated[
-        str,
-        typer.Argument(
-            metavar="TEAM", help="The name of a team; or, as for add, the new program of the team of that name.", show_default=False
-        ),
+        str, typer.Argument(metavar="TEAM", help="The name of a team; or, as for add, the new program of the team of that name.")
     ],
-    program: Annotated[
-        str | None, typer.Argument(metavar="PROGRAM", help="The new program.  (default: the team's own files)", show_default=False)
-    ] = None,
+    program: Annotated[str | None, typer.Argument(metavar="PROGRAM", help="The new program.  (default: the team's own files)")] = None,
     name: TeamName = None,
     workers: Workers,
     quiet: Quiet = False,
@@ -176,7 +162,7 @@ def replace(
 def withdraw(
     *,
     folder: Folder,
-    team: Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.", show_default=False)],
+    team: Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.")],
     as_json: JsonFlag = False,
 ) -> None:
     """Take a team out of a league. Its files are not needed any more; nothing is played."""
@@ -216,10 +202,7 @@ def report(
     port: Port = None,
     name: Name = None,
     browser: Browser = True,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FOLDER", help="Write into this folder.  (default: the league's)", show_default=False),
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Write into this folder.  (default: the league's)")] = None,
     alone: Annotated[bool, typer.Option("--alone", help="Write the page alone, without the replays that its viewer shows.")] = False,
     url: Annotated[
         str, typer.Option("--url", metavar="URL", help="Where you will publish the folder: messengers need it for the page's preview.")
@@ -278,9 +261,7 @@ def export(
     folder: Folder,
     as_csv: Annotated[bool, typer.Option("--csv", help="Write one line for each match, for a spreadsheet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object with all matches.")] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)", show_default=False)
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)")] = None,
 ) -> None:
     """Write all matches with their results as CSV or JSON."""
     if as_csv == as_json:

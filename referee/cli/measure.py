@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.league.compare import BotComparison
-    from referee.league.sequential import Compared
     from referee.match.loop import Match
 
 TEST_HELP = "THE TEST"
@@ -44,18 +43,12 @@ def compare(
         typer.Argument(
             metavar="A",
             help="A program, or a folder with a program for each role.",
-            show_default=False,
             autocompletion=completion.bot,
         ),
     ],
-    b: Annotated[
-        str, typer.Argument(metavar="B", help="The bot that A is compared with.", show_default=False, autocompletion=completion.bot)
-    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="The bot that A is compared with.", autocompletion=completion.bot)],
     against: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--against", metavar="C", help="Let both play this opponent instead of each other; may be repeated.", show_default=False
-        ),
+        list[str] | None, typer.Option("--against", metavar="C", help="Let both play this opponent instead of each other; may be repeated.")
     ] = None,
     seat: Annotated[str | None, seat_option(help="Compare them in this role only.  (default: in each role that both play)")] = None,
     p0: Annotated[float, _number("--p0", "A's share of the duels if it is no better.")] = 0.5,
@@ -73,10 +66,7 @@ def compare(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
-            metavar="FOLDER",
-            help="Keep the duels in this folder; the same command continues them.  (default: not kept)",
-            show_default=False,
+            "--out", metavar="FOLDER", help="Keep the duels in this folder; the same command continues them.  (default: not kept)"
         ),
     ] = None,
     game: Game = None,
@@ -106,17 +96,13 @@ def compare(
         say(f"seed {comparison.seed}")
         for sentence in (*comparison.why, *comparison.setting()):
             say(sentence)
-    lines = _ComparisonProgress(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
     with told_anyway(
         comparison.to_json,
         lambda: _put_report(comparison, out, is_whole=False),
         lambda: comparison.matches > 0,
         as_json=as_json,
     ):
-        try:
-            _play(comparison, out, lines, is_quiet=quiet)
-        finally:
-            lines.end()
+        _play(comparison, out, is_quiet=quiet, shows_progress=not quiet and (not as_json or sys.stderr.isatty()))
     if as_json:
         put_json(comparison.to_json())
     else:
@@ -126,43 +112,29 @@ def compare(
         raise typer.Exit(1)
 
 
-def _play(comparison: BotComparison, out: Path | None, lines: _ComparisonProgress, *, is_quiet: bool) -> None:
-    """Play the duels. Those that ``out`` keeps aren't played again."""
+def _play(comparison: BotComparison, out: Path | None, *, is_quiet: bool, shows_progress: bool) -> None:
+    """Play the duels, and show the result so far. Duels that ``out`` keeps aren't played again."""
     from referee.league.comparison import duels_of
+
+    known = comparison.compared()
+    line = StatusLine(is_quiet=not shows_progress)
+
+    def tick() -> None:
+        """A match has ended."""
+        line.show(known.line())
+
+    def note(text: str) -> None:
+        """Print a sentence about a bot, even where no progress is shown."""
+        line.close()
+        say(text)
 
     def tell_kept(count: int) -> None:
         if count and not is_quiet:
             say(f"{counted(count, 'match')} of earlier runs in {out}/ {'is' if count == 1 else 'are'} not played again.")
 
-    with contextlib.closing(duels_of(comparison, out, lines.tick, lines.note, tell_kept)) as states:
+    with contextlib.closing(line), contextlib.closing(duels_of(comparison, out, tick, note, tell_kept)) as states:
         for known in states:
-            lines.tell(known)
-
-
-class _ComparisonProgress:
-    """The result so far, on a line of progress."""
-
-    def __init__(self, comparison: BotComparison, *, is_quiet: bool) -> None:
-        self._line = StatusLine(is_quiet=is_quiet)
-        self._known = comparison.compared()
-
-    def tell(self, known: Compared) -> None:
-        """A duel counts."""
-        self._known = known
-        self.tick()
-
-    def note(self, text: str) -> None:
-        """Print a sentence about a bot, even where no progress is shown."""
-        self.end()
-        say(text)
-
-    def tick(self) -> None:
-        """A match has ended."""
-        self._line.show(self._known.line())
-
-    def end(self) -> None:
-        """Clear the line."""
-        self._line.end()
+            line.show(known.line())
 
 
 def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) -> None:
@@ -196,16 +168,10 @@ def _single(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:
 def profile(
     *,
     bot: Annotated[
-        str,
-        typer.Argument(
-            metavar="BOT", help="The program to measure: a player as in referee play.", show_default=False, autocompletion=completion.bot
-        ),
+        str, typer.Argument(metavar="BOT", help="The program to measure: a player as in referee play.", autocompletion=completion.bot)
     ],
     against: Annotated[
-        str,
-        typer.Argument(
-            metavar="AGAINST", help="Its opponent, which fills every other seat.", show_default=False, autocompletion=completion.bot
-        ),
+        str, typer.Argument(metavar="AGAINST", help="Its opponent, which fills every other seat.", autocompletion=completion.bot)
     ],
     seat: Annotated[
         str | None,

@@ -45,15 +45,13 @@ Out = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 #: The arguments and options of commands that ask one bot.
 bot_argument = functools.partial(
-    typer.Argument, metavar="BOT", help="The program: a player as in referee play.", show_default=False, autocompletion=completion.bot
+    typer.Argument, metavar="BOT", help="The program: a player as in referee play.", autocompletion=completion.bot
 )
-seat_option = functools.partial(typer.Option, "--seat", metavar="SEAT", show_default=False, autocompletion=completion.seat)
-isolation_option = functools.partial(
-    typer.Option, "--isolation", metavar="auto|strict|limits|none", show_default=False, autocompletion=completion.isolation
-)
-BotIsolation = Annotated[str, isolation_option(help="As for referee play.  (default: auto)")]
+seat_option = functools.partial(typer.Option, "--seat", metavar="SEAT", autocompletion=completion.seat)
+isolation_option = functools.partial(typer.Option, "--isolation", metavar="auto|strict|limits|none", autocompletion=completion.isolation)
+BotIsolation = Annotated[str, isolation_option(help="As for referee play.")]
 SLOTS_HELP = "How many matches to play at once.  (default: as many as cores and memory allow)"
-Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HELP, show_default=False)]
+Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HELP)]
 
 
 def _option(name: str, text: str, *others: str, kind: Any = str, panel: str | None = None, **more: Any) -> Any:
@@ -192,7 +190,7 @@ with_match_options = with_options("flags", _OPTIONS, dict)
 
 
 def _many_machines(name: str, metavar: str, text: str) -> Any:
-    return Annotated[str | None, typer.Option(name, metavar=metavar, help=text, rich_help_panel="Many machines", show_default=False)]
+    return Annotated[str | None, typer.Option(name, metavar=metavar, help=text, rich_help_panel="Many machines")]
 
 
 _OF_WORKERS: dict[str, Any] = {

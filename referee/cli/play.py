@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 WORK_HELP = "WHILE YOU WORK ON A BOT"
 work_option = partial(typer.Option, rich_help_panel=WORK_HELP)
-many_option = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES", show_default=False)
+many_option = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES")
 
 
 @app.command(rich_help_panel=AUTHORS)

@@ -126,12 +126,7 @@ def show(
     events: Annotated[int, typer.Option("--events", help="The most events to list (0: none).", min=0)] = 20,
     step: Annotated[
         int | None,
-        typer.Option(
-            "--step",
-            metavar="N",
-            help="Show the position before this step, and the moves of the step. -1 is the last position.",
-            show_default=False,
-        ),
+        typer.Option("--step", metavar="N", help="Show the position before this step, and the moves of the step. -1 is the last position."),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

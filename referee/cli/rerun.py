@@ -45,7 +45,6 @@ def rerun(
             min=0.001,
             max=1e6,
             help="The limit for one answer.  (default: 5 times that of the match and 5 more)",
-            show_default=False,
         ),
     ] = None,
     most: Annotated[int, typer.Option("--differences", metavar="N", min=0, help="The most differences to list.")] = 5,
@@ -97,15 +96,12 @@ def debug(
     file: ReplayFile,
     bot: Annotated[str | None, bot_argument(help=RECORDED_BOT)] = None,
     seat: Annotated[str | None, seat_option(help=_SEAT_HELP)] = None,
-    turn: Annotated[
-        int | None, typer.Option("--turn", metavar="N", help="The turn.  (default: the last question to the seat)", show_default=False)
-    ] = None,
+    turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="The turn.  (default: the last question to the seat)")] = None,
     is_attached: Annotated[
         bool, typer.Option("--attach", help="Start a Python bot under debugpy, and wait until a debugger connects to it.")
     ] = False,
     port: Annotated[
-        int | None,
-        typer.Option("--port", min=0, max=65_535, help="The port for the debugger; 0: a free one.  (default: 5678)", show_default=False),
+        int | None, typer.Option("--port", min=0, max=65_535, help="The port for the debugger; 0: a free one.  (default: 5678)")
     ] = None,
     plays_on: Annotated[
         bool, typer.Option("--play-on", help="Continue the match from this turn against the recorded programs, and write a replay.")
@@ -116,19 +112,14 @@ def debug(
             "--against",
             metavar="PLAYER",
             help="Continue the match against this program instead.",
-            show_default=False,
             autocompletion=completion.any_bot,
         ),
     ] = None,
     out: Annotated[
-        str | None,
-        typer.Option(
-            "--out", metavar="PATH", help="The file of --play-on's replay, or a folder.  (default: matches/replays/)", show_default=False
-        ),
+        str | None, typer.Option("--out", metavar="PATH", help="The file of --play-on's replay, or a folder.  (default: matches/replays/)")
     ] = None,
     as_test: Annotated[
-        Path | None,
-        typer.Option("--as-test", metavar="FILE", help="Write a pytest that checks the bot's answer in this turn.", show_default=False),
+        Path | None, typer.Option("--as-test", metavar="FILE", help="Write a pytest that checks the bot's answer in this turn.")
     ] = None,
     isolation: Annotated[
         str | None,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from referee.arena.season_store import SeasonStore
     from referee.games.game import Json
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The arena's folder.", show_default=False)]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The arena's folder.")]
 
 
 @contextlib.contextmanager
@@ -61,27 +61,17 @@ def log_action(store: SeasonStore, action: str, **details: Json) -> None:
 @command
 def invite(
     folder: Folder,
-    roster: Annotated[
-        Path | None, typer.Argument(metavar="ROSTER.csv", help="A CSV file with the column team.", show_default=False)
-    ] = None,
+    roster: Annotated[Path | None, typer.Argument(metavar="ROSTER.csv", help="A CSV file with the column team.")] = None,
     url: Annotated[
         str | None,
         typer.Option(
-            "--url",
-            metavar="URL",
-            help="The address with which links begin.  (default: the last one, at first http://127.0.0.1:8300)",
-            show_default=False,
+            "--url", metavar="URL", help="The address with which links begin.  (default: the last one, at first http://127.0.0.1:8300)"
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FILE.csv", help="Write to a file that its owner alone can read.  (default: stdout)", show_default=False
-        ),
+        Path | None, typer.Option("--out", metavar="FILE.csv", help="Write to a file that its owner alone can read.  (default: stdout)")
     ] = None,
-    revoke: Annotated[
-        str | None, typer.Option("--revoke", metavar="TEAM", help="Make all tokens of a team invalid.", show_default=False)
-    ] = None,
+    revoke: Annotated[str | None, typer.Option("--revoke", metavar="TEAM", help="Make all tokens of a team invalid.")] = None,
     staff: Annotated[
         bool, typer.Option("--staff", help="Print a link and a token for the staff; the earlier ones are no longer valid.")
     ] = False,

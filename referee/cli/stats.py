@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,13 +12,9 @@ from referee.cli.app import JsonFlag, app, columns, command, put, put_json
 from referee.cli.front import INSTRUCTORS
 from referee.cli.plain import Program
 from referee.errors import UsageError
-from referee.support.words import counted
+from referee.support.words import aligned, counted, cut
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.table import Table
-
     from referee.league.ratings import Rating
 
 #: The largest count: above it, floating point numbers skip whole numbers.
@@ -62,17 +57,15 @@ def sprt(
         put_json({**found._asdict(), "llr": found.llr + 0.0})
         return
     share = sum(number * count for number, count in enumerate(read)) / (len(read) - 1) / sum(read)
-    _print(
-        _table(
-            ("", "right"),
-            [
-                ("results", f"{sum(read):,}"),
-                ("share of the points", f"{share:.3f}"),
-                ("log-likelihood ratio", _signed(found.llr)),
-                ("H0 is accepted at", _signed(found.lower)),
-                ("H1 is accepted at", _signed(found.upper)),
-            ],
-        ),
+    rows = [
+        ("results", f"{sum(read):,}"),
+        ("share of the points", f"{share:.3f}"),
+        ("log-likelihood ratio", _signed(found.llr)),
+        ("H0 is accepted at", _signed(found.lower)),
+        ("H1 is accepted at", _signed(found.upper)),
+    ]
+    _put(
+        aligned(rows, left=(0,)),
         {
             "H0": f"H0 is accepted: the share is {p0:g} rather than {p1:g}.",
             "H1": f"H1 is accepted: the share is {p1:g} rather than {p0:g}.",
@@ -103,7 +96,7 @@ def _signed(number: float) -> str:
 @stats.command()
 @command
 def rating(
-    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Results; the first line names the columns.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Results; the first line names the columns.")],
     resamples: Annotated[int, typer.Option("--resamples", help="Resamples of the bootstrap.", min=100, max=100_000)] = 1000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap.", min=0)] = 0,
     as_json: JsonFlag = False,
@@ -127,40 +120,26 @@ def rating(
     notes = [f"{counted(len(comparisons), 'result')}. Intervals at 95 %; all ranks together at 95 %."]
     if len({each.start for each in comparisons}) == 1:
         notes.append("All results are on one start. They can't show how much starts matter, so the intervals assume an ordinary amount.")
-    _print(_ratings_table(found), *notes)
+    _put(_ratings_lines(found), *notes)
 
 
-def _ratings_table(found: list[Rating]) -> Table:
+def _ratings_lines(found: list[Rating]) -> list[str]:
+    """Return the ratings as a table. Names are cut where they don't fit the width."""
     from referee.support.escape import escape
 
-    rows = []
+    rows = [("", "", "Elo", "interval", "rank")]
     for place, each in enumerate(found, 1):
         ranks = f"{each.best_rank}-{each.worst_rank}" if each.best_rank < each.worst_rank else f"{each.best_rank}"
-        rows.append((str(place), escape(each.team, 60), f"{round(each.elo) + 0}", f"{each.low:.0f} to {each.high:.0f}", ranks))
-    return _table(("right", "", "right", "right", "right"), rows, ("", "team", "Elo", "interval", "rank"))
+        rows.append((str(place), "", f"{round(each.elo) + 0}", f"{each.low:.0f} to {each.high:.0f}", ranks))
+    room = max(4, _wide() - len("...") - max(map(len, aligned(rows, left=(1,)))))
+    names = ["team", *(cut(escape(each.team, 60), room) for each in found)]
+    return aligned([(row[0], name, *row[2:]) for row, name in zip(rows, names, strict=True)], left=(1,))
 
 
-def _table(justify: tuple[str, ...], rows: Sequence[tuple[str, ...]], names: tuple[str, ...] = ()) -> Table:
-    """Return a table without lines and colours. Only the column "team" may wrap."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, show_header=bool(names), pad_edge=False, padding=(0, 2, 0, 0), header_style="")
-    for index, side in enumerate(justify):
-        name = names[index] if names else ""
-        is_team = name == "team"
-        table.add_column(name, justify="right" if side else "left", no_wrap=not is_team, overflow="fold" if is_team else "ellipsis")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
+def _wide() -> int:
+    """Return the width for stdout: that of the terminal; elsewhere COLUMNS, or 80."""
+    return max(columns(80), 30)
 
 
-def _print(table: Table, *sentences: str) -> None:
-    """Print a table and sentences on stdout as wide as the terminal; elsewhere as wide as COLUMNS, or 80 columns."""
-    from rich.console import Console
-
-    wide = max(columns(80), 30)
-    with io.StringIO() as text:
-        Console(file=text, width=wide, highlight=False, markup=False, color_system=None).print(table)
-        lines = [line.rstrip() for line in text.getvalue().splitlines()]
-    put(*[*lines, "", *(part for sentence in sentences for part in textwrap.wrap(sentence, wide))])
+def _put(table: list[str], *sentences: str) -> None:
+    put(*table, "", *(part for sentence in sentences for part in textwrap.wrap(sentence, _wide())))

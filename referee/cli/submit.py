@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -29,13 +30,10 @@ _ENDS = ("accepted", "refused")
 @app.command("submit", rich_help_panel=AUTHORS)
 @command
 def submit(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The address of the arena's server.", show_default=False)],
-    bot: Annotated[Path, typer.Argument(metavar="BOT", help="The bot: a file, a folder, or an archive of one.", show_default=False)],
-    token: Annotated[
-        str | None,
-        typer.Option("--token", metavar="T", help=f"Your team's token.  (default: the variable {_TOKEN})", show_default=False),
-    ] = None,
-    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What is new in this version.", show_default=False)] = "",
+    url: Annotated[str, typer.Argument(metavar="URL", help="The address of the arena's server.")],
+    bot: Annotated[Path, typer.Argument(metavar="BOT", help="The bot: a file, a folder, or an archive of one.")],
+    token: Annotated[str | None, typer.Option("--token", metavar="T", help=f"Your team's token.  (default: the variable {_TOKEN})")] = None,
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What is new in this version.")] = "",
     wait: Annotated[bool, typer.Option("--wait", help="Show the check while it runs, and what it found.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -64,13 +62,10 @@ def submit(
 
 
 def _waited(server: ArenaClient, number: int, *, is_quiet: bool) -> dict[str, Any]:
-    line = StatusLine(is_quiet=is_quiet)
-    try:
+    with contextlib.closing(StatusLine(is_quiet=is_quiet)) as line:
         while (found := server.submission(number))["status"] not in _ENDS:
             line.show(f"{found['status']}  {found['report'].get('progress', '')}")
             time.sleep(_PAUSE)
-    finally:
-        line.end()
     return found
 
 

@@ -55,7 +55,7 @@ class StatusLine:
         else:
             self._say(text)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Clear the line."""
         if self._is_terminal and not self._is_quiet:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -47,7 +47,6 @@ def watch(
         typer.Argument(
             metavar="REPLAY|FOLDER [REPLAY]",
             help="A replay file or an exported page; two of them, to see them side by side; or a folder of replays or of a league.",
-            show_default=False,
             autocompletion=completion.replay,
         ),
     ],

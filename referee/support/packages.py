@@ -21,7 +21,7 @@ _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqla
 _SIGN = {"cryptography": "cryptography"}
 _AUTHOR = {"watchfiles": "watchfiles"}
 _DEBUGGER = {"debugpy": "debugpy"}
-_STATISTICS = {"numpy": "numpy", "rich": "rich", "scipy": "scipy"}
+_STATISTICS = {"numpy": "numpy", "scipy": "scipy"}
 
 #: What each extra is for.
 EXTRAS = {

@@ -20,7 +20,7 @@ def show(*, is_quiet: bool) -> None:
     line = StatusLine(is_quiet=is_quiet)
     for number in range(3):
         line.show(f"{number} of 3  " + "x" * 100)
-    line.end()
+    line.close()
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, *, is_quiet: bool, columns: int, variable: str | None = None) -> str:

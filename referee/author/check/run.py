@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.author.check.check import ANSWERING, LATE, NO_ANSWER, NOT_READY, READY, Check, CheckResult
@@ -89,11 +90,8 @@ class Report(NamedTuple):
 
 def run(request: Request, on_progress: Progress = lambda *_: None) -> Report:
     """Check the bot at the seats that it plays. PlayerError if it can play none of them by its name."""
-    reserve = SupervisionReserve()
-    try:
+    with closing(SupervisionReserve()) as reserve:
         return _Run(request, reserve).run(on_progress)
-    finally:
-        reserve.close()
 
 
 def find_game(requests: Iterable[Request]) -> Request:
@@ -102,15 +100,12 @@ def find_game(requests: Iterable[Request]) -> Request:
     A program exits if it is asked to play a game, a rule set or a seat that it doesn't know. A program that stays, or that can't be started, belongs
     to the first game: the checks then say what is wrong with it.
     """
-    reserve = SupervisionReserve()
     first: Request | None = None
-    try:
+    with closing(SupervisionReserve()) as reserve:
         for request in requests:
             if _Run(request, reserve).plays(is_first=first is None):
                 return request
             first = first or request
-    finally:
-        reserve.close()
     assert first is not None, "there are no requests"
     return first
 
@@ -121,11 +116,8 @@ def seats_refused(request: Request) -> dict[Seat, str]:
     Empty for a program that is ready at no seat, because nothing is known of it. PlayerError if it can play no seat by its name; StartError
     if it can't be built.
     """
-    reserve = SupervisionReserve()
-    try:
+    with closing(SupervisionReserve()) as reserve:
         return _Run(request, reserve).seats_refused()
-    finally:
-        reserve.close()
 
 
 class _NotBuiltError(StartError):
