@@ -42,6 +42,13 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Season]
         yield found
 
 
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Season]:
+    """A season for all tests whose requests change nothing."""
+    with season(tmp_path_factory.mktemp("season")) as found:
+        yield found
+
+
 def bot(text: str) -> bytes:
     return f"# {text}\n{IDLE}".encode()
 
@@ -210,11 +217,11 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
         (lambda run: run.ask("/api/staff/audit", BOB), 403, "This is for the staff alone"),
     ],
 )
-def test_what_is_refused_says_why(answer: Any, status: int, sentence: str, running: Season) -> None:
-    found: Answer = answer(running)
+def test_what_is_refused_says_why(answer: Any, status: int, sentence: str, untouched: Season) -> None:
+    found: Answer = answer(untouched)
     assert found.status == status, found.body
     assert sentence in found.json["error"]
-    assert running.store.waiting() == 0
+    assert untouched.store.waiting() == 0
 
 
 def test_a_file_that_is_too_large_is_refused_while_it_comes(tmp_path: Path) -> None:

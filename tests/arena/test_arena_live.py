@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from arenas import accept_all
 from leagues import IDLE
-from seasons import TOKENS, play, season
+from seasons import TOKENS, copied, play, season
 
 from referee.arena import live, pictures, views
 from referee.arena.checking import Checker
@@ -42,17 +42,25 @@ def playing(running: Season, key: str = KEY) -> None:
     path.write_bytes(whole[: len(whole) // 2])
 
 
-@pytest.fixture
-def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Season]:
-    accept_all(monkeypatch)
-    # The machine may be slow: a minute and the time for which a process is trusted are long.
-    monkeypatch.setattr(live, "_MINUTE", 3600.0)
-    monkeypatch.setattr(views, "_TOLD_SECONDS", 3600.0)
-    with season(tmp_path, 'versions = "all"\n[visibility]\nreplays = "own"') as found:
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("played")
+    with pytest.MonkeyPatch.context() as patch, season(folder, 'versions = "all"\n[visibility]\nreplays = "own"') as found:
+        accept_all(patch)
         for token in (TOKENS["Ada"], TOKENS["Bob"]):
             found.hand_in(f"# {token}\n{IDLE}".encode(), token)
             Checker(found.arena, found.store).check_next()
         play(found, 2)
+    return folder
+
+
+@pytest.fixture
+def running(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Season]:
+    accept_all(monkeypatch)
+    # The machine may be slow: a minute and the time for which a process is trusted are long.
+    monkeypatch.setattr(live, "_MINUTE", 3600.0)
+    monkeypatch.setattr(views, "_TOLD_SECONDS", 3600.0)
+    with copied(played, tmp_path) as found:
         yield found
 
 

@@ -13,7 +13,7 @@ import pytest
 from arenas import accept_all
 from leagues import IDLE
 from pages import DESKTOP, PHONE, axe, launched, visiting
-from seasons import FORM, TOKENS, form, play, season
+from seasons import FORM, TOKENS, copied, form, play, season
 from sqlalchemy import text
 
 from referee.arena import intake, views
@@ -56,14 +56,22 @@ def sent(running: Season, path: str, token: str, **fields: str) -> Answer:
     return running.ask(path, None, urlencode(fields).encode(), with_cookie(token, **kind), "POST")
 
 
-@pytest.fixture
-def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Season]:
-    accept_all(monkeypatch)
-    with season(tmp_path) as found:
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("played")
+    with pytest.MonkeyPatch.context() as patch, season(folder) as found:
+        accept_all(patch)
         for line, token in (("one", ADA), ("two", ADA), ("three", BOB)):
             assert found.hand_in(f"# {line}\n{IDLE}".encode(), token, note=MARKUP).status == 202
             assert Checker(found.arena, found.store).check_next()
         play(found, 2)
+    return folder
+
+
+@pytest.fixture
+def running(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Season]:
+    accept_all(monkeypatch)
+    with copied(played, tmp_path) as found:
         yield found
 
 
