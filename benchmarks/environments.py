@@ -22,7 +22,7 @@ import numpy as np
 from harness import Figure, alternate, child
 from harness import run as run_benchmark
 
-from referee.games.evasion import GAME
+from referee.games.evasion.game import GAME
 from referee.games.evasion.batch import Batch
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL
 from referee.games.evasion.kernel import loop

@@ -35,7 +35,7 @@ from harness import Figure, alternate, number, run
 from matches import Stopwatch
 
 from referee.errors import RefereeError
-from referee.games.evasion import GAME
+from referee.games.evasion.game import GAME
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
 from referee.match.options import CPU, WALL, TimeControl, RunOptions

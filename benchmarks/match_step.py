@@ -22,7 +22,7 @@ from typing import Any
 from harness import Figure, alternate, child, run
 from matches import IDLE_SDK, PARSING, FloorGame, floor, step_of_match
 
-from referee.games.evasion import GAME
+from referee.games.evasion.game import GAME
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Kind, Wall, Walls, trace
 from referee.games.evasion.forward import Forward, Room
 from referee.match.options import CPU

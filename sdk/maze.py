@@ -98,8 +98,8 @@ class State:
 
 def drawn_position(drawing: str, seat: Role = "thief", **options: Any) -> State:
     """Return the position of a drawing for the player that is to move, see ``referee.games.maze.drawing``. For ``sdk.testing``."""
-    from referee.games.maze import GAME
     from referee.games.maze.drawing import position
+    from referee.games.maze.game import GAME
 
     state = position(drawing, seat=seat, **options)
     return State(state.settings, seat, GAME.codec.view(state, seat))

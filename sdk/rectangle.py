@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from referee.games.rectangle import GAME, variants
+from referee.games.rectangle import variants
+from referee.games.rectangle.game import GAME
 from referee.games.rectangle.rings import Ring, claim, closed
 from referee.games.rectangle.state import LETTERS, STEPS, Order, Orders, Rules, Settings
 from referee.games.rectangle.state import State as EngineState

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.evasion import GAME, variants
+from referee.games.evasion import variants
 from referee.games.evasion.board.walls import Wall, Walls, trace
+from referee.games.evasion.game import GAME
 from referee.games.evasion.state import PREY, Body, PreyMove, State, To
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The optional capabilities of games. A game has None in place of a capability that it lacks, and callers test for None.
 
-A capability that is needed seldom is a property that imports its module when it is asked for: bots load the games, too.
+A capability that is needed seldom is ``imported`` when it is asked for: bots load the games, too.
 """
 
 from __future__ import annotations

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 def _evasion() -> Game[Any, Any]:
-    from referee.games.evasion import GAME
+    from referee.games.evasion.game import GAME
 
     return GAME
 
 
 def _rectangle() -> Game[Any, Any]:
-    from referee.games.rectangle import GAME
+    from referee.games.rectangle.game import GAME
 
     return GAME
 
 
 def _maze() -> Game[Any, Any]:
-    from referee.games.maze import GAME
+    from referee.games.maze.game import GAME
 
     return GAME
 

@@ -7,8 +7,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.dialects.dialect import DialectError
-from referee.games.evasion import GAME
 from referee.games.evasion.dialects.architect import ASK_NAME, DONE, ArchitectHost
+from referee.games.evasion.game import GAME
 from referee.games.evasion.state import HUNTER, PREY
 from referee.match.events import Listener, PlayersFaulted, StepTaken
 from referee.players.faults import LATE

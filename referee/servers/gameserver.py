@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.dialects.dialect import DialectError
 from referee.errors import MatchVoid, RefereeError
-from referee.games.evasion import GAME
 from referee.games.evasion.dialects.gameserver import GameserverHost, accepted, read_join, void_line
+from referee.games.evasion.game import GAME
 from referee.games.evasion.state import HUNTER, PREY, SEATS
 from referee.match.events import Listener
 from referee.servers.listener import Caller, Visitor, close_gracefully, let_in

@@ -167,7 +167,7 @@ def _ask(keys: Keys, question: str, answers: Sequence[str], hint: str) -> str:
 
 
 def _play(keys: Keys, settings: Any, role: str, opponent: str, seed: int | None, number: int) -> bool:
-    from referee.games.maze import GAME
+    from referee.games.maze.game import GAME
     from referee.games.maze.state import Go
     from referee.match.seeds import match_id, seat_seed, secret_of
 
@@ -218,7 +218,7 @@ def _draw(keys: Keys, state: State) -> None:
 
 def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
     from example_bots import BOTS
-    from referee.games.maze import GAME
+    from referee.games.maze.game import GAME
     from sdk.bot import Bot, Conversation
 
     (example,) = (bot for bot in BOTS if bot.game == "maze" and bot.name == name)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.dialects.dialect import Ask, Begin, DialectError, Over, Send
 from referee.errors import MatchVoid, UsageError
-from referee.games.evasion import GAME
+from referee.games.evasion.game import GAME
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.choose import choose
 from referee.match import sentences

@@ -14,8 +14,8 @@ from collections import Counter, deque
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
-from referee.games.evasion import GAME
 from referee.games.evasion.dialects.gameserver import end_line, settings_line, state_line
+from referee.games.evasion.game import GAME
 from referee.match.events import Listener
 from referee.servers.listener import Caller, close_gracefully
 from referee.support.descriptors import raise_limit

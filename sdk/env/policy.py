@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from referee.games.evasion import GAME
+from referee.games.evasion.game import GAME
 from referee.games.evasion.state import HUNTER, PREY
 from sdk.evasion import HunterBot, PreyBot
 

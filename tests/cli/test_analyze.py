@@ -12,7 +12,8 @@ import pytest
 
 from example_bots import BOTS
 from example_bots.table import bot_class
-from referee.games.evasion import GAME, conformance
+from referee.games.evasion import conformance
+from referee.games.evasion.game import GAME
 from referee.replay.reader import verify
 from sdk.testing import play
 

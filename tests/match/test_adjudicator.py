@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from referee.errors import MatchVoid
-from referee.games.evasion import GAME
 from referee.games.evasion.board.walls import Walls, trace
+from referee.games.evasion.game import GAME
 from referee.match.adjudicator import Adjudicator
 from referee.replay.reader import verify
 from sdk import HORIZONTAL, HunterBot, PreyBot, State

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from referee.games.evasion import GAME
 from referee.games.evasion.board.regions import reachable
+from referee.games.evasion.game import GAME
 from referee.replay.match_analysis import MatchAnalysis
 from referee.replay.reader import read_lines, verify
 from referee.web.replay_session import ReplayIndex

@@ -6,7 +6,7 @@ from typing import Any
 
 import prey_model
 
-from referee.games.evasion import GAME
+from referee.games.evasion.game import GAME
 from referee.replay.turning_points import CheckpointQueue, turning_points
 
 

@@ -14,7 +14,7 @@ import pytest
 from asgi import asked
 from conftest import play_match
 
-from referee.games.evasion import GAME
+from referee.games.evasion.game import GAME
 from referee.replay.reader import read_lines
 from referee.web import match_site
 from referee.web.match_site import MatchSite

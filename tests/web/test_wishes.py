@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from displays import laid_out, run
 
-from referee.games.evasion import GAME
+from referee.games.evasion.game import GAME
 from referee.replay.reader import read_lines
 from referee.web.board_rules import BoardRules
 from referee.web.human_session import HumanMove, HumanSession, JudgedWish

@@ -29,10 +29,11 @@ from __future__ import annotations
 from typing import Any
 
 from referee.games.conformance import Difference, Played
-from referee.games.evasion import GAME, variants
+from referee.games.evasion import variants
 from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, verdict
 from referee.games.evasion.board.walls import KINDS, Walls, given_wall, wall_of_numbers
 from referee.games.evasion.codec.turnwise import ends
+from referee.games.evasion.game import GAME
 from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, AddWall, Body, State
 from referee.games.evasion.variants import RULE_SETS
 

@@ -10,6 +10,7 @@ from referee.games.evasion.codec.by_rule_set import EvasionCodec
 from referee.games.evasion.options import INFO
 from referee.games.evasion.state import HUNTER, PREY, SEATS, Body, Settings, State
 from referee.games.game import Outcome
+from referee.games.room import GameRoom, imported
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class _Metrics:
         return {"area": len(reachable(state.walls, state.prey[:2]))}
 
 
-class Evasion:
+class Evasion(GameRoom):
     """Implements ``referee.games.game.Game``."""
 
     info = INFO
@@ -99,83 +100,16 @@ class Evasion:
     human_play = HumanPlay(pace=8.0, is_paced=True)
     text: TextView[State] = text
     metrics = _Metrics()
-
-    @property
-    def analysis(self) -> Analysis[State]:
-        """The analysis of positions, imported like ``picture``."""
-        from referee.games.evasion.analysis import presentation
-
-        return presentation
-
-    @property
-    def appraisal(self) -> Appraisal[State]:
-        """What moves cost, imported like ``picture``."""
-        from referee.games.evasion.analysis import appraisal
-
-        return appraisal
-
-    @property
-    def picture(self) -> PictureView[State]:
-        """The module that draws positions, imported at its first use because bots don't need it."""
-        from referee.games.evasion import picture
-
-        return picture
-
-    @property
-    def starts(self) -> Starts:
-        """The module that draws fair starts, imported like ``picture``."""
-        from referee.games.evasion import starts
-
-        return starts
-
-    @property
-    def dialects(self) -> Mapping[str, Dialect]:
-        """The text protocols of the course's own servers."""
-        from referee.games.evasion.dialects import DIALECTS
-
-        return DIALECTS
-
-    @property
-    def marking(self) -> Marking:
-        """What a rubric can ask."""
-        from referee.games.evasion.marking import MARKING
-
-        return MARKING
-
-    @property
-    def samples(self) -> Samples:
-        """Positions with which bots are checked."""
-        from referee.games.evasion.samples import SAMPLES
-
-        return SAMPLES
-
-    @property
-    def starters(self) -> Starters:
-        """What ``referee new`` writes."""
-        from referee.games.evasion.starters import STARTERS
-
-        return STARTERS
-
-    @property
-    def codes(self) -> str:
-        """What the codes of notices, outcomes and verdicts mean."""
-        from pathlib import Path
-
-        return Path(__file__).with_name("codes.md").read_text("utf-8")
-
-    @property
-    def drawing(self) -> Drawing:
-        """Positions from drawings."""
-        from referee.games.evasion import drawing
-
-        return drawing
-
-    @property
-    def conformance(self) -> Conformance:
-        """Recorded games, played again."""
-        from referee.games.evasion import conformance
-
-        return conformance
+    analysis: Analysis[State] = imported("analysis.presentation")
+    appraisal: Appraisal[State] = imported("analysis.appraisal")
+    picture: PictureView[State] = imported("picture")
+    starts: Starts = imported("starts")
+    dialects: Mapping[str, Dialect] = imported("dialects:DIALECTS")
+    marking: Marking = imported("marking:MARKING")
+    samples: Samples = imported("samples:SAMPLES")
+    starters: Starters = imported("starters:STARTERS")
+    drawing: Drawing = imported("drawing")
+    conformance: Conformance = imported("conformance")
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The hunter, then the prey."""

@@ -8,6 +8,7 @@ from referee.games.maze import text, variants
 from referee.games.maze.codec import MazeCodec
 from referee.games.maze.options import INFO
 from referee.games.maze.state import MOST_ILLEGAL, POLICEMAN, SEATS, THIEF, Go, Settings, State
+from referee.games.room import GameRoom, imported
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,70 +61,22 @@ class _Metrics:
         return {"winner": value.winner, "plies": value.plies, "best": best, **start}
 
 
-class Maze:
+class Maze(GameRoom):
     """Implements ``referee.games.game.Game``."""
 
     info = INFO
     codec = MazeCodec()
-    analysis = None
-    adjudication = None
     pairing = _Pairing()
-    starts = None
     #: Source of the settings: rules of Maze, "Start" and "Play".
     human_play = HumanPlay(settings={"parity": "any", "max_moves": 0})
     text: TextView[State] = text
-    dialects = None
-    conformance = None
     metrics = _Metrics()
-
-    @property
-    def appraisal(self) -> Appraisal[State]:
-        """What moves cost, from the solved game."""
-        from referee.games.maze import appraisal
-
-        return appraisal
-
-    @property
-    def picture(self) -> PictureView[State]:
-        """The module that draws positions, imported at its first use because bots don't need it."""
-        from referee.games.maze import picture
-
-        return picture
-
-    @property
-    def marking(self) -> Marking:
-        """What a rubric can ask."""
-        from referee.games.maze.marking import MARKING
-
-        return MARKING
-
-    @property
-    def samples(self) -> Samples:
-        """Positions with which bots are checked."""
-        from referee.games.maze.samples import SAMPLES
-
-        return SAMPLES
-
-    @property
-    def starters(self) -> Starters:
-        """What ``referee new`` writes."""
-        from referee.games.maze.starters import STARTERS
-
-        return STARTERS
-
-    @property
-    def codes(self) -> str:
-        """What the codes of notices, outcomes and verdicts mean."""
-        from pathlib import Path
-
-        return Path(__file__).with_name("codes.md").read_text("utf-8")
-
-    @property
-    def drawing(self) -> Drawing:
-        """Positions from drawings."""
-        from referee.games.maze import drawing
-
-        return drawing
+    appraisal: Appraisal[State] = imported("appraisal")
+    picture: PictureView[State] = imported("picture")
+    marking: Marking = imported("marking:MARKING")
+    samples: Samples = imported("samples:SAMPLES")
+    starters: Starters = imported("starters:STARTERS")
+    drawing: Drawing = imported("drawing")
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The thief, then the policeman."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from referee.games.conformance import Difference, Played
-from referee.games.rectangle import GAME
+from referee.games.rectangle.game import GAME
 from referee.games.rectangle.state import LETTERS, SPENT, UNPAINTED, Orders, Place
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from referee.games.rectangle import rules, text
 from referee.games.rectangle.codec import RectangleCodec
 from referee.games.rectangle.options import INFO
 from referee.games.rectangle.state import LETTERS, Settings, State
+from referee.games.room import GameRoom, imported
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,75 +23,20 @@ if TYPE_CHECKING:
 _NOBODY: tuple[str, ...] = ()
 
 
-class Rectangle:
+class Rectangle(GameRoom):
     """Implements ``referee.games.game.Game``."""
 
     info = INFO
     codec = RectangleCodec()
-    analysis = None
-    adjudication = None
-    pairing = None
-    starts = None
     human_play = HumanPlay(is_paced=True, set_up=1)
     text: TextView[State] = text
-    dialects = None
-    metrics = None
-
-    @property
-    def appraisal(self) -> Appraisal[State]:
-        """Estimates of what moves cost."""
-        from referee.games.rectangle import appraisal
-
-        return appraisal
-
-    @property
-    def picture(self) -> PictureView[State]:
-        """The module that draws positions, imported at its first use because bots don't need it."""
-        from referee.games.rectangle import picture
-
-        return picture
-
-    @property
-    def marking(self) -> Marking:
-        """What a rubric can ask."""
-        from referee.games.rectangle.marking import MARKING
-
-        return MARKING
-
-    @property
-    def samples(self) -> Samples:
-        """Positions with which bots are checked."""
-        from referee.games.rectangle.samples import SAMPLES
-
-        return SAMPLES
-
-    @property
-    def starters(self) -> Starters:
-        """What ``referee new`` writes."""
-        from referee.games.rectangle.starters import STARTERS
-
-        return STARTERS
-
-    @property
-    def codes(self) -> str:
-        """What the codes of notices, outcomes and verdicts mean."""
-        from pathlib import Path
-
-        return Path(__file__).with_name("codes.md").read_text("utf-8")
-
-    @property
-    def drawing(self) -> Drawing:
-        """Positions from drawings."""
-        from referee.games.rectangle import drawing
-
-        return drawing
-
-    @property
-    def conformance(self) -> Conformance:
-        """Recorded games, played again."""
-        from referee.games.rectangle import conformance
-
-        return conformance
+    appraisal: Appraisal[State] = imported("appraisal")
+    picture: PictureView[State] = imported("picture")
+    marking: Marking = imported("marking:MARKING")
+    samples: Samples = imported("samples:SAMPLES")
+    starters: Starters = imported("starters:STARTERS")
+    drawing: Drawing = imported("drawing")
+    conformance: Conformance = imported("conformance")
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The players' letters, in the order in which they are named."""

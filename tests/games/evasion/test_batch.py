@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from referee.errors import RefereeError
-from referee.games.evasion import GAME
 from referee.games.evasion.batch import ENDS, KINDS, NOTICES, REASONS, Batch
+from referee.games.evasion.game import GAME
 from referee.games.evasion.kernel import state as fields
 from referee.games.evasion.state import Build, HunterMove, PreyMove
 from referee.games.game import SettingsError

@@ -9,8 +9,8 @@ import pytest
 
 from example_bots import BOTS
 from example_bots.table import bot_class
-from referee.games.evasion import GAME
 from referee.games.evasion.batch import Batch
+from referee.games.evasion.game import GAME
 from referee.games.evasion.state import HUNTER, PREY, HunterMove, PreyMove
 from sdk.env import Encoding
 from sdk.env.episodes import Episodes, Options

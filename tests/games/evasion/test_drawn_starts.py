@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from referee.games.evasion import GAME, starts
+from referee.games.evasion import starts
+from referee.games.evasion.game import GAME
 from referee.games.game import SettingsError
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import prey_model
 import pytest
 
-from referee.games.evasion import GAME
 from referee.games.evasion.board.regions import reachable
 from referee.games.evasion.forward import Forward, Room
+from referee.games.evasion.game import GAME
 from referee.games.evasion.state import HEADINGS, HUNTER, PREY, AddWall, Build, HunterMove, PreyMove, RemoveWall, State, Step
 from referee.games.evasion.variants import RULE_SETS
 

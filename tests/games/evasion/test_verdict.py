@@ -7,7 +7,7 @@ from pathlib import Path
 import prey_model
 import pytest
 
-from referee.games.evasion import GAME, conformance
+from referee.games.evasion import conformance
 from referee.games.evasion.analysis import pursuit
 from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
 from referee.games.evasion.analysis.lasso import lasso
@@ -15,6 +15,7 @@ from referee.games.evasion.analysis.trajectory import Trajectory
 from referee.games.evasion.analysis.verdict import safe_cells, verdict
 from referee.games.evasion.board.regions import are_joined
 from referee.games.evasion.board.walls import Kind, Wall, Walls, trace
+from referee.games.evasion.game import GAME
 from referee.games.evasion.state import Body, State
 
 DATA = Path(__file__).parents[2] / "data"

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from referee.games.evasion import GAME, variants
+from referee.games.evasion import variants
 from referee.games.evasion.batch import Batch
 from referee.games.evasion.board.walls import KINDS, VERTICAL, Wall
+from referee.games.evasion.game import GAME
 from referee.games.evasion.kernel.observe import SCALARS
 from referee.games.evasion.state import HUNTER, PREY, Build, HunterMove, PreyMove
 from sdk.env.encoding import Encoding, View

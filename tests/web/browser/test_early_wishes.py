@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pages import start_as
 
-from referee.games.evasion import GAME
+from referee.games.evasion.game import GAME
 from referee.replay.reader import read_lines
 from referee.web.replay_session import ReplayIndex, preview
 

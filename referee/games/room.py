@@ -1,0 +1,73 @@
+"""What the games of this package share: each is a folder with its rules in the module ``game`` and its capabilities in further modules."""
+
+from __future__ import annotations
+
+from referee.support.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from referee.dialects.dialect import Dialect
+    from referee.games.capabilities import (
+        Adjudication,
+        Analysis,
+        Appraisal,
+        Conformance,
+        Drawing,
+        HumanPlay,
+        Marking,
+        Metrics,
+        Pairing,
+        PictureView,
+        Samples,
+        Starters,
+        Starts,
+        TextView,
+    )
+
+
+class _Imported:
+    """A capability in a module of its own. ``where`` is that module below the game's folder; the name of the object may follow a colon."""
+
+    def __init__(self, where: str) -> None:
+        self._module, _, self._name = where.partition(":")
+
+    def __get__(self, game: object, kind: type) -> Any:
+        from importlib import import_module
+
+        module = import_module(f"{kind.__module__.rpartition('.')[0]}.{self._module}")
+        return getattr(module, self._name) if self._name else module
+
+
+def imported(where: str) -> Any:
+    """Return a capability that is imported when it is asked for: a module, as in "picture", or an object, as in "marking:MARKING"."""
+    return _Imported(where)
+
+
+class GameRoom:
+    """The base of the games here. A capability that a game doesn't have is None."""
+
+    analysis: Analysis[Any] | None = None
+    appraisal: Appraisal[Any] | None = None
+    adjudication: Adjudication[Any] | None = None
+    pairing: Pairing | None = None
+    starts: Starts | None = None
+    human_play: HumanPlay | None = None
+    text: TextView[Any] | None = None
+    picture: PictureView[Any] | None = None
+    metrics: Metrics[Any] | None = None
+    dialects: Mapping[str, Dialect] | None = None
+    marking: Marking | None = None
+    samples: Samples | None = None
+    starters: Starters | None = None
+    drawing: Drawing | None = None
+    conformance: Conformance | None = None
+
+    @property
+    def codes(self) -> str:
+        """What the codes of notices, outcomes and verdicts mean: the text of ``codes.md`` in the game's folder."""
+        from inspect import getfile
+        from pathlib import Path
+
+        return Path(getfile(type(self))).with_name("codes.md").read_text("utf-8")
