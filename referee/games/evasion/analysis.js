@@ -1,5 +1,6 @@
 // The engine's analysis of a match: verdicts, each with the position from which it holds, and the overlay of one position.
 
+import { overBoard } from "../../web/viewer/kit/canvas.js";
 import { lastBefore } from "../../web/viewer/kit/columns.js";
 import { counted, number } from "../../web/viewer/kit/dom.js";
 
@@ -150,17 +151,13 @@ export class Analysis {
   draw(context, { turn, pixel, palette }) {
     const { drawn } = this;
     if (!drawn || (turn !== this.turn && !(this.lags && turn > this.turn))) return;
-    const { width, height } = this.board;
-    const smooth = context.imageSmoothingEnabled;
-    context.imageSmoothingEnabled = false;
     /** @type {[string, [number, number, number, number]][]} */
     const layers = [["reach", [120, 120, 120, 60]], ["safe", [0, 158, 115, 90]], ["unknown", [200, 160, 0, 90]]];
     for (const [name, color] of layers) {
       if (!this.shown.has(name === "unknown" ? "safe" : name)) continue;
       const image = this.image(name, color);
-      if (image) context.drawImage(image, 0, 0, width, height);
+      if (image) overBoard(context, image, this.board);
     }
-    context.imageSmoothingEnabled = smooth;
     if (!this.shown.has("trajectory")) return;
     context.beginPath();
     for (const [x, y] of drawn.trajectory) context.lineTo(...this.board.place(x, y));

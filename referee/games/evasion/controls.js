@@ -1,6 +1,7 @@
 // What keys, the pointer and buttons mean to a player of Evasion.
 
 import { counted, number } from "../../web/viewer/kit/dom.js";
+import { codeOf } from "../../web/viewer/kit/records.js";
 import { cardOf } from "./card.js";
 import { COMPASS, KEY_OF } from "./walls.js";
 
@@ -101,9 +102,7 @@ function preyControls(track) {
       ["tap an arrow", "go that way; the middle: stand still"],
     ],
     key(event) {
-      // Letters by what is printed on the key, so that they work on every layout; the rest by place.
-      const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
-      const go = PREY_KEYS[letter];
+      const go = PREY_KEYS[codeOf(event)];
       return go ? { move: { go } } : null;
     },
     point(cell, turn) {
@@ -113,7 +112,6 @@ function preyControls(track) {
       const [cos, sin] = [Math.cos((octant * Math.PI) / 4), Math.sin((octant * Math.PI) / 4)];
       return { move: { go: dx || dy ? [Math.round(cos), Math.round(sin)] : [0, 0] } };
     },
-    buttons: [],
     pads: [compass((go) => ({ go }))],
     dials: (turn) => dials(track, turn),
     goesOn(turn, isPaced) {
@@ -173,7 +171,6 @@ function hunterControls(track, kinds) {
       for (const id of move.remove ?? []) if (!remove.delete(id)) remove.add(id);
       return { ...pending, ...move, ...(pending.remove && move.remove ? { remove: [...remove] } : {}) };
     },
-    buttons: [],
     pads: [{
       kind: "buttons",
       label: "Walls",
@@ -277,7 +274,6 @@ function turnwiseHunter(track) {
     // Removing a wall takes as long as building one.
     waits: (move, turn) => (move.add || move.remove ? nextWall(track, turn) : ""),
     confirmsTaps: true,
-    buttons: [],
     pads: [{
       kind: "buttons",
       label: "Walls",

@@ -6,6 +6,7 @@ import { counted, number, plain } from "../../web/viewer/kit/dom.js";
 import { controlsFor, describeMove, KINDS } from "./controls.js";
 import { Analysis, LAYERS } from "./analysis.js";
 import { notes } from "./intents.js";
+import { noticesOf } from "../../web/viewer/kit/records.js";
 import { Way } from "./motion.js";
 import { Regions } from "./region.js";
 import { drawChase, drawGround, groundKey } from "./scene.js";
@@ -17,7 +18,6 @@ import { moments } from "./moments.js";
  * @typedef {import("./walls.js").WallPlace} WallPlace
  * @typedef {import("./walls.js").Wall} Wall
  * @typedef {{ turn: number, kind: string, reason: string, x: number, y: number, text: string, reach?: Record<string, number> }} Refusal
- * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
  * @typedef {import("../../web/viewer/kit/types.js").Track} Track
  * @typedef {import("../../web/viewer/kit/columns.js").Column} Column
  */
@@ -52,7 +52,6 @@ export class EvasionTrack {
     /** Played turn by turn, y downwards on the screen, and with a cooldown for the prey. */
     this.isTurnwise = settings.prey_cooldown !== undefined;
     this.period = this.isTurnwise ? 1 : whole(settings.prey_period, "the prey's period", 1);
-    this.maxSteps = whole(settings.max_steps, "the step limit", 1);
     this.kinds = KINDS[head.rules] ?? Object.keys(KEY_OF);
     const [hx, hy, hdx, hdy] = [0, 1, 2, 3].map((index) => whole(settings.hunter?.[index], "the hunter's start"));
     const [px, py] = [0, 1].map((index) => whole(settings.prey?.[index], "the prey's start"));
@@ -84,6 +83,10 @@ export class EvasionTrack {
     /** What the page itself can draw. @type {[string, string][]} */
     this.options = this.regions.isPossible ? [["region", "prey's region"]] : [];
     this.shown = new Set(["region"]);
+    this.drawGround = drawGround.bind(null, this);
+    this.groundKey = groundKey.bind(null, this);
+    this.draw = drawChase.bind(null, this);
+    this.notes = notes.bind(null, this);
   }
 
   /** The last position that is known. */
@@ -176,7 +179,8 @@ export class EvasionTrack {
   }
 
   /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
-  events({ turn, changes, notices, moves }) {
+  events(record) {
+    const { turn, changes, moves } = record;
     /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
     const found = [];
     for (const id of changes.removed ?? []) found.push({ turn, kind: "wall removed", seat: "hunter", text: `wall ${id} removed` });
@@ -184,10 +188,7 @@ export class EvasionTrack {
       const text = `${wall.kind} wall ${wall.id} built from (${wall.x1}, ${wall.y1}) to (${wall.x2}, ${wall.y2})`;
       found.push({ turn, kind: "wall built", seat: "hunter", text });
     }
-    for (const notice of Array.isArray(notices) ? notices : []) {
-      const kind = notice?.code === "wall-refused" ? "wall refused" : "notice";
-      found.push({ turn, kind, seat: plain(notice?.seat, 20), text: plain(notice?.text, 300) });
-    }
+    found.push(...noticesOf(record, (notice) => (notice?.code === "wall-refused" ? "wall refused" : "notice")));
     const before = this.last - 1;
     for (const [seat, columns] of /** @type {[string, Column[]][]} */ ([["hunter", this.hunter], ["prey", this.prey]])) {
       const [x, y, dx, dy] = columns.map((column) => column.data[before + 1]);
@@ -381,26 +382,6 @@ export class EvasionTrack {
       ["╳ refused wall", palette.warn],
       ...this.analysis.legend(palette),
     ];
-  }
-
-  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
-  drawGround(context, frame) {
-    drawGround(this, context, frame);
-  }
-
-  /** @param {number} turn */
-  groundKey(turn) {
-    return groundKey(this, turn);
-  }
-
-  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
-  draw(context, frame) {
-    drawChase(this, context, frame);
-  }
-
-  /** @param {Frame} frame */
-  notes(frame) {
-    return notes(this, frame);
   }
 
   /** The places of the players on the canvas, with their colours. @param {number} exact */

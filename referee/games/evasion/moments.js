@@ -1,7 +1,7 @@
 // The moments of a chase: what became certain and which wall did it, where the prey lost ground, close calls, refused walls.
 
 import { counted, number, plain } from "../../web/viewer/kit/dom.js";
-import { alike, firstOfEach, ofMany, sentence } from "../../web/viewer/kit/story.js";
+import { firstMoments, firstOfEach, ofMany, sentence } from "../../web/viewer/kit/story.js";
 
 /**
  * @typedef {import("./display.js").EvasionTrack} EvasionTrack
@@ -151,8 +151,5 @@ function refusals(track) {
 
 /** The first of each kind of other notices. @param {Story} story @returns {Moment[]} */
 function notices(story) {
-  const found = story.events.filter(({ kind }) => kind === "notice");
-  return firstOfEach(found, ({ text }) => alike(text)).slice(0, 8).map(({ event, count }) => ({
-    turn: event.turn, text: `${sentence(event.text)}${ofMany(count)}`, weight: 3, sign: "●", color: "plain",
-  }));
+  return firstMoments(story.events.filter(({ kind }) => kind === "notice"), { weight: 3, sign: "●", color: "plain" }, false).slice(0, 8);
 }

@@ -58,12 +58,6 @@ export class Regions {
     return region;
   }
 
-  /** The walls are others than they were thought to be. */
-  forget() {
-    this.kept.clear();
-    this.count = 0;
-  }
-
   /**
    * A region as few rectangles, which are drawn in a fraction of the time of a picture; null where it has many.
    * @param {Region} region
@@ -155,7 +149,7 @@ export class Regions {
  * @param {number} startY
  * @returns {Region}
  */
-export function flood(width, height, walls, startX, startY) {
+function flood(width, height, walls, startX, startY) {
   // A border of blocked cells spares every check for the edge of the board.
   const stride = width + 2;
   const state = new Uint8Array(stride * (height + 2)).fill(1);

@@ -1,5 +1,6 @@
 // What Evasion looks like on the board: the prey's region, walls with body, trails, the way ahead, the players, the end.
 
+import { fadingTrail, overBoard } from "../../web/viewer/kit/canvas.js";
 import { drawPreview, drawRefusals } from "./intents.js";
 import { drawHunter, drawPrey, flashColor, shade } from "./signs.js";
 import { BORDER, INNER } from "./region.js";
@@ -96,12 +97,9 @@ function drawRegion(track, context, region, palette) {
     context.globalAlpha = 1;
     return;
   }
-  const smooth = context.imageSmoothingEnabled;
-  context.imageSmoothingEnabled = false;
   context.globalAlpha = strength;
-  context.drawImage(track.regions.image(region, palette.blue), 0, 0, track.width, track.height);
+  overBoard(context, track.regions.image(region, palette.blue), track);
   context.globalAlpha = 1;
-  context.imageSmoothingEnabled = smooth;
 }
 
 /** What changes with every frame. @param {EvasionTrack} track @param {CanvasRenderingContext2D} context @param {Frame} frame */
@@ -161,21 +159,14 @@ function drawTrail(track, context, { turn, phase, pixel, trail }, way, color, da
   if (!trail) return;
   const exact = Math.min(turn + phase, way.last);
   const from = Math.max(0, exact - trail);
-  const fading = Math.min(exact - from, FADING_STEPS);
   context.strokeStyle = color;
   context.lineJoin = "round";
   context.setLineDash(dash);
-  for (let part = 0; part < FADES; part += 1) {
-    const start = part ? exact - fading + (fading * part) / FADES : from;
-    const end = exact - fading + (fading * (part + 1)) / FADES;
-    if (end <= start) continue;
+  fadingTrail(context, { from, exact, fading: FADING_STEPS, parts: FADES }, 1.2 * pixel, (start, end) => {
     // Dashes stay where they are as the trail moves on.
     context.lineDashOffset = way.length(start);
-    context.globalAlpha = 0.14 + 0.76 * ((part + 1) / FADES) ** 1.6;
-    context.lineWidth = (1.2 + (1.2 * part) / FADES) * pixel;
     stroke(track, context, way, start, end);
-  }
-  context.globalAlpha = 1;
+  });
   context.lineDashOffset = 0;
   context.setLineDash([]);
 }

@@ -1,6 +1,7 @@
 // What the records of Evasion say of walls and players, checked, and the cells of a wall.
 
 import { plain } from "../../web/viewer/kit/dom.js";
+import { whole as inBounds } from "../../web/viewer/kit/records.js";
 
 const MOST = 1_000_000;
 /** The kinds of walls, with the key for each of a person at the board. @type {Record<string, string>} */
@@ -11,16 +12,9 @@ export const KEY_OF = { horizontal: "h", vertical: "v", diagonal: "d", "counter-
  * @typedef {WallPlace & { from: number, to: number, path: Path2D | null }} Wall
  */
 
-/**
- * @param {unknown} value
- * @param {string} what
- * @param {number} [least]
- */
+/** @param {unknown} value @param {string} what @param {number} [least] */
 export function whole(value, what, least = -MOST) {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > MOST) {
-    throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is not a valid number`);
-  }
-  return value;
+  return inBounds(value, what, least, MOST);
 }
 
 /**
@@ -77,8 +71,7 @@ export function outline(board, wall) {
 
 /** @param {WallPlace} wall */
 export function length(wall) {
-  const apart = Math.abs(wall.x2 - wall.x1) + Math.abs(wall.y2 - wall.y1);
-  return apart + 1;
+  return Math.abs(wall.x2 - wall.x1) + Math.abs(wall.y2 - wall.y1) + 1;
 }
 
 /** The directions of the 2010 server, y downwards. @type {Record<string, [number, number]>} */

@@ -1,5 +1,6 @@
 // What keys, the pointer and buttons mean to a player of Maze.
 
+import { codeOf } from "../../web/viewer/kit/records.js";
 import { cardOf } from "./card.js";
 
 /** The arrows of orders, and their places among the buttons. @type {Record<string, string>} */
@@ -33,8 +34,8 @@ export function controlsOf(track, seat) {
     touchHelp: [["tap an arrow", "up, left, down, right"], ["tap the board", "move one step towards the square that you tap"], ["tap Hint", "show or hide the orders of perfect play"]],
     key(event) {
       if (event.key.toLowerCase() === "h") track.hints = !track.hints;
-      const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
-      return letter in KEYS ? { move: { go: KEYS[letter] } } : null;
+      const go = KEYS[codeOf(event)];
+      return go ? { move: { go } } : null;
     },
     point({ x, y }, turn) {
       const [dy, dx] = [y - columns[0].data[turn], x - columns[1].data[turn]];
@@ -51,7 +52,6 @@ export function controlsOf(track, seat) {
       const last = ways.pop();
       return last ? `There is no way ${ways.length ? `${ways.join(", ")} or ${last}` : last}.` : "";
     },
-    buttons: [],
     pads: [
       {
         kind: "compass",

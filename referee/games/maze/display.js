@@ -3,6 +3,7 @@
 
 import { Column } from "../../web/viewer/kit/columns.js";
 import { counted, number, plain } from "../../web/viewer/kit/dom.js";
+import { noticesOf, whole } from "../../web/viewer/kit/records.js";
 import { controlsOf, describeMove, NAMES } from "./controls.js";
 import { moments } from "./moments.js";
 import { distances, drawGround, drawPlay, exitsOf, OPTIONS } from "./scene.js";
@@ -11,16 +12,7 @@ const SEATS = ["thief", "policeman"];
 /** Names of the page's palette, which has them for a light and for a dark page. */
 const COLORS = { thief: "orange", policeman: "blue" };
 
-/**
- * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
- * @typedef {import("../../web/viewer/kit/types.js").Track} Track
- */
-
-/** @param {unknown} value @param {string} what @param {number} most */
-function whole(value, what, most) {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > most) throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is not a valid square`);
-  return value;
-}
+/** @typedef {import("../../web/viewer/kit/types.js").Track} Track */
 
 /** @implements {Track} */
 export class MazeTrack {
@@ -48,6 +40,8 @@ export class MazeTrack {
     this.shown = new Set();
     /** Why the match ended, as its result says. */
     this.reason = "";
+    this.drawGround = drawGround.bind(null, this);
+    this.draw = drawPlay.bind(null, this);
   }
 
   /** @param {number[]} thief @param {number[]} policeman */
@@ -69,7 +63,7 @@ export class MazeTrack {
   push({ changes }) {
     for (const [name, columns] of /** @type {[string, Column[]][]} */ ([["thief", this.thief], ["policeman", this.policeman]])) {
       const moved = changes[name];
-      columns.forEach((column, index) => column.push(moved === undefined ? column.data[column.length - 1] : whole(moved?.[index], `the ${name}'s square`, 64)));
+      columns.forEach((column, index) => column.push(moved === undefined ? column.data[column.length - 1] : whole(moved?.[index], `the ${name}'s square`, 1, 64)));
     }
   }
 
@@ -80,11 +74,8 @@ export class MazeTrack {
   }
 
   /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
-  events({ turn, notices }) {
-    /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
-    const found = [];
-    for (const notice of Array.isArray(notices) ? notices : []) found.push({ turn, kind: "illegal order", seat: plain(notice?.seat, 20), text: plain(notice?.text, 300) });
-    return found;
+  events(record) {
+    return noticesOf(record, () => "illegal order");
   }
 
   /** @param {number} position @param {Record<string, any>} values @returns {import("../../web/viewer/kit/types.js").GameEvent[]} */
@@ -251,16 +242,6 @@ export class MazeTrack {
   /** @param {number} turn */
   groundKey(turn) {
     return `${[...this.shown].join()}${this.shown.has("policeman") ? `/${this.squareOf(this.policeman, turn).join()}` : ""}`;
-  }
-
-  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
-  drawGround(context, frame) {
-    drawGround(this, context, frame);
-  }
-
-  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
-  draw(context, frame) {
-    drawPlay(this, context, frame);
   }
 }
 

@@ -1,5 +1,7 @@
 // The pieces of Maze: a thief, a policeman, the exit. A figure is drawn around (0, 0), one unit being a square.
 
+import { textAt } from "../../web/viewer/kit/canvas.js";
+
 /** @typedef {import("../../web/viewer/kit/types.js").Palette} Palette */
 
 const THIEF_COLOR = "#d55e00";
@@ -147,14 +149,5 @@ export function drawExit(context, x, y, pixel, palette) {
   context.lineTo(x + 0.53, y + bottom + 0.06);
   context.lineTo(x + 0.32, y + bottom);
   context.fill();
-  if (!hasWord) return;
-  context.save();
-  context.translate(x + 0.5, y + 0.83);
-  context.scale(pixel, pixel);
-  context.fillStyle = "#000000";
-  context.font = `700 ${0.26 / pixel}px system-ui, sans-serif`;
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  context.fillText("EXIT", 0, 0);
-  context.restore();
+  if (hasWord) textAt(context, "EXIT", x + 0.5, y + 0.83, pixel, "#000000", `700 ${0.26 / pixel}px`);
 }

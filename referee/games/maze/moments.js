@@ -1,7 +1,7 @@
 // The moments of a match of Maze: mistakes, what perfect play would make of the start, illegal orders.
 
 import { plain } from "../../web/viewer/kit/dom.js";
-import { alike, firstOfEach, ofMany, sentence } from "../../web/viewer/kit/story.js";
+import { firstMoments } from "../../web/viewer/kit/story.js";
 
 /**
  * @typedef {import("../../web/viewer/kit/types.js").Moment} Moment
@@ -13,10 +13,7 @@ const SEATS = ["thief", "policeman"];
 /** @param {Story} story @returns {Moment[]} */
 export function moments(story) {
   const track = /** @type {any} */ (story.track);
-  const orders = story.events.filter(({ kind }) => kind === "illegal order");
-  const refused = firstOfEach(orders, ({ seat, text }) => `${seat} ${alike(text)}`).map(({ event, count }) => ({
-    turn: event.turn, text: `${sentence(event.text)}${ofMany(count)}`, weight: 4, sign: "╳", color: "warn",
-  }));
+  const refused = firstMoments(story.events.filter(({ kind }) => kind === "illegal order"), { weight: 4, sign: "╳", color: "warn" });
   if (!track.hints) return refused;
   const start = track.value(0);
   /** @type {Moment[]} */

@@ -1,5 +1,6 @@
 // What Maze looks like on the board: walls, the exit, distances on request, trails, the figures on their way.
 
+import { fadingTrail, textAt } from "../../web/viewer/kit/canvas.js";
 import { STEPS } from "./controls.js";
 import { drawDoorway, drawExit, drawFigure } from "./figures.js";
 
@@ -81,17 +82,11 @@ export function drawGround(track, context, { turn, pixel, palette }) {
  * @param {number} down how far down in the square, from 0 to 1
  */
 function numbers(track, context, steps, pixel, color, down) {
-  context.save();
-  context.scale(pixel, pixel);
-  context.fillStyle = color;
-  context.font = `600 ${Math.max(8, Math.min(15, (down === 0.5 ? 0.42 : 0.36) / pixel))}px system-ui, sans-serif`;
-  context.textAlign = "center";
-  context.textBaseline = "middle";
+  const font = `600 ${Math.max(8, Math.min(15, (down === 0.5 ? 0.42 : 0.36) / pixel))}px`;
   track.rows.forEach((row, y) => [...row].forEach((sign, x) => {
     const count = steps[y * track.width + x];
-    if (sign === "." && count >= 0) context.fillText(String(count), (x + 0.5) / pixel, (y + down) / pixel);
+    if (sign === "." && count >= 0) textAt(context, String(count), x + 0.5, y + down, pixel, color, font);
   }));
-  context.restore();
 }
 
 /** What changes with every frame. @param {MazeTrack} track @param {CanvasRenderingContext2D} context @param {Frame} frame */
@@ -128,19 +123,10 @@ export function drawPlay(track, context, { turn, phase, pixel, palette, trail, a
  */
 function drawTrail(track, context, columns, exact, trail, color, dash, aside, pixel) {
   const from = Math.max(0, exact - Math.min(trail, MOST_TRAIL));
-  const fading = Math.min(exact - from, FADING_STEPS);
   context.strokeStyle = color;
   context.lineJoin = context.lineCap = "round";
   context.setLineDash(dash);
-  for (let part = 0; part < FADES; part += 1) {
-    const start = part ? exact - fading + (fading * part) / FADES : from;
-    const end = exact - fading + (fading * (part + 1)) / FADES;
-    if (end <= start) continue;
-    context.globalAlpha = 0.15 + 0.75 * ((part + 1) / FADES) ** 1.6;
-    context.lineWidth = (1.5 + (1.5 * part) / FADES) * pixel;
-    line(track, context, columns, start, end, aside);
-  }
-  context.globalAlpha = 1;
+  fadingTrail(context, { from, exact, fading: FADING_STEPS, parts: FADES }, 1.5 * pixel, (start, end) => line(track, context, columns, start, end, aside));
   context.lineCap = "butt";
   context.setLineDash([]);
 }

@@ -1,6 +1,8 @@
 // What keys, the pointer and buttons mean to a player of Rectangle.
 
+import { textAt } from "../../web/viewer/kit/canvas.js";
 import { counted } from "../../web/viewer/kit/dom.js";
+import { codeOf } from "../../web/viewer/kit/records.js";
 import { cardOf } from "./card.js";
 import { colorOf, STEPS } from "./scene.js";
 
@@ -121,8 +123,8 @@ export function controlsOf(track, seat) {
       if (event.key === "Tab") chosen = (chosen + (event.shiftKey ? track.robots - 1 : 1)) % track.robots;
       else if (/^[1-9]$/.test(event.key) && Number(event.key) <= track.robots) chosen = Number(event.key) - 1;
       else {
-        const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
-        return letter in KEYS ? order(KEYS[letter]) : null;
+        const step = KEYS[codeOf(event)];
+        return step ? order(step) : null;
       }
       return orders();
     },
@@ -171,7 +173,6 @@ export function controlsOf(track, seat) {
       return track.robots > 1 ? `Choose cells for your ${track.robots} robots: ${places.length} of ${track.robots} chosen.` : "Choose a cell for your robot.";
     },
     reword: (text, code) => (code === "placed-by-lot" ? "The referee placed robots without a cell at random." : text),
-    buttons: [],
     pads: [
       { kind: "buttons", label: "Robots", buttons: chips },
       {
@@ -251,13 +252,5 @@ function number(context, u, v, text, pixel, palette, radius = 0.4) {
   context.beginPath();
   context.arc(u, v, radius, 0, 2 * Math.PI);
   context.fill();
-  context.save();
-  context.translate(u, v);
-  context.scale(pixel, pixel);
-  context.fillStyle = palette.paper;
-  context.font = "600 12px system-ui, sans-serif";
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  context.fillText(text, 0, 0);
-  context.restore();
+  textAt(context, text, u, v, pixel, palette.paper, "600 12px");
 }

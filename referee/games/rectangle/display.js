@@ -2,24 +2,16 @@
 // There are no rules here: what would happen is asked of the engine.
 
 import { counted, number, plain } from "../../web/viewer/kit/dom.js";
+import { noticesOf, whole } from "../../web/viewer/kit/records.js";
 import { controlsOf, describeMove } from "./controls.js";
 import { moments } from "./moments.js";
 import { colorOf, drawGround, drawPlay, isClaimed, layout, LETTERS, STEPS, UNPAINTED } from "./scene.js";
 
 /**
- * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
  * @typedef {import("../../web/viewer/kit/types.js").Track} Track
  * @typedef {import("../../web/viewer/kit/types.js").Cell} Cell
  * @typedef {{ cells: [number, number, number][], moved: string, places: number[] | null }} Change what a step changed: cells as place, before, after
  */
-
-/** @param {unknown} value @param {string} what @param {number} least @param {number} most */
-function whole(value, what, least, most) {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most) {
-    throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is not a valid number`);
-  }
-  return value;
-}
 
 /** @implements {Track} */
 export class RectangleTrack {
@@ -45,6 +37,8 @@ export class RectangleTrack {
     this.at = 0;
     this.cells = new Uint8Array(this.n * this.n).fill(UNPAINTED);
     this.places = new Int16Array(2 * this.players * this.robots).fill(-1);
+    this.drawGround = drawGround.bind(null, this);
+    this.draw = drawPlay.bind(null, this);
   }
 
   /** The last position that is known. */
@@ -133,16 +127,14 @@ export class RectangleTrack {
   }
 
   /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
-  events({ turn, changes, notices }) {
+  events(record) {
+    const { turn, changes } = record;
     /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
     const found = [];
     (changes.gained ?? []).forEach((/** @type {number} */ cells, /** @type {number} */ player) => {
       if (cells) found.push({ turn, kind: "claim", seat: LETTERS[player], text: `${this.named(player)} claims ${counted(cells, "cell")}` });
     });
-    for (const notice of Array.isArray(notices) ? notices : []) {
-      found.push({ turn, kind: "notice", seat: plain(notice?.seat, 20), text: this.withNames(plain(notice?.text, 300)) });
-    }
-    return found;
+    return [...found, ...noticesOf(record, () => "notice").map((event) => ({ ...event, text: this.withNames(event.text) }))];
   }
 
   /** Nothing here is worked out elsewhere. */
@@ -296,16 +288,6 @@ export class RectangleTrack {
   /** @param {number} turn */
   groundKey(turn) {
     return String(turn);
-  }
-
-  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
-  drawGround(context, frame) {
-    drawGround(this, context, frame);
-  }
-
-  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
-  draw(context, frame) {
-    drawPlay(this, context, frame);
   }
 }
 

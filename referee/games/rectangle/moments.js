@@ -1,7 +1,8 @@
 // The moments of a match of Rectangle: who leads, the largest claims, turns without a gain.
 
 import { counted, number, plain } from "../../web/viewer/kit/dom.js";
-import { alike, firstOfEach, ofMany, sentence } from "../../web/viewer/kit/story.js";
+import { firstMoments } from "../../web/viewer/kit/story.js";
+import { LETTERS } from "./scene.js";
 
 /**
  * @typedef {import("../../web/viewer/kit/types.js").Moment} Moment
@@ -13,7 +14,6 @@ import { alike, firstOfEach, ofMany, sentence } from "../../web/viewer/kit/story
 const MOST_CLAIMS = 5;
 /** The share of the stagnation limit from which the end is near. */
 const NEAR_END = 0.75;
-const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
 /** @param {Story} story @returns {Moment[]} */
 export function moments(story) {
@@ -82,8 +82,5 @@ function stagnation({ quiet, limit, last }) {
 
 /** The first of each kind of notices. @param {Story} story @returns {Moment[]} */
 function notices(story) {
-  const found = story.events.filter(({ kind }) => kind === "notice");
-  return firstOfEach(found, ({ seat, text }) => `${seat} ${alike(text)}`).slice(0, 12).map(({ event, count }) => ({
-    turn: event.turn, text: `${sentence(event.text)}${ofMany(count)}`, weight: 3, sign: "╳", color: "warn",
-  }));
+  return firstMoments(story.events.filter(({ kind }) => kind === "notice"), { weight: 3, sign: "╳", color: "warn" }).slice(0, 12);
 }

@@ -1,5 +1,6 @@
 // What Rectangle looks like on the board: paint, claimed areas with their outlines, robots on their way.
 
+import { textAt } from "../../web/viewer/kit/canvas.js";
 import { inkOn } from "../../web/viewer/kit/color.js";
 
 /**
@@ -239,15 +240,6 @@ function drawRobots(track, context, { turn, phase, pixel, palette }) {
     context.strokeStyle = palette.ink;
     context.lineWidth = 1.2 * pixel;
     context.stroke();
-    if (pixel >= 0.09) return;
-    context.save();
-    context.translate(u, v);
-    context.scale(pixel, pixel);
-    context.fillStyle = inkOn(color);
-    context.font = `600 ${Math.min(22, ((label.length > 1 ? 0.42 : 0.6) * share) / pixel)}px system-ui, sans-serif`;
-    context.textAlign = "center";
-    context.textBaseline = "middle";
-    context.fillText(label, 0, 0.5);
-    context.restore();
+    if (pixel < 0.09) textAt(context, label, u, v + pixel / 2, pixel, inkOn(color), `600 ${Math.min(22, ((label.length > 1 ? 0.42 : 0.6) * share) / pixel)}px`);
   });
 }

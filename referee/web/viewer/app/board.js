@@ -72,7 +72,7 @@ export class Board {
     this.pointer = null;
     /** @type {import("../kit/types.js").Preview | null} */
     this.preview = null;
-    this.isDue = false;
+    this.drawing = () => !this.end.signal.aborted && this.paint();
     /** What changes seldom, as it was drawn last: the key says of what. */
     this.ground = { canvas: document.createElement("canvas"), key: "", seen: "" };
     this.map = { canvas: document.createElement("canvas"), key: "" };
@@ -110,12 +110,7 @@ export class Board {
 
   /** Draw again with the next frame of the screen. */
   request() {
-    if (this.isDue || this.end.signal.aborted) return;
-    this.isDue = true;
-    inFrame(() => {
-      this.isDue = false;
-      if (!this.end.signal.aborted) this.paint();
-    });
+    inFrame(this.drawing);
   }
 
   get turn() {

@@ -1,12 +1,12 @@
 // The page: joins the viewer to the keyboard, the address and files that are opened.
 
 import { showNeighbours } from "../many/neighbours.js";
-import { byId, el, part, plain, remembered } from "../kit/dom.js";
+import { byId, el, part, plain } from "../kit/dom.js";
 import { awaitMatch } from "./before.js";
 import { nextCamera, offerEngine } from "./layers.js";
 import { follow } from "./catch-up.js";
-import { onSystemTheme, palette } from "./palette.js";
-import { SPEEDS } from "./playback.js";
+import { listenToTheme } from "./palette.js";
+import { chooseSpeed, playbackKeys } from "./playback.js";
 import { replayIn, unpack } from "./recording.js";
 import { setHash } from "./bar.js";
 import { Viewer } from "./viewer.js";
@@ -97,16 +97,13 @@ function listen() {
     "zoom-in": () => viewer.recording.track && viewer.board.zoomAt(1.5, canvas.clientWidth / 2, canvas.clientHeight / 2),
     "zoom-out": () => viewer.recording.track && viewer.board.zoomAt(1 / 1.5, canvas.clientWidth / 2, canvas.clientHeight / 2),
     "zoom-reset": () => viewer.recording.track && viewer.board.reset(),
-    theme: () => switchTheme(),
     keys: () => showKeys(),
     share: () => viewer.share.open(),
     open: () => part("file", HTMLInputElement).click(),
     more: () => showRest(byId("rest").classList.toggle("open")),
   });
   for (const [id, action] of Object.entries(act)) byId(id).addEventListener("click", action);
-  speedChoice.replaceChildren(...SPEEDS.map((speed) => el("option", { value: speed }, `${speed}×`)));
-  speedChoice.value = "1";
-  speedChoice.addEventListener("change", () => viewer.playback.setSpeed(Number(speedChoice.value)));
+  chooseSpeed(speedChoice, () => viewer.playback);
   scrubber.addEventListener("input", () => {
     viewer.isScrubbing = true;
     viewer.playback.seek(Number(scrubber.value));
@@ -151,7 +148,7 @@ function listen() {
     viewer.wanted = step > recording.steps && !recording.isOver ? step : null;
     if (viewer.wanted === null) playback.seek(step);
   });
-  onSystemTheme(repaint);
+  listenToTheme(repaint);
   // The page shows what failed on it; the rest of the page still works.
   globalThis.addEventListener("error", ({ message }) => {
     // A notice of the browser that sizes changed twice in a frame: nothing has failed.
@@ -195,20 +192,10 @@ function keyDown(event) {
   }
   if (event.ctrlKey || event.metaKey || event.altKey || isPan(event)) return;
   const { playback } = viewer;
-  const far = event.shiftKey ? 10 : 1;
   const act = /** @type {Record<string, () => void>} */ ({
-    " ": () => playback.toggle(),
-    ArrowLeft: () => playback.seek(playback.turn - far),
-    ArrowRight: () => playback.seek(playback.turn + far),
-    ArrowDown: () => playback.seek(playback.turn - far),
-    ArrowUp: () => playback.seek(playback.turn + far),
-    Home: () => playback.seek(0),
-    End: () => playback.seek(playback.last),
+    ...playbackKeys(playback, event),
     p: () => viewer.toMoment(-1),
     n: () => viewer.toMoment(1),
-    "+": () => playback.shiftSpeed(1),
-    "=": () => playback.shiftSpeed(1),
-    "-": () => playback.shiftSpeed(-1),
     l: () => playback.setLoop(),
     g: () => goto.focus(),
     // A player's hands are on these keys.
@@ -272,12 +259,6 @@ function showKeys() {
   dialog.focus();
 }
 
-function switchTheme() {
-  document.documentElement.dataset.theme = palette().isDark ? "light" : "dark";
-  remembered("theme", document.documentElement.dataset.theme);
-  repaint();
-}
-
 function repaint() {
   viewer.board.request();
   viewer.strips?.refresh();
@@ -285,8 +266,6 @@ function repaint() {
 }
 
 async function start() {
-  const theme = remembered("theme");
-  if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
   listen();
   viewer.controlsChanged();
   if (typeof DecompressionStream === "undefined") {

@@ -2,7 +2,7 @@
 
 import { number, plain } from "../kit/dom.js";
 import { departure, outcomeText } from "./people.js";
-import { alike, firstOfEach, ofMany, sentence } from "../kit/story.js";
+import { firstMoments, sentence } from "../kit/story.js";
 
 /** The most moments between the beginning and the end. */
 export const MOST_MOMENTS = 60;
@@ -77,17 +77,14 @@ function ending(recording) {
 function faults(recording) {
   // That a person left is no failure: the end tells it.
   const found = recording.events.filter(({ kind, seat }) => kind === "fault" && !departure(recording, seat ?? ""));
-  return firstOfEach(found, ({ seat, text }) => `${seat} ${alike(text)}`).map(({ event, count }) => ({
-    turn: event.turn, text: `Fault: ${sentence(plain(event.text, 300))}${ofMany(count)}`, weight: 9, sign: "✕", color: "warn",
-  }));
+  return firstMoments(found.map((event) => ({ ...event, text: `Fault: ${sentence(plain(event.text, 300))}` })), { weight: 9, sign: "✕", color: "warn" });
 }
 
 /** The first warning of each kind to each player. @param {Recording} recording @returns {Moment[]} */
 function warnings(recording) {
   const found = recording.events.filter(({ kind }) => kind === "warning");
-  return firstOfEach(found, ({ seat, text }) => `${seat} ${alike(text)}`).slice(0, 8).map(({ event, count }) => ({
-    turn: event.turn, text: `Warning to ${plain(event.seat, 20)}: ${sentence(plain(event.text, 300))}${ofMany(count)}`, weight: 3, sign: "!", color: "warn",
-  }));
+  const told = found.map((event) => ({ ...event, text: `Warning to ${plain(event.seat, 20)}: ${sentence(plain(event.text, 300))}` }));
+  return firstMoments(told, { weight: 3, sign: "!", color: "warn" }).slice(0, 8);
 }
 
 /** The rare events of a game that tells no moments. @param {Recording} recording @returns {Moment[]} */

@@ -1,5 +1,7 @@
 // Colours: Okabe and Ito's, which people with any kind of colour vision can tell apart, on a light and on a dark page.
 
+import { byId, remembered } from "../kit/dom.js";
+
 /** @type {import("../kit/types.js").Palette} */
 const LIGHT = {
   isDark: false,
@@ -41,7 +43,14 @@ export function named(colors, name) {
   return { orange: colors.orange, blue: colors.blue, accent: colors.accent, grid: colors.grid, warn: colors.warn, plain: colors.faint }[name] ?? name;
 }
 
-/** @param {() => void} callback */
-export function onSystemTheme(callback) {
-  dark.addEventListener("change", callback);
+/** Use the theme that was chosen before, and let the page's button change it. @param {() => void} repaint */
+export function listenToTheme(repaint) {
+  const chosen = remembered("theme");
+  if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;
+  byId("theme").addEventListener("click", () => {
+    document.documentElement.dataset.theme = palette().isDark ? "light" : "dark";
+    remembered("theme", document.documentElement.dataset.theme);
+    repaint();
+  });
+  dark.addEventListener("change", repaint);
 }

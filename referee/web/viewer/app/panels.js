@@ -43,7 +43,7 @@ export class Panels {
    */
   constructor(tabs, place, recording, source, onSeek, onMoment) {
     this.turn = 0;
-    this.isDue = false;
+    this.drawing = () => this.pages[this.open].panel.show(this.turn);
     this.story = new StoryPanel(recording, onMoment);
     /** @type {{ name: string, title: string, panel: { element: HTMLElement, show: (turn: number) => void, refresh?: () => void } }[]} */
     this.pages = [
@@ -108,12 +108,7 @@ export class Panels {
   }
 
   request() {
-    if (this.isDue) return;
-    this.isDue = true;
-    inFrame(() => {
-      this.isDue = false;
-      this.pages[this.open].panel.show(this.turn);
-    });
+    inFrame(this.drawing);
   }
 }
 

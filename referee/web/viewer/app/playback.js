@@ -1,8 +1,9 @@
 // The viewer's position in the game, and its playback: play, pause, speed, loop. No timer runs while nothing moves.
 
+import { el } from "../kit/dom.js";
 import { nextFrame } from "../kit/frames.js";
 
-export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
+const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 /** Steps a second at speed 1. */
 const RATE = 20;
 /** How long a loop shows its end. */
@@ -14,6 +15,27 @@ const HOLD_MS = 1000;
  * @property {(exact: number, pace: number) => void} [ticked] time went on between two steps: the position with its fraction, and the steps a second, 0 when nothing plays any more
  * @property {() => void} changed playing, speed, loop or length changed
  */
+
+/**
+ * What the keys of every page with a playback do, by key.
+ * @param {Playback} playback @param {KeyboardEvent} event @returns {Record<string, () => void>}
+ */
+export function playbackKeys(playback, event) {
+  const far = event.shiftKey ? 10 : 1;
+  const [back, on] = [() => playback.seek(playback.turn - far), () => playback.seek(playback.turn + far)];
+  const [faster, slower] = [() => playback.shiftSpeed(1), () => playback.shiftSpeed(-1)];
+  return {
+    " ": () => playback.toggle(), ArrowLeft: back, ArrowRight: on, ArrowDown: back, ArrowUp: on,
+    Home: () => playback.seek(0), End: () => playback.seek(playback.last), "+": faster, "=": faster, "-": slower,
+  };
+}
+
+/** Let a list of the page choose the speed. @param {HTMLSelectElement} choice @param {() => Playback} playback */
+export function chooseSpeed(choice, playback) {
+  choice.replaceChildren(...SPEEDS.map((speed) => el("option", { value: speed }, `${speed}×`)));
+  choice.value = "1";
+  choice.addEventListener("change", () => playback().setSpeed(Number(choice.value)));
+}
 
 export class Playback {
   /** @param {Listener} listener */

@@ -321,7 +321,6 @@ export class Inflater {
     /** @type {Uint8Array[]} */
     this.pending = [];
     this.error = "";
-    this.isIdle = true;
     this.onText = onText;
     this.reading = this.read();
   }

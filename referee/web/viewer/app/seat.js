@@ -137,7 +137,7 @@ export class Seat {
     this.agreements = new Agreements(this.seat, { hasPace: !this.config.timed && !this.display.waits, canPause: !this.config.timed }, (message) => this.view.send(message));
     this.clock = new MoveClock();
     this.dials = new Dials();
-    this.pads = new Pads(this.controls?.pads ?? this.plainPads(), {
+    this.pads = new Pads(this.controls?.pads ?? [], {
       press: (button) => this.press(button),
       hover: (button) => this.hover(button?.move === undefined || this.pads?.reason(button.move) ? null : this.intentOf(button)),
     });
@@ -148,13 +148,6 @@ export class Seat {
     this.dials.show(this.controls?.dials?.(turn) ?? []);
     this.pads.show(turn);
     if (this.session) this.agreements.show(this.session);
-  }
-
-  /** The buttons of a game that has no groups of them. @returns {import("../kit/types.js").Pad[]} */
-  plainPads() {
-    const merge = Boolean(this.controls?.combine);
-    const buttons = (this.controls?.buttons ?? []).map(([sign, title, move]) => ({ sign, title, move, press: () => ({ move, merge }) }));
-    return buttons.length ? [{ kind: "buttons", label: "Moves", buttons }] : [];
   }
 
   /** @param {import("../kit/types.js").PadButton} button */

@@ -65,7 +65,7 @@ export class Strips {
     this.recording = recording;
     this.onSeek = onSeek;
     this.turn = 0;
-    this.isDue = false;
+    this.drawing = () => this.paint();
     /** When the charts were drawn last, and how long that took. */
     this.drawnAt = 0;
     this.cost = 0;
@@ -141,12 +141,7 @@ export class Strips {
   }
 
   request() {
-    if (this.isDue) return;
-    this.isDue = true;
-    inFrame(() => {
-      this.isDue = false;
-      this.paint();
-    });
+    inFrame(this.drawing);
   }
 
   paint() {

@@ -39,7 +39,7 @@ function attempt(action) {
   }
 }
 
-/** Draw something in this frame if it has just begun, else in the next one. @param {() => void} action */
+/** Draw something, once, in this frame if it has just begun, else in the next one. @param {() => void} action */
 export function inFrame(action) {
   due.add(action);
   ask();

@@ -46,3 +46,14 @@ export function sentence(text) {
 export function ofMany(count) {
   return count > 1 ? ` This happens ${number(count)} times.` : "";
 }
+
+/**
+ * The moments of the first of events that are alike.
+ * @param {import("./types.js").GameEvent[]} events @param {Pick<import("./types.js").Moment, "weight" | "sign" | "color">} looks
+ * @param {boolean} [isBySeat] whether those of several seats are told apart
+ * @returns {import("./types.js").Moment[]}
+ */
+export function firstMoments(events, looks, isBySeat = true) {
+  const keyOf = (/** @type {import("./types.js").GameEvent} */ { seat, text }) => `${isBySeat ? seat : ""} ${alike(text)}`;
+  return firstOfEach(events, keyOf).map(({ event, count }) => ({ turn: event.turn, text: `${sentence(event.text)}${ofMany(count)}`, ...looks }));
+}

@@ -222,8 +222,6 @@ export interface Controls {
   setUp?(turn: number): string;
   /** The move that adds one to the pending move. Where there is this, buttons add to the pending move, too. */
   combine?(pending: Json, move: Json): Json;
-  /** Buttons for those without a keyboard: sign, title, move. `pads` replaces them. */
-  buttons: [string, string, Json][];
   /** Groups of buttons, for those without a keyboard. */
   pads?: Pad[];
   /** What is left of something, for a person to see at a glance. */

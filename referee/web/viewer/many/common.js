@@ -1,7 +1,6 @@
 // What the pages about several matches share: theme, keys, names, results.
 
-import { byId, counted, part, plain, remembered } from "../kit/dom.js";
-import { onSystemTheme, palette } from "../app/palette.js";
+import { byId, counted, part, plain } from "../kit/dom.js";
 
 /**
  * An entry of the list: see `Entry` in referee/gallery/listing.py.
@@ -12,18 +11,6 @@ import { onSystemTheme, palette } from "../app/palette.js";
 
 /** What the server has written into the page. */
 export const config = JSON.parse(byId("page").textContent || "null") ?? {};
-
-/** Use the theme that was chosen before, and let the button change it. @param {() => void} repaint */
-export function listenToTheme(repaint) {
-  const chosen = remembered("theme");
-  if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;
-  byId("theme").addEventListener("click", () => {
-    document.documentElement.dataset.theme = palette().isDark ? "light" : "dark";
-    remembered("theme", document.documentElement.dataset.theme);
-    repaint();
-  });
-  onSystemTheme(repaint);
-}
 
 /** Let the button show the keys of the page; the function that is returned shows them, too. */
 export function listenToHelp() {

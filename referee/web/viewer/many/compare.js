@@ -3,10 +3,10 @@
 import { byId, counted, el, number, part, plain } from "../kit/dom.js";
 import { fitted } from "../kit/pixels.js";
 import { Board } from "../app/board.js";
-import { palette } from "../app/palette.js";
-import { Playback, SPEEDS } from "../app/playback.js";
+import { listenToTheme, palette } from "../app/palette.js";
+import { chooseSpeed, Playback, playbackKeys } from "../app/playback.js";
 import { readAll, Recording } from "../app/recording.js";
-import { isTyping, List, listenToHelp, listenToTheme, players, say } from "./common.js";
+import { isTyping, List, listenToHelp, players, say } from "./common.js";
 import { Differences, words } from "./differences.js";
 
 const given = new URLSearchParams(location.hash.slice(1));
@@ -162,29 +162,18 @@ function listen() {
     first: toFirst,
   });
   for (const [id, action] of Object.entries(act)) byId(id).addEventListener("click", action);
-  speed.replaceChildren(...SPEEDS.map((value) => el("option", { value }, `${value}×`)));
-  speed.addEventListener("change", () => playback.setSpeed(Number(speed.value)));
+  chooseSpeed(speed, () => playback);
   scrubber.addEventListener("input", () => playback.seek(Number(scrubber.value)));
   marks.addEventListener("click", (event) => playback.seek(Math.round((event.offsetX / marks.clientWidth) * playback.last)));
   new ResizeObserver(drawMarks).observe(marks);
   const help = listenToHelp();
   document.addEventListener("keydown", (event) => {
     if (isTyping(event)) return;
-    const far = event.shiftKey ? 10 : 1;
     const keyed = /** @type {Record<string, () => void>} */ ({
-      " ": act.play,
-      ArrowLeft: () => playback.seek(playback.turn - far),
-      ArrowRight: () => playback.seek(playback.turn + far),
-      ArrowDown: () => playback.seek(playback.turn - far),
-      ArrowUp: () => playback.seek(playback.turn + far),
-      Home: act.home,
-      End: act.end,
+      ...playbackKeys(playback, event),
       d: toFirst,
       n: act.next,
       p: act.previous,
-      "+": () => playback.shiftSpeed(1),
-      "=": () => playback.shiftSpeed(1),
-      "-": () => playback.shiftSpeed(-1),
       u: () => location.assign("./"),
       "?": help,
     })[event.key.length === 1 ? event.key.toLowerCase() : event.key];

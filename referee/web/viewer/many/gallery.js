@@ -1,7 +1,8 @@
 // A gallery: the matches of a folder as cards, with filters. Cards are made as they scroll into view.
 
 import { byId, el, number, part, plain } from "../kit/dom.js";
-import { isTyping, lengthOf, List, listenToHelp, listenToTheme, pause, players, say } from "./common.js";
+import { listenToTheme } from "../app/palette.js";
+import { isTyping, lengthOf, List, listenToHelp, pause, players, say } from "./common.js";
 
 /** How many cards are made at once, and how long the page waits before it asks for more, in milliseconds. */
 const BATCH = 120;

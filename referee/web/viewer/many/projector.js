@@ -2,9 +2,9 @@
 
 import { byId, el, number, part, plain } from "../kit/dom.js";
 import { Live } from "../app/live.js";
-import { named, palette } from "../app/palette.js";
+import { listenToTheme, named, palette } from "../app/palette.js";
 import { outcomeText } from "../app/people.js";
-import { asked, config, isTyping, List, listenToTheme, pause, players, say } from "./common.js";
+import { asked, config, isTyping, List, pause, players, say } from "./common.js";
 import { playing, Stage } from "./stage.js";
 import { byWins, put } from "./table.js";
 
