@@ -1,4 +1,4 @@
-"""A server of an arena that is killed at random moments while versions come, are built and checked, and matches are played.
+"""A server of an arena that is killed while versions come, are built and checked, matches are played, and ratings are fitted.
 
 REFEREE_SERVER_KILLS says how many times.
 """
@@ -6,6 +6,7 @@ REFEREE_SERVER_KILLS says how many times.
 from __future__ import annotations
 
 import contextlib
+import http.client
 import io
 import json
 import os
@@ -13,11 +14,14 @@ import random
 import select
 import shutil
 import signal
+import socket
 import threading
+import time
 import urllib.request
 import zipfile
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 from arenas import begin, done_matches
@@ -26,7 +30,8 @@ from seasons import FORM, TOKENS, form
 
 from referee.arena.arena import open_arena
 from referee.arena.season_store import BUILDING, CHECKING, SeasonStore
-from referee.arena.store import ACCEPTED
+from referee.arena.state import STRENGTHS
+from referee.arena.store import ACCEPTED, PLAYING
 
 if TYPE_CHECKING:
     import subprocess
@@ -37,12 +42,13 @@ if TYPE_CHECKING:
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
-KILLS = int(os.environ.get("REFEREE_SERVER_KILLS", "4"))
+KILLS = int(os.environ.get("REFEREE_SERVER_KILLS", "5"))
 TEAMS = ("Ada", "Bob")
-#: A kill comes once a version is being checked, so many matches were played, one more version is accepted, or so many versions came, and at
-#: most so many seconds later.
-MOMENTS = ("check", "play", "accept", "receipt")
-LATER = 1.0
+UPLOADING, PLAYED, FITTING = "uploading", "playing", "fitting"
+#: What the server is killed at, in turn, and at most so many seconds after that has begun.
+PHASES = {BUILDING: 0.05, CHECKING: 0.8, PLAYED: 0.8, FITTING: 0.01, UPLOADING: 0.8}
+#: From so many kills on, some have to fall in each phase.
+MANY = 20
 #: A bot that is built first.
 C_BOT = r"""
 #include <stdio.h>
@@ -92,11 +98,46 @@ def packed(note: str) -> bytes:
 def hand_in(address: str, team: str, note: str, told: list[HandIn]) -> None:
     """Hand in a bot a few times, until the server is gone."""
     headers = {**FORM, "Authorization": f"Bearer {TOKENS[team]}"}
-    with contextlib.suppress(OSError, ValueError):
-        for _ in range(3):
+    with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
+        for _ in range(2):
             request = urllib.request.Request(f"{address}api/submissions", form(packed(note), "bot.zip", note), headers)
             with urllib.request.urlopen(request, timeout=60) as answer:
                 told.append(HandIn(json.load(answer)["id"], team, note))
+
+
+class SlowUpload:
+    """A hand-in whose second half never comes."""
+
+    def __init__(self, address: str, note: str) -> None:
+        place = urlsplit(address)
+        body = form(packed(note) + bytes(100_000), "bot.zip", note)
+        head = {**FORM, "Authorization": f"Bearer {TOKENS[TEAMS[0]]}", "Host": place.netloc, "Content-Length": f"{len(body)}"}
+        lines = ["POST /api/submissions HTTP/1.1", *(f"{name}: {text}" for name, text in head.items()), "", ""]
+        self._socket = socket.create_connection((place.hostname, place.port), 60)
+        self._socket.sendall("\r\n".join(lines).encode() + body[: len(body) // 2])
+
+    def was_cut(self) -> bool:
+        """True if the server ended without an answer."""
+        with self._socket, contextlib.suppress(ConnectionError):
+            return not self._socket.recv(100)
+        return True
+
+
+def phases(store: SeasonStore, since: float) -> set[str]:
+    """What a server does that was started at a time, as its store tells; or did, when it was killed just now."""
+    found = {getattr(store.next_submission(), "status", "")} & {BUILDING, CHECKING}
+    settled = sum(map(len, store.outcomes(0)))
+    matches = [record for one in store.open_duels(settled) for _, record in one.matches]
+    played = store.fact(PLAYING) or {"time": 0.0, "matches": []}
+    if played["time"] < max(since, time.time() - 2):
+        return found
+    fitted = (store.fact(STRENGTHS) or {"duels": 0})["duels"]
+    recorded = max((point.duels for point in store.last_ratings().values()), default=0)
+    if not recorded == fitted == settled or (matches and None not in matches):
+        found.add(FITTING)
+    if played["matches"] and None in matches:
+        found.add(PLAYED)
+    return found
 
 
 def kept(folder: Path) -> tuple[dict[str, Any], dict[str, int]]:
@@ -127,38 +168,37 @@ def test_kills_of_the_server_lose_nothing(commands: Commands, referee: Cli, tmp_
     told: list[HandIn] = []
     hit: Counter[str] = Counter()
     before: tuple[dict[str, Any], dict[str, int]] = ({}, {})
+    wanted = [phase for phase in PHASES if phase != BUILDING or shutil.which("gcc")]
     for number in range(KILLS):
+        begun = time.time()
         server, address = serve(commands, tmp_path)
-        # Several rounds hand in the same files, so that they come before, while and after they are checked.
-        note = f"{'C' if number // 2 % 2 and shutil.which('gcc') else 'Python'} {number // 2}"
+        phase, turn = wanted[number % len(wanted)], number // len(wanted)
+        # The same files come in several rounds: before, while and after they are checked. Nothing was built of them in an earlier run.
+        note = f"{'C' if BUILDING in wanted else 'Python'} {turn} {os.getpid()}"
         clients = [threading.Thread(target=hand_in, args=(address, team, note, told)) for team in TEAMS]
         for client in clients:
             client.start()
-        moment, known = MOMENTS[number % len(MOMENTS)], len(before[0])
-        wanted = {"check": 1, "play": len(before[1]) + lots.randrange(1, 6), "accept": known + 1, "receipt": len(told) + lots.randrange(3)}[
-            moment
-        ]
+        upload = SlowUpload(address, f"slow {number}") if phase == UPLOADING else None
         with SeasonStore.open(tmp_path / "arena") as store:
-            while True:
-                waiting, is_over = store.next_submission(), not any(client.is_alive() for client in clients)
-                is_checked = waiting is not None and waiting.status in (BUILDING, CHECKING)
-                accepted_now = sum(version.status == ACCEPTED for version in store.versions())
-                came = {"check": int(is_checked), "play": store.counts().done, "accept": accepted_now, "receipt": len(told)}
-                # Where no more versions come, nobody waits for one.
-                if wanted <= came[moment] or (moment != "play" and is_over and waiting is None):
+            while upload is None and phase not in phases(store, begun):
+                # Where no more versions come, none is waited for.
+                if phase in (BUILDING, CHECKING) and store.next_submission() is None and not any(client.is_alive() for client in clients):
                     break
                 assert server.poll() is None
-                select.select([], [], [], 0.02)
-        select.select([], [], [], lots.uniform(0, LATER))
-        server.send_signal(signal.SIGKILL)
+                select.select([], [], [], 0.005)
+            select.select([], [], [], lots.uniform(0, PHASES[phase]))
+            server.send_signal(signal.SIGKILL)
+            seen = phases(store, begun)
         for client in clients:
             client.join()
         assert "Traceback" not in server.communicate(60)[1]
-        with SeasonStore.open(tmp_path / "arena") as store:
-            hit[getattr(store.next_submission(), "status", "idle")] += 1
+        if upload is not None and upload.was_cut():
+            seen.add(UPLOADING)
+        hit.update(seen or {"idle"})
         after = kept(tmp_path)
         check_kept(before, after)
         before = after
+    assert KILLS < MANY or set(wanted) <= hit.keys(), hit
 
     # Whatever a client was told to be queued gets its verdict.
     server, _ = serve(commands, tmp_path)
@@ -168,6 +208,8 @@ def test_kills_of_the_server_lose_nothing(commands: Commands, referee: Cli, tmp_
             select.select([], [], [], 0.1)
         found = [store.submission(one.number) for one in told]
         numbers = [version.number for version in store.versions() if version.team == TEAMS[0]]
+        # Nothing is known of a hand-in that came by half.
+        assert not [one for one in store.submissions(limit=10 * KILLS + 10) if one.note.startswith("slow")]
     server.send_signal(signal.SIGINT)
     out, err = server.communicate(60)
     assert (server.returncode, out) == (0, ""), err
