@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute, Match, Route
 
 from referee.arena import api_models as models
 from referee.arena.arena import moment
@@ -151,8 +152,13 @@ class Api:
             statuses = () if body is None else (404, 408, 413)
             add(f"/staff/{name}", getattr(self, name), 401, 403, *statuses, method="POST", dependencies=[Depends(staff)])
         add("/staff/audit", self.audit, 401, 403, dependencies=[Depends(staff)])
-        every = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
-        made.add_api_route("/{path:path}", _unknown, methods=every, include_in_schema=False)
+        known = tuple(made.routes)
+
+        def unknown(request: Request) -> None:
+            raise _unknown(request, (*known, *request.app.routes))
+
+        every = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+        made.add_api_route("/{path:path}", unknown, methods=every, include_in_schema=False)
         return made
 
     def holder(self, request: Request) -> Holder | None:
@@ -352,5 +358,11 @@ def _bytes(media: str) -> dict[str, Any]:
     return {"response_class": Response, "responses": {200: {"description": "The bytes.", "content": content}}}
 
 
-def _unknown() -> None:
-    raise HTTPException(404, "There is no such address; /api/openapi.json lists all.")
+def _unknown(request: Request, routes: Sequence[BaseRoute]) -> HTTPException:
+    """Return the refusal of a request that no route answers."""
+    api = [route for route in routes if isinstance(route, Route) and route.path.startswith("/api/")]
+    methods = {method for route in api if route.matches(request.scope)[0] is not Match.NONE for method in route.methods or ()}
+    if not methods:
+        return HTTPException(404, "There is no such address; /api/openapi.json lists all.")
+    able = sorted(methods)
+    return HTTPException(405, f"This address answers {' and '.join(able)}, not {request.method}.", {"Allow": ", ".join(able)})

@@ -40,6 +40,8 @@ _DAY = 86_400.0
 _LEAST_ROOM = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _CLOSE = {"Connection": "close"}
+#: So many files of a request are counted before it is refused.
+_MOST_FILES = 20
 
 
 class Receipt:
@@ -81,8 +83,10 @@ class Receipt:
         await run_in_threadpool(self.check, team)
         most, text = self._season.max_bytes + _MOST_OTHER, self._too_large()
         try:
-            async with bounded(request, most, text).form(max_files=1, max_fields=4, max_part_size=_MOST_OTHER) as form:
+            async with bounded(request, most, text).form(max_files=_MOST_FILES, max_fields=4, max_part_size=_MOST_OTHER) as form:
                 file, note = form.get("file"), form.get("note", "")
+                if sum(isinstance(one, UploadFile) for _, one in form.multi_items()) > 1:
+                    raise HTTPException(422, "There is more than one file: put the bot's files into one archive, such as bot.zip.")
                 if not isinstance(file, UploadFile) or not file.filename:
                     raise HTTPException(422, 'There is no file: hand in multipart/form-data with a part "file" that has a file name.')
                 if not isinstance(note, str) or len(note) > LONGEST_NOTE:

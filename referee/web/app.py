@@ -62,6 +62,8 @@ class Site:
         self.kept = kept
         #: As for ``commands_of``.
         self.is_here, self.is_public = True, False
+        #: As for ``Guard``.
+        self.is_framed = False
         #: The seconds after which a visitor is told to ask again.
         self.patience = ANSWER_SECONDS
         self.config = config
@@ -99,7 +101,7 @@ class Site:
             Route("/{token}/{path:path}", self._with_access(self._asset)),
             Route("/{path:path}", _no_token),
         ]
-        return Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses)
+        return Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses, is_framed=self.is_framed)
 
     def more_routes(self) -> list[Route]:
         """Return the routes that a derived site serves in addition."""

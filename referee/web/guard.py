@@ -23,16 +23,23 @@ if TYPE_CHECKING:
 
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
-_ALONE = ((b"content-security-policy", POLICY.encode()), (b"referrer-policy", b"no-referrer"))
-#: For pages with forms. Without a referrer, a browser names no origin when it sends a form.
+_UNFRAMED = (b"x-frame-options", b"DENY")
+_ALONE = ((b"content-security-policy", POLICY.encode()), (b"referrer-policy", b"no-referrer"), _UNFRAMED)
+#: For pages with forms. Without a referrer, a browser names no origin when it sends a form. They may hold pages of this server in frames.
 _WITH_FORMS = (
-    (b"content-security-policy", POLICY.replace("form-action 'none'", "form-action 'self'").encode()),
+    (b"content-security-policy", POLICY.replace("form-action 'none'", "form-action 'self'; frame-src 'self'").encode()),
     (b"referrer-policy", b"same-origin"),
+    _UNFRAMED,
+)
+#: For pages that another page of this server may hold in a frame.
+_FRAMED = (
+    (b"content-security-policy", POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'").encode()),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"SAMEORIGIN"),
 )
 #: The most bytes of an answer that are passed on at once, so that a reader who is slow holds few of them in memory.
 _PART_BYTES = 64 << 10
@@ -48,12 +55,15 @@ class Guard:
     """Refuses requests under a foreign name or from a foreign page, and sets the headers of every response.
 
     ``names`` are the allowed host names, besides those that mean only this machine. ``takes_addresses`` also allows IP addresses, for a
-    server that is open to others; DNS rebinding doesn't work with IP addresses. ``has_forms`` lets pages send forms here.
+    server that is open to others; DNS rebinding doesn't work with IP addresses. ``has_forms`` lets pages send forms here, and ``is_framed``
+    lets a page of this server hold these pages in a frame.
     """
 
-    def __init__(self, app: ASGIApp, names: Iterable[str] = (), *, takes_addresses: bool = False, has_forms: bool = False) -> None:
+    def __init__(
+        self, app: ASGIApp, names: Iterable[str] = (), *, takes_addresses: bool = False, has_forms: bool = False, is_framed: bool = False
+    ) -> None:
         self._app = app
-        self._headers = (*(_WITH_FORMS if has_forms else _ALONE), *HEADERS)
+        self._headers = (*(_WITH_FORMS if has_forms else _FRAMED if is_framed else _ALONE), *HEADERS)
         self._names = frozenset((*_LOCAL, *(name.lower() for name in names)))
         self._takes_addresses = takes_addresses
 

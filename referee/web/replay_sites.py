@@ -43,6 +43,8 @@ class ReplaySites:
         self._sites: dict[str, tuple[Site, ASGIApp]] = {}
         #: True if strangers see the pages, which then name nothing outside the current folder.
         self.is_public = False
+        #: True if another page of the server may hold these pages in a frame.
+        self.is_framed = False
         self._turn = asyncio.Lock()
         self._uploads = Uploads(self._turn)
 
@@ -109,7 +111,7 @@ class ReplaySites:
             given = {"mode": "watch", "name": path.name, "server": True, **(config or {})}
             logs = {seat: log_path(path, seat) for seat in seats}
             site = Site(ReplaySession(path, turn=self._turn, below=below), given, {self._token: None}, logs, self._uploads)
-            site.is_public = self.is_public
+            site.is_public, site.is_framed = self.is_public, self.is_framed
             found = site, site.app(self._names, takes_addresses=self._takes_addresses)
         # The last one that was asked for is the last one that goes.
         self._sites[key] = found

@@ -53,6 +53,11 @@ def bot(text: str) -> bytes:
     return f"# {text}\n{IDLE}".encode()
 
 
+def two_files() -> bytes:
+    """The body of a hand-in with two files."""
+    return form(b"x")[: -len(b"--B--\r\n")] + form(b"y", "other.py")
+
+
 def taken(running: Season, text: str, token: str | None = ADA, note: str = "") -> dict[str, Any]:
     """Hand in a bot, and check it."""
     answer = running.hand_in(bot(text), token, note=note)
@@ -193,6 +198,7 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
         (lambda run: run.hand_in(b"x", STAFF), 403, "The staff has no team"),
         (lambda run: run.hand_in(b""), 422, "The file is empty"),
         (lambda run: run.hand_in(b"x", name=""), 422, "There is no file"),
+        (lambda run: run.ask("/api/submissions", ADA, two_files(), FORM), 422, "There is more than one file: put the bot's files into"),
         (lambda run: run.hand_in(b"x", note="n" * 201), 422, "The note has more than 200 characters"),
         (lambda run: run.ask("/api/submissions", ADA, b"{}", {"content-type": "application/json"}), 422, "There is no file"),
         (lambda run: run.ask("/api/submissions", ADA, b"--B\r\nx", {"content-type": "multipart/form-data"}), 422, "no complete multipart"),
@@ -210,8 +216,18 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
         (lambda run: run.ask("/api/staff/disqualify", STAFF, b"{team", JSON), 422, "The request is no JSON object."),
         (lambda run: run.ask("/api/staff/disqualify", STAFF, b"", JSON, "POST"), 422, "The request: Field required."),
         (lambda run: run.post("/api/staff/disqualify", {"team": ""}, STAFF), 422, "team: String should have at least 1 character."),
-        (lambda run: run.ask("/api/arena", method="PUT"), 404, "There is no such address"),
-        (lambda run: run.ask("/api/arena", method="TRACE"), 405, "Method Not Allowed"),
+        (lambda run: run.ask("/api/nothing", method="PUT"), 404, "There is no such address"),
+        *(
+            (lambda run, method=method, path=path: run.ask(path, method=method), 405, f"This address answers {able}, not {method}.")
+            for method in ("PUT", "DELETE", "TRACE")
+            for path, able in (
+                ("/api/arena", "GET and HEAD"),
+                ("/api/teams/Ada", "GET and HEAD"),
+                ("/api/openapi.json", "GET and HEAD"),
+                ("/api/submissions", "POST"),
+                ("/api/staff/freeze", "POST"),
+            )
+        ),
         (lambda run: run.post("/api/staff/activate", {"team": "Ada", "version": 9}, STAFF), 404, "The arena has no team Ada"),
         (lambda run: run.post("/api/staff/freeze", {}, ADA), 403, "This is for the staff alone"),
         (lambda run: run.ask("/api/staff/audit", BOB), 403, "This is for the staff alone"),

@@ -149,6 +149,16 @@ def test_the_staff_acts_by_forms(running: Season) -> None:
     assert [entry.action for entry in running.store.audit()] == ["requeue", "disqualify", "thaw", "freeze"]
 
 
+def test_only_the_match_page_of_the_server_may_hold_the_viewer(running: Season) -> None:
+    match = running.ask("/api/matches").json["matches"][0]["id"]
+    page, viewer = running.ask(f"/matches/{match}"), running.ask(f"/watch/{match}/")
+    assert f'<iframe class="viewer" src="/watch/{match}/"' in page.body.decode()
+    policies = [answer.headers["content-security-policy"] for answer in (page, viewer)]
+    assert ["frame-src 'self'" in policy for policy in policies] == [True, False]
+    assert [policy.partition("frame-ancestors ")[2].partition(";")[0] for policy in policies] == ["'none'", "'self'"]
+    assert [answer.headers["x-frame-options"] for answer in (page, viewer)] == ["DENY", "SAMEORIGIN"]
+
+
 def test_matches_of_a_team_are_shown_by_opponent(running: Season) -> None:
     matches = running.ask("/api/matches?team=Ada&opponent=Bob").json["matches"]
     shown = running.ask("/teams/Ada?opponent=Bob").body.decode()
@@ -294,13 +304,20 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
                     page.set_viewport_size({"width": size["width"], "height": size["height"]})
                     assert axe(page) == [], path
                     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+                    if not path:
+                        for cell in (".chart", ".age"):
+                            assert page.locator(f"#standings-table tbody {cell}").first.is_visible()
+                    if path.startswith("matches"):
+                        page.frame_locator("iframe.viewer").get_by_text("verified").first.wait_for()
             page.goto(f"{top}watch/{match}/")
             page.get_by_text("verified").wait_for()
 
             # A team hands in without a script; with one, it sees the check as it runs.
             bot = tmp_path / "wrong.py"
             bot.write_text("syntax error(\n")
-            plain = opened(f"{top}invite/{ADA}", PHONE, java_script_enabled=False)
+            plain = opened(f"{top}matches/{match}", PHONE, java_script_enabled=False)
+            assert [plain.locator(part).is_visible() for part in (".still img", ".viewer")] == [True, False]
+            plain.goto(f"{top}invite/{ADA}")
             plain.get_by_role("link", name="Go on").click()
             plain.locator("#file").set_input_files(bot)
             plain.get_by_role("button", name="Hand in").click()
