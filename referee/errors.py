@@ -22,11 +22,13 @@ A bot's failure during a match is a value (``referee.players.faults.Fault``), no
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from referee.support.escape import message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 
@@ -39,6 +41,10 @@ class RefereeError(Exception):
 
     def __str__(self) -> str:
         return message(super().__str__())
+
+    def add_facts(self, facts: Mapping[str, Any]) -> None:
+        """Add facts to those that the error has."""
+        self.facts = {**(self.facts or {}), **facts}
 
 
 class UsageError(RefereeError):
@@ -61,6 +67,16 @@ class StartError(RefereeError):
     def __init__(self, text: str, seat: str | None = None) -> None:
         super().__init__(text)
         self.seat = seat
+
+
+@contextmanager
+def of_seat(seat: str) -> Iterator[None]:
+    """Raise the PlayerErrors and StartErrors of the block with this seat."""
+    try:
+        yield
+    except (PlayerError, StartError) as error:
+        error.seat = seat
+        raise
 
 
 class ReplayError(UsageError):

@@ -314,7 +314,7 @@ class Api:
 
     def make_active(self, team: str, number: int) -> None:
         """Make a version of a team the active one; a disqualified team is admitted again. HTTPException 404 if there is none."""
-        self._arena.versions = self._store.versions()
+        self._arena.read_versions()
         try:
             self._arena.activate(team, number)
         except UsageError as error:

@@ -93,11 +93,15 @@ class OpenArena(OpenLeague):
 
     def plan(self, most: int | None = None, *, until_decided: bool = False) -> ArenaSchedule:
         """Read the versions, and plan further duels: at most so many, and until the best version is certain."""
-        self.versions = self.store.versions()
+        self.read_versions()
         self.schedule = ArenaSchedule(
             self.config, self.store, self.results, self.versions, self._teams(), most=most, until_decided=until_decided
         )
         return self.schedule
+
+    def read_versions(self) -> None:
+        """Read the versions from the store."""
+        self.versions = self.store.versions()
 
     def isolate(self, level: str) -> None:
         """Check and play with this level of isolation, whatever the file says."""

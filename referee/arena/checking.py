@@ -43,7 +43,7 @@ class Checker:
         if waiting is None:
             return False
         self._number = waiting.number
-        self._arena.versions = self._store.versions()
+        self._arena.read_versions()
         try:
             if (why := self._store.disqualified().get(waiting.team)) is not None:
                 raise UsageError(f"The team is disqualified: {why}")

@@ -60,8 +60,7 @@ class ArenaPages:
         self._pictures = ArenaPictures(readings)
         self._versions = PlayersVersions()
         self._token = new_token()
-        self._sites = ReplaySites(self._token)
-        self._sites.is_public = self._sites.is_framed = True
+        self._sites = ReplaySites(self._token, is_public=True, is_framed=True)
 
     def close(self) -> None:
         """End all work on replays."""

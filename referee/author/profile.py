@@ -78,8 +78,8 @@ def _players(match: MatchRequest, bot: str, against: str, wanted: str | None) ->
     raise first
 
 
-def _usable_spy(samples: Samples, flame: Path | None) -> str | None:
-    """Return the path of py-spy, or None where it can't be used; ``samples.problem`` says why. Raises UsageError if a flame graph needs it."""
+def _usable_spy(flame: Path | None) -> tuple[str | None, str | None]:
+    """Return the path of py-spy, or None and why it can't be used. Raises UsageError if a flame graph needs it."""
     if flame is not None and (flame.is_dir() or not flame.absolute().parent.is_dir()):
         what = "is a folder" if flame.is_dir() else "is in a folder that does not exist"
         raise UsageError(f"--flame {flame} {what}; name a file, such as flame.svg.")
@@ -88,10 +88,9 @@ def _usable_spy(samples: Samples, flame: Path | None) -> str | None:
         install = install_command("py-spy")
         if flame is not None:
             raise UsageError(f"--flame needs py-spy; install what is missing: {install}")
-        samples.problem = f"py-spy is not installed: {install}"
-        return None
-    samples.problem = sampling.obstacle()
-    return found if samples.problem is None else None
+        return None, f"py-spy is not installed: {install}"
+    problem = sampling.obstacle()
+    return found if problem is None else None, problem
 
 
 def _play(
@@ -165,8 +164,8 @@ def measure(
     match = match if match.seed is not None else match._replace(seed=new_seed())
     specs = _players(match, bot, against, seat)
     own = next(name for name, spec in specs.items() if spec.label == bot.strip() and (seat is None or name == seat))
-    samples = Samples()
-    spy = _usable_spy(samples, flame)
+    spy, problem = _usable_spy(flame)
+    samples = Samples(problem)
     answers: list[TimedAnswer] = []
     startups: list[float] = []
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None

@@ -42,12 +42,14 @@ class Function(NamedTuple):
 
 
 class Samples:
-    """The samples of some matches: how often each stack of functions was seen, from the outermost to the innermost."""
+    """The samples of some matches: how often each stack of functions was seen, from the outermost to the innermost.
 
-    def __init__(self) -> None:
+    ``problem`` says why there are none, or not of every match.
+    """
+
+    def __init__(self, problem: str | None = None) -> None:
         self.stacks: Counter[tuple[str, ...]] = Counter()
-        #: Why there are none, or not of every match.
-        self.problem: str | None = None
+        self.problem = problem
 
     def add(self, lines: Iterable[str]) -> None:
         """Add what py-spy wrote in its format "raw"."""

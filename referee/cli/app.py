@@ -160,7 +160,7 @@ def told_anyway(
             report()
             raise
         if isinstance(error, RefereeError):
-            error.facts = {**(error.facts or {}), **known}
+            error.add_facts(known)
             raise
         raise Interrupted(known, error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 130) from None
 

@@ -184,10 +184,10 @@ def _watch(sandbox: BubblewrapSandbox, supervision: Supervision) -> tuple[dict[s
     """Run the self-check below a supervisor, as in a match. Return its report, or None and the reason; and whether the freezer works."""
     stdin, (out, out_write), (err, err_write) = os.open(os.devnull, os.O_RDONLY), os.pipe(), os.pipe()
     standard = (stdin, out_write, err_write)
-    supervision.spawn(0, sandbox.start, standard, (sandbox.held_fd,))
-    for fd in (*standard, *sandbox.start.fds, sandbox.held_fd):
+    supervision.spawn(0, sandbox.start, standard, sandbox.held_fds)
+    for fd in standard:
         os.close(fd)
-    sandbox.held_fd = -1
+    sandbox.hand_over()
     freezes = None
     said = _Reader(out, err)
     try:

@@ -89,9 +89,9 @@ class Sandbox:
     holds = False
     is_exact = False
     has_failed = False
-    #: The descriptor for reports about the start, and the one that the supervisor keeps open; -1 if there is none.
+    #: The descriptor for reports about the start, -1 if there is none, and those that the supervisor keeps open.
     news_fd = -1
-    held_fd = -1
+    held_fds: tuple[int, ...] = ()
     note_on_disk = ""
     watch = SoftLimits()
     #: Where the bot finds the copy of its files; "" if it runs from where they are.
@@ -102,14 +102,23 @@ class Sandbox:
         self.limits = limits
         self.level = level
         self.pid = 0
-        #: The cap that the bot exceeded, according to the supervisor.
         self.exceeded: str | None = None
         if level == LIMITS:
             self.watch = SoftLimits(limits.memory_bytes, limits.processes)
 
+    def hand_over(self) -> None:
+        """Close the descriptors that the supervisor has now: those of the start, and those that it keeps open."""
+        for fd in (*self.start.fds, *self.held_fds):
+            os.close(fd)
+        self.held_fds = ()
+
     def begun(self, pid: int) -> None:
         """The program was started under this process number."""
         self.pid = pid
+
+    def exceed(self, cap: str) -> None:
+        """Note the cap that the bot exceeded, according to the supervisor."""
+        self.exceeded = cap
 
     def admit(self, before_start: Callable[[int], None] | None = None) -> bool:
         """Read reports about the start; True when the program runs. Nothing comes before the start of a bot that isn't separated."""
@@ -240,7 +249,7 @@ class BubblewrapSandbox(Sandbox):
             block_read,
             *(_opened(path, content) for path, content in bubblewrap.files(config.limits).items()),
         )
-        self.held_fd = os.dup(self._block)
+        self.held_fds = (os.dup(self._block),)
         line, starts_as = bubblewrap.command(config), bubblewrap.starts_as(config)
         super().__init__(ProgramStart(line, {"PATH": "/usr/bin:/bin"}, "/", fds, starts_as), limits, level)
         self.is_admitted = False
@@ -391,10 +400,11 @@ class BubblewrapSandbox(Sandbox):
 
     def close(self) -> None:
         """Give up descriptors, claims and the copy of the bot's files."""
-        for fd in (self._filter, self.news_fd, self._block, self.held_fd, self._pidfd):
+        for fd in (self._filter, self.news_fd, self._block, *self.held_fds, self._pidfd):
             if fd >= 0:
                 os.close(fd)
-        self._filter = self.news_fd = self._block = self.held_fd = self._pidfd = -1
+        self._filter = self.news_fd = self._block = self._pidfd = -1
+        self.held_fds = ()
         if self.group is not None:
             self.group.close()
         if self._give_back is not None:

@@ -41,10 +41,11 @@ class Supervision:
 
     It serves one match, and a further one after each ``renew`` that ends as ``is_renewed`` demands. ``check`` examines each copy of a program.
 
-    ``reports`` is the descriptor that its reports come on; it reads as closed when the supervisor is gone.
+    ``is_guarded``: no bot of its matches can signal its processes. ``reports`` is the descriptor that its reports come on; it reads as closed
+    when the supervisor is gone.
     """
 
-    def __init__(self, check: Check | None = None) -> None:
+    def __init__(self, check: Check | None = None, *, is_guarded: bool = True) -> None:
         ours, theirs = socket.socketpair()
         notes, self._notes = os.pipe()
         # A keeper that doesn't read must not block the referee.
@@ -55,8 +56,7 @@ class Supervision:
         self._cleaning: list[Cleaning] = []
         #: The copies of programs that its matches share.
         self.copies = Copies(self.clean, check)
-        #: Whether no bot of its matches could signal its processes.
-        self.is_guarded = True
+        self.is_guarded = is_guarded
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", supervisor.__file__, str(theirs.fileno())],
@@ -200,15 +200,15 @@ def start_early() -> None:
         _early.append(Supervision())
 
 
-def new_supervision(check: Check | None = None) -> Supervision:
+def new_supervision(check: Check | None = None, *, is_guarded: bool = True) -> Supervision:
     """Return a supervision that has served no match: the one that was started early if its processes are alive, else a new one."""
     while _early:
         supervision = _early.pop()
         if supervision.is_alive():
-            supervision.copies = Copies(supervision.clean, check)
+            supervision.copies, supervision.is_guarded = Copies(supervision.clean, check), is_guarded
             return supervision
         _discard(supervision)
-    return Supervision(check)
+    return Supervision(check, is_guarded=is_guarded)
 
 
 class SupervisionReserve:

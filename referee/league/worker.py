@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.api import runner
-from referee.errors import CopyUnwritten, MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError
+from referee.errors import CopyUnwritten, MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError, of_seat
 from referee.games.game import SettingsError
 from referee.isolation.supervision import SupervisionReserve
 from referee.league.teams import check_copy
@@ -147,15 +147,12 @@ class Worker:
         key = (team, seat, repr(settings) if ":" in self._teams[team].players[seat] else "")
         found = self._specs.get(key)
         if found is None:
-            try:
-                home = self._teams[team].home
+            home = self._teams[team].home
+            with of_seat(seat):
                 with _inside(home):
                     found = resolve(from_home(self._teams[team].players[seat], home), seat, self._terms.game, settings)
                 if found.is_human:
                     raise PlayerError(f"The team {team} is a person; in a league only programs play.")
-            except PlayerError as error:
-                error.seat = seat
-                raise
             found = self._specs[key] = published(found, home)
         return found
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.errors import CopyUnwritten, MatchVoid, PlayerError, StartError
+from referee.errors import CopyUnwritten, MatchVoid, PlayerError, StartError, of_seat
 from referee.isolation import build_cache, contents
 from referee.isolation.bubblewrap import HOME, SOURCE
 from referee.isolation.level import Isolation
@@ -101,12 +101,10 @@ def all_built(programs: Mapping[str, Program], isolation: Isolation | None = Non
     for seat, program in programs.items():
         if program.build:
             try:
-                found[seat] = _as_built(program, isolation or Isolation(), check)
+                with of_seat(seat):
+                    found[seat] = _as_built(program, isolation or Isolation(), check)
             except _Refused as refusal:
                 raise StartError(f"{who(seat, program.label)} can't be built: {refusal}", seat) from None
-            except PlayerError as error:
-                error.seat = seat
-                raise
         else:
             found[seat] = program
     return found

@@ -11,7 +11,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from referee.errors import MatchVoid, PlayerError, StartError
+from referee.errors import MatchVoid, StartError, of_seat
 from referee.isolation import sandbox as cells
 from referee.isolation import seccomp, supervisor
 from referee.isolation.level import Isolation
@@ -75,6 +75,17 @@ class BotProcess:
         self._own_before, self._hurried = 0.0, 0
         #: Return its processor time so far, by the cheapest available call; OSError after its end.
         self.read_clock: Callable[[], float] = sandbox.quick_seconds
+
+    def be_held(self) -> None:
+        """A freezer holds it: watch it, if its processor time is exact."""
+        self.is_watched = self.sandbox.is_exact
+
+    def add_aside(self, seconds: float) -> bool:
+        """Add to its work out of turn; the first call only begins the sum. True if that is too much: then it is no longer watched."""
+        self.aside = 0.0 if math.isinf(self.aside) else max(0.0, self.aside + seconds)
+        if self.aside > UNBILLED:
+            self.is_watched = False
+        return self.aside > UNBILLED
 
     def ponders(self, questions: int) -> bool:
         """True if it has worked out of turn since the last call, ``questions`` questions ago.
@@ -225,8 +236,8 @@ class BotProcesses:
         try:
             is_guarded = all(levels.get(seat, isolation or Isolation()).guards_supervisor for seat in programs)
             reserved = self._reserve.take(is_guarded=is_guarded) if self._reserve is not None else None
-            self._supervision = reserved or new_supervision(self._reserve.check if self._reserve is not None else None)
-            self._supervision.is_guarded = is_guarded
+            check = self._reserve.check if self._reserve is not None else None
+            self._supervision = reserved or new_supervision(check, is_guarded=is_guarded)
             self.status_fd = self._supervision.reports
             supervisor.become_subreaper()
             if reserved is not None:
@@ -238,13 +249,10 @@ class BotProcesses:
                 self.is_lost = True
                 raise MatchVoid(_NO_SUPERVISOR)
             for seat, program in programs.items():
-                try:
+                with of_seat(seat):
                     sandbox = levels.get(seat, isolation or Isolation()).sandbox(
                         program, cpu_seconds, announce=self._supervision.clean, copies=self._supervision.copies
                     )
-                except (PlayerError, StartError) as error:
-                    error.seat = seat
-                    raise
                 self._start(seat, program, logs[seat], sandbox, self._supervision, keeps_early=seat in keeping_early)
             for player in self._order:
                 player.process.sandbox.load_filter()
@@ -268,11 +276,10 @@ class BotProcesses:
         elif sandbox.is_sandbox:
             log.rename_files(lambda data: player.process.own_files().named_bytes(data))
         self._order.append(player)
-        held = (sandbox.held_fd,) if sandbox.held_fd >= 0 else ()
-        supervision.spawn(index, sandbox.start, theirs, held)
-        for fd in (*theirs, *sandbox.start.fds, *held):
+        supervision.spawn(index, sandbox.start, theirs, sandbox.held_fds)
+        for fd in theirs:
             os.close(fd)
-        sandbox.held_fd = -1
+        sandbox.hand_over()
         if any(sandbox.watch):
             supervision.watch(index, sandbox.watch)
 
@@ -359,7 +366,7 @@ class BotProcesses:
         elif what == b"status":
             process.status = process.sandbox.exit_status(int(number))
         elif what == b"exceeded":
-            process.sandbox.exceeded = (cells.MEMORY, cells.PROCESSES, cells.DISK)[int(number)]
+            process.sandbox.exceed((cells.MEMORY, cells.PROCESSES, cells.DISK)[int(number)])
         else:
             self._errors[int(index)] = _start_error(int(number))
 

@@ -35,7 +35,7 @@ class Stopping:
         self.held = [process for process in processes if process.sandbox.holds] if enabled else []
         self.ponderers = [process for process in self.held if not process.sandbox.is_exact]
         for process in self.held:
-            process.is_watched = process.sandbox.is_exact
+            process.be_held()
 
     def look_for_work(self) -> None:
         """Find bots that work out of turn, and stop them in every turn from now on."""
@@ -48,10 +48,8 @@ class Stopping:
         If the sum shows that it works out of turn, stop it in every turn of others from now on, and return the sum, which it owes. Else
         return 0. What it did before its first question doesn't count.
         """
-        process.aside = 0.0 if math.isinf(process.aside) else max(0.0, process.aside + seconds)
-        if process.aside <= UNBILLED:
+        if not process.add_aside(seconds):
             return 0.0
-        process.is_watched = False
         self.ponderers.append(process)
         return process.aside
 

@@ -48,7 +48,8 @@ _LATER = {"Retry-After": "5"}
 class Site:
     """The pages of one replay. ``tokens`` maps a token to its seat, or to None for a spectator.
 
-    ``uploads`` are those of a server of many replays; without it the site has its own.
+    ``uploads`` are those of a server of many replays; without it the site has its own. ``is_here`` and ``is_public`` are as for
+    ``commands_of``, ``is_framed`` for ``Guard``.
     """
 
     def __init__(
@@ -58,12 +59,13 @@ class Site:
         tokens: Mapping[str, Seat | None],
         logs: Mapping[Seat, Path],
         uploads: Uploads | None = None,
+        *,
+        is_here: bool = True,
+        is_public: bool = False,
+        is_framed: bool = False,
     ) -> None:
         self.kept = kept
-        #: As for ``commands_of``.
-        self.is_here, self.is_public = True, False
-        #: As for ``Guard``.
-        self.is_framed = False
+        self.is_here, self.is_public, self.is_framed = is_here, is_public, is_framed
         #: The seconds after which a visitor is told to ask again.
         self.patience = ANSWER_SECONDS
         self.config = config

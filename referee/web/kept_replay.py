@@ -34,11 +34,13 @@ class ReplaySession:
         name: str | None = None,
         turn: asyncio.Lock | None = None,
         below: Path | None = None,
+        *,
+        is_copy: bool = False,
     ) -> None:
         self.path = path
         self.below = below
         #: The file as its user knows it, for command lines; None if the user has no such file.
-        self.source: Path | None = path
+        self.source = None if is_copy else path
         #: Its name in messages.
         self.name = Path(name or path.name)
         self.recorded = recorded or ReplayIndex()
@@ -180,20 +182,22 @@ class Tail:
 
 
 class Running(ReplaySession):
-    """The replay of a running match. It is played again as it grows; its result is known after the end."""
+    """The replay of a running match. It is played again as it grows; its result is known after the end.
 
-    def __init__(self, path: Path, recorded: ReplayIndex) -> None:
+    ``on_judged`` is called when there are new verdicts.
+    """
+
+    def __init__(self, path: Path, recorded: ReplayIndex, on_judged: Callable[[], None]) -> None:
         super().__init__(path, recorded)
         self.played = asyncio.Event()
-        #: Called when there are new verdicts.
-        self.on_judged: Callable[[], None] = lambda: None
+        self._on_judged = on_judged
 
     def begin(self) -> None:
         """Do nothing: playing the replay again began with the match."""
 
     def _tell(self) -> None:
         super()._tell()
-        self.on_judged()
+        self._on_judged()
 
     async def verdict(self) -> dict[str, Any]:
         """Return whether the replay is complete and correct; waits for the end of the match."""

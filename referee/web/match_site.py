@@ -78,20 +78,17 @@ class MatchSite(Site):
         rematch: Rematch | None = None,
         on_rematch: Callable[[str], None] = lambda _: None,
         join: str | None = None,
+        is_here: bool = True,
     ) -> None:
-        recorded = ReplayIndex()
-        running = Running(path, recorded)
-        super().__init__(running, config, tokens, logs)
-        self.is_public = True
-        self.recorded = recorded
         self._changed = asyncio.Event()
-        recorded.on_begin = lambda: self._call(self._changed.set)
-        running.on_judged = self._changed.set
+        self.recorded = ReplayIndex(on_begin=lambda: self._call(self._changed.set))
+        running = Running(path, self.recorded, self._changed.set)
+        super().__init__(running, config, tokens, logs, is_here=is_here, is_public=True)
         self._played = running.played
         head = config.get("settings")
         game = games.get(head["game"]) if head else None
         play = (None if game is None else game.human_play) or HumanPlay(is_paced=game is None)
-        self._rules = BoardRules(recorded)
+        self._rules = BoardRules(self.recorded)
         self.session = HumanSession(
             pipes,
             pace,
@@ -201,7 +198,7 @@ class MatchSite(Site):
         except Exception as error:  # noqa: BLE001 - whatever goes wrong here, everybody gets to see the match to its end
             traceback.print_exc()
             text = f"The referee failed while it played along ({type(error).__name__}): an error of its own, please report it."
-            self.recorded.verdict = {"status": "unknown", "kind": "failed", "text": text, "steps": self.recorded.steps}
+            self.recorded.give_up(text)
         for _ in source:
             pass
         for stream in self._streams.values():

@@ -83,7 +83,12 @@ class ReplayIndex:
     first is None.
     """
 
-    def __init__(self, measuring_seconds: float | None = MEASURING_SECONDS, judging_seconds: float = JUDGING_SECONDS) -> None:
+    def __init__(
+        self,
+        measuring_seconds: float | None = MEASURING_SECONDS,
+        judging_seconds: float = JUDGING_SECONDS,
+        on_begin: Callable[[], None] = lambda: None,
+    ) -> None:
         self.left_out: list[str] = []
         self._measuring = _Effort(measuring_seconds or 0.0)
         self._is_measured = measuring_seconds is not None
@@ -99,7 +104,7 @@ class ReplayIndex:
         self.is_judged = False
         self._checkpoints = CheckpointQueue()
         #: Called when the first position is known, before any step.
-        self.on_begin: Callable[[], None] | None = None
+        self._on_begin = on_begin
         self.verdict: dict[str, Json] | None = None
         self.game: Game[Any, Any] | None = None
         self._analysis: Analysis[Any] | None = None
@@ -112,6 +117,10 @@ class ReplayIndex:
         self._same_moves: dict[bytes, dict[str, Json]] = {}
         self._billed: dict[Seat, _Billed] = {}
         self._told: dict[int, list[dict[str, Json]]] = {}
+
+    def give_up(self, text: str) -> None:
+        """Note that the referee itself failed while it played the replay again; ``text`` says how."""
+        self.verdict = {"status": "unknown", "kind": "failed", "text": text, "steps": self.steps}
 
     def play(self, path: Path, lines: Iterator[bytes]) -> dict[str, Json]:
         """Play a replay to its end; return whether it is complete and correct."""
@@ -200,8 +209,7 @@ class ReplayIndex:
         self._analysis = game.analysis
         self._measure(0, None, self.latest)
         self._checkpoints.add(0)
-        if self.on_begin is not None:
-            self.on_begin()
+        self._on_begin()
 
     def _take(self, step: Step) -> None:
         assert self.game is not None

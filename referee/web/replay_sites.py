@@ -34,17 +34,18 @@ _MOST_SITES = 8
 
 
 class ReplaySites:
-    """The sites of many replays, by keys. One replay is worked on at a time."""
+    """The sites of many replays, by keys. One replay is worked on at a time.
 
-    def __init__(self, token: str) -> None:
+    ``is_public``: strangers see the pages, which then name nothing outside the current folder. ``is_framed``: another page
+    of the server may hold these pages in a frame.
+    """
+
+    def __init__(self, token: str, *, is_public: bool = False, is_framed: bool = False) -> None:
         self._token = token
         self._names: tuple[str, ...] = ()
         self._takes_addresses = False
         self._sites: dict[str, tuple[Site, ASGIApp]] = {}
-        #: True if strangers see the pages, which then name nothing outside the current folder.
-        self.is_public = False
-        #: True if another page of the server may hold these pages in a frame.
-        self.is_framed = False
+        self._is_public, self._is_framed = is_public, is_framed
         self._turn = asyncio.Lock()
         self._uploads = Uploads(self._turn)
 
@@ -110,8 +111,8 @@ class ReplaySites:
         if found is None:
             given = {"mode": "watch", "name": path.name, "server": True, **(config or {})}
             logs = {seat: log_path(path, seat) for seat in seats}
-            site = Site(ReplaySession(path, turn=self._turn, below=below), given, {self._token: None}, logs, self._uploads)
-            site.is_public, site.is_framed = self.is_public, self.is_framed
+            session = ReplaySession(path, turn=self._turn, below=below)
+            site = Site(session, given, {self._token: None}, logs, self._uploads, is_public=self._is_public, is_framed=self._is_framed)
             found = site, site.app(self._names, takes_addresses=self._takes_addresses)
         # The last one that was asked for is the last one that goes.
         self._sites[key] = found

@@ -145,9 +145,7 @@ def serve_replay(
     """
 
     async def start() -> tuple[ASGIApp, Callable[[], None]]:
-        kept = ReplaySession(path, turn=asyncio.Lock())
-        if is_copy:
-            kept.source = None
+        kept = ReplaySession(path, turn=asyncio.Lock(), is_copy=is_copy)
         site = Site(kept, {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
         return site.app(names[0], takes_addresses=names[1]), site.close
 
@@ -191,6 +189,7 @@ def _serve_match(given: dict[str, Any]) -> None:
     offers = given["rematch"]
 
     async def run() -> None:
+        is_here = _enter(given["folder"])
         site = MatchSite(
             Path(given["replay"]),
             {
@@ -210,8 +209,8 @@ def _serve_match(given: dict[str, Any]) -> None:
             rematch=None if offers is None else Rematch(given["pipes"], offers["offers"], offers["why_not"]),
             on_rematch=lambda kind: _announce(given["proposals"], kind.encode()),
             join=given["join"],
+            is_here=is_here,
         )
-        site.is_here = _enter(given["folder"])
         app = site.app(given["names"], takes_addresses=given["takes_addresses"])
         server = PageServer(Config(app, site.seat_at), lambda: _announce(given["announce"]))
         news = _MatchNews(given["news"], site, server)

@@ -88,8 +88,7 @@ class Uploads:
     async def take(self, request: Request) -> str:
         """Receive a replay and return its number. HTTPException if it is too large or comes too slowly."""
         handle, name = tempfile.mkstemp(suffix=".gz")
-        kept = ReplaySession(Path(name), name="The file", turn=self._turn)
-        kept.source = None
+        kept = ReplaySession(Path(name), name="The file", turn=self._turn, is_copy=True)
         upload = _Upload()
         self._make_room_for(upload)
         try:

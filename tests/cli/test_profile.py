@@ -210,8 +210,8 @@ def test_without_py_spy_there_are_percentiles_and_no_flame_graph(monkeypatch: py
     from referee.errors import UsageError
 
     monkeypatch.setattr(sampling, "py_spy", lambda: None)
-    samples = Samples()
-    assert _usable_spy(samples, None) is None
-    assert "-m pip install py-spy" in (samples.problem or "")
+    spy, problem = _usable_spy(None)
+    assert spy is None
+    assert "-m pip install py-spy" in (problem or "")
     with pytest.raises(UsageError, match=r"--flame needs py-spy; install what is missing: .* -m pip install py-spy"):
-        _usable_spy(samples, Path("flame.svg"))
+        _usable_spy(Path("flame.svg"))

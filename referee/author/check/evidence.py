@@ -120,10 +120,9 @@ class Evidence:
     def session(self, settings: Any = None) -> CheckSession:
         """Start the bot in a process of its own. Spent if it has been late for too long."""
         self.patience.check()
-        session = CheckSession(self.subject, settings, self.patience)
         # Until the first process is recorded nothing is known.
-        session.is_noisy = "transcript" in self.__dict__ and self.transcript.is_noisy
-        return session
+        is_noisy = "transcript" in self.__dict__ and self.transcript.is_noisy
+        return CheckSession(self.subject, settings, self.patience, is_noisy=is_noisy)
 
     def greeted(self, session: CheckSession, line: bytes | None = None) -> Given:
         """Send ``start`` and return what came, with the time noted."""

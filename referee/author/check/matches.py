@@ -70,11 +70,12 @@ class _PlayedEnough(Exception):
 
 
 class _MatchListener(Listener):
-    def __init__(self, seat: str, refusals: frozenset[str], limit: float | None) -> None:
+    """``waited`` returns the seconds for which the bot and the referee have waited for a processor so far."""
+
+    def __init__(self, seat: str, refusals: frozenset[str], limit: float | None, waited: Callable[[], float]) -> None:
         self.seat = seat
         self.limit = limit
-        #: Returns the seconds for which the bot and the referee have waited for a processor so far.
-        self.waited: Callable[[], float] = float
+        self.waited = waited
         self.waited_before = 0.0
         self.late: Late | None = None
         self.refusals = refusals
@@ -123,16 +124,16 @@ def play(evidence: Evidence) -> Played:
             entrants[seat] = _opponent(evidence, seat)
             others.append(entrants[seat].label)
     samples = evidence.positions.samples
-    watch = _MatchListener(subject.seat, samples.refusals if samples is not None else frozenset(), subject.time.move)
+    refusals = samples.refusals if samples is not None else frozenset()
+    watch = _MatchListener(subject.seat, refusals, subject.time.move, lambda: _waited(running, subject.seat))
     options = Options(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time, isolation=subject.isolation)
-    match = Match(subject.game, subject.settings, entrants, options, seed=1, listeners=[watch], reserve=subject.reserve)
+    running = Match(subject.game, subject.settings, entrants, options, seed=1, listeners=[watch], reserve=subject.reserve)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
-    for seat in match.clocks:
-        match.clocks[seat] = Waiting(subject.time, longest_wait(subject.time))
-    watch.waited = lambda: _waited(match, subject.seat)
+    for seat in running.clocks:
+        running.clocks[seat] = Waiting(subject.time, longest_wait(subject.time))
     is_over, text, void = False, "", ""
     try:
-        text, is_over = match.run().outcome.text, True
+        text, is_over = running.run().outcome.text, True
     except _PlayedEnough:
         pass
     except (MatchVoid, UsageError) as error:

@@ -62,7 +62,7 @@ def in_pieces(session: CheckSession, turn: int, state: Any) -> Given:
         if early:
             return _early(session, question[:end], early)
     given = session.ask(turn, state, question[len(question) // 2 :])
-    session.sent = question
+    session.blame(question)
     return given
 
 
@@ -70,7 +70,7 @@ def _early(session: CheckSession, sent: bytes, early: bytes) -> Given:
     from referee.author.check.session import Given
     from referee.players.faults import MALFORMED, Fault
 
-    session.sent = sent
+    session.blame(sent)
     text = f"It answered before its question had ended: {quoted(early)}."
     return Given(early, reason="early", fault=Fault(MALFORMED, text))
 
@@ -97,13 +97,13 @@ def unknown_message(session: CheckSession, turn: int, state: Any) -> Given:
         return _early(session, _line(_UNKNOWN_MESSAGE), said)
     given = session.ask(turn, state)
     if given.has_ended:
-        session.sent = _line(_UNKNOWN_MESSAGE)
+        session.blame(_line(_UNKNOWN_MESSAGE))
     return given
 
 
 def turn_jump(session: CheckSession, _: int, state: Any) -> Given:
     """Ask with a turn that doesn't follow the one before, because a seat isn't asked in every step."""
-    turn = _JUMPS[session.clock.asked]
+    turn = _JUMPS[session.asked]
     return session.ask(turn, state, session.question(turn, state))
 
 

@@ -114,9 +114,12 @@ def own_time(seconds: float, cpu: float, waited: float) -> float:
 
 
 class CheckSession:
-    """One process of the bot. ``close`` ends it, with everything that it has started."""
+    """One process of the bot. ``close`` ends it, with everything that it has started.
 
-    def __init__(self, subject: Subject, settings: Any = None, patience: Patience | None = None) -> None:
+    ``is_noisy``: what it writes unasked is dropped before each question, because another check reports it.
+    """
+
+    def __init__(self, subject: Subject, settings: Any = None, patience: Patience | None = None, *, is_noisy: bool = False) -> None:
         self.subject = subject
         self.patience = Patience(subject.time) if patience is None else patience
         #: How many answers of this process were late, and the memory of all its processes so far at the peaks, in bytes.
@@ -133,8 +136,9 @@ class CheckSession:
         manner = Manner(on_tick=self._look)
         self.conversation = Conversation({self.seat: entrant}, subject.isolation, {self.seat: self.log}, manner, reserve=subject.reserve)
         self.bots = self.conversation.bots
-        self.clock = Clock(subject.time.replace(bank=None))
         self.control = subject.time
+        #: How many questions it was asked.
+        self.asked = 0
         self.begun = perf_counter()
         try:
             self.conversation.start()
@@ -147,8 +151,7 @@ class CheckSession:
         #: The line sent last, for reports.
         self.sent = b""
         self.startup_seconds = 0.0
-        #: True if what it writes unasked is dropped before each question: another check reports it.
-        self.is_noisy = False
+        self._is_noisy = is_noisy
 
     def __enter__(self) -> Self:
         return self
@@ -210,12 +213,11 @@ class CheckSession:
             raise Spent
         self.sent = self.question(turn, state) if line is None else line
         self.settle()
-        self.clock.limit = longest_wait(self.control)
         self._whereabouts, self._asked_at = None, perf_counter()
         before, cpu = waited(self.process.sandbox.first_pid()), self.cpu_seconds()
-        reply = self.io.ask(self.seat, self.sent, self.clock.limit)
+        reply = self.io.ask(self.seat, self.sent, longest_wait(self.control))
         self._asked_at = float("inf")
-        self.clock.asked += 1
+        self.asked += 1
         return self._noted(self.judge(self._timed(reply, before, cpu), reply, turn, state))
 
     def _look(self) -> None:
@@ -248,10 +250,8 @@ class CheckSession:
     def judge(self, given: Given, reply: Reply, turn: int, state: Any) -> Given:
         """Return what came for a question, judged."""
         if reply.failure is not None:
-            clock, is_at_work = (
-                Waiting(self.clock.control, self.clock.limit, self.clock.asked - 1),
-                given.cpu > _AT_WORK * given.own_seconds,
-            )
+            clock = Waiting(self.control.replace(bank=None), longest_wait(self.control), self.asked - 1)
+            is_at_work = given.cpu > _AT_WORK * given.own_seconds
             fault = sentences.unanswered(self.player, reply.failure, clock, was_at_work=is_at_work)
             return self._located(given._replace(line=reply.failure.line, reason=reply.failure.reason, fault=fault))
         assert reply.line is not None
@@ -335,7 +335,7 @@ class CheckSession:
 
     def settle(self) -> None:
         """Drop what a noisy bot has written unasked."""
-        if self.is_noisy:
+        if self._is_noisy:
             self.listen(_NOISE)
 
     def write(self, data: bytes) -> None:
@@ -343,6 +343,10 @@ class CheckSession:
         self.settle()
         self.sent = data
         self.io.tell(self.seat, data)
+
+    def blame(self, sent: bytes) -> None:
+        """Let reports show this message, in place of the line that was sent last."""
+        self.sent = sent
 
     def wait_until_read(self, patience: float) -> None:
         """Wait until it has read all that was sent, at most for a time; not at all where the system can't tell."""
