@@ -15,6 +15,7 @@ import contextlib
 import gc
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -22,14 +23,21 @@ import struct
 import subprocess
 import sys
 import threading
+import traceback
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+from referee.support.processes import start_module
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+#: Names the test whose referee is to be killed, in the environment of what it starts.
+MARK = "REFEREE_TEST_OF"
 
 _NUMBER = struct.Struct("=i")
 _MOST_BYTES = 1 << 17
@@ -58,6 +66,7 @@ _IMPORTED = (
     "referee.grading.submissions",
     "referee.isolation.choose",
     "referee.league.comparison",
+    "referee.league.local",
     "referee.league.many",
     "referee.league.ratings",
     "referee.league.report",
@@ -100,6 +109,12 @@ class Running:
             self.returncode = _NUMBER.unpack(os.read(self._report, _NUMBER.size))[0]
             os.close(self._report)
         return self.returncode
+
+    def until(self, holds: Callable[[], object]) -> None:
+        """Wait until something holds, and ask for it fifty times a second only, as asking keeps a core from the command; it must not end."""
+        while not holds():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                raise AssertionError(f"It has ended with status {self.wait(0.02)}: {self.communicate(60)}")
 
     def communicate(self, timeout: float) -> tuple[str, str]:
         """What it still writes to stdout and stderr until both are closed; the exit status is known then."""
@@ -248,6 +263,71 @@ def _become(request: _Request) -> None:
     sys.path[0] = request.cwd
 
 
+class _Worker:
+    """A worker that this command forked, with those members of ``subprocess.Popen`` that a pool uses."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._status: int | None = None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit status, once there is one."""
+        if self._status is None:
+            fd = os.pidfd_open(self.pid)
+            try:
+                if not select.select([fd], [], [], timeout)[0]:
+                    raise subprocess.TimeoutExpired("worker", timeout or 0.0)
+            finally:
+                os.close(fd)
+            self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self._status
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it still runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        if self._status is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+
+def _start_worker(module: str, *arguments: str, pass_fds: tuple[int, ...] = (), **options: Any) -> _Worker | subprocess.Popen[bytes]:
+    """Do what ``start_module`` does for a worker, but fork this process, which has imported everything."""
+    if os.environ.get(MARK) or threading.active_count() > 1 or not hasattr(os, "pidfd_open"):
+        return start_module(module, *arguments, pass_fds=pass_fds, **options)
+    pid = os.fork()
+    if pid:
+        return _Worker(pid)
+    status = 1
+    try:
+        paths = [*map(os.path.abspath, filter(None, sys.path))]
+        os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+        sys.path[:] = ["/", *paths]
+        os.setsid()
+        os.chdir("/")
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+            with contextlib.suppress(OSError):
+                # Python itself ignores these two.
+                signal.signal(number, signal.SIG_IGN if number in {signal.SIGPIPE, signal.SIGXFSZ} else signal.SIG_DFL)
+        os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+        for low, high in pairwise((2, *sorted(pass_fds), 1 << 16)):
+            os.closerange(low + 1, high)
+        signal.set_wakeup_fd(-1)
+        sys.argv = [module, *arguments]
+        gc.enable()
+        del sys.modules[module]
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        status = 0
+    finally:
+        if status:
+            traceback.print_exc()
+        # What the command has begun is its own: it is neither flushed nor cleaned up here.
+        os._exit(status)
+
+
 def import_all() -> None:
     """Import what commands need, also what typer, pydantic and the table of games import at the first use."""
     # A process that forks has no other threads.
@@ -286,6 +366,7 @@ if __name__ == "__main__":
     # As the command line itself does: what is loaded at the start stays.
     gc.disable()
     import_all()
+    vars(import_module("referee.league.local"))["start_module"] = _start_worker
     gc.freeze()
     _become(_requests(socket.socket(fileno=int(sys.argv[1]))))
     from referee.__main__ import main

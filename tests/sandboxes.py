@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
 import pytest
+from commands import MARK
 
 import referee
 from referee import games
@@ -207,10 +208,6 @@ def descriptors() -> dict[int, str]:
         with contextlib.suppress(FileNotFoundError):
             found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
     return found
-
-
-#: Names the test whose referee is to be killed, in the environment of what it starts.
-MARK = "REFEREE_TEST_OF"
 
 
 def is_marked(process: psutil.Process) -> bool:

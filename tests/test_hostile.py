@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
+from commands import MARK
 from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
-from sandboxes import MARK, is_marked
+from sandboxes import is_marked
 
 from referee.isolation.level import Isolation
 from referee.isolation.limits import Limits

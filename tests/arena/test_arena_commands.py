@@ -9,6 +9,7 @@ import re
 import signal
 import sqlite3
 import subprocess
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -96,6 +97,10 @@ def done_matches(folder: Path) -> int:
         arena.close()
 
 
+def has_done(folder: Path, count: int) -> bool:
+    return done_matches(folder) >= count
+
+
 @pytest.mark.slow
 def test_an_arena_that_is_killed_loses_nothing_and_plays_no_match_twice(
     commands: Commands, referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -103,8 +108,7 @@ def test_an_arena_that_is_killed_loses_nothing_and_plays_no_match_twice(
     folder = two_versions(tmp_path, monkeypatch)
     for matches in (1, 4, 9, 15):
         running = commands.start("arena", "run", "arena", "--slots", "2", "-q", cwd=tmp_path)
-        while done_matches(folder) < matches:
-            assert running.poll() is None, running.communicate(timeout=60)
+        running.until(partial(has_done, folder, matches))
         running.send_signal(signal.SIGKILL)
         running.communicate(timeout=60)
     before = {path.name: path.stat().st_mtime_ns for path in folder.glob("replays/*/*.gz")}
@@ -173,12 +177,10 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
 def test_a_version_that_is_added_while_others_play_plays_too(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = two_versions(tmp_path, monkeypatch)
     running = commands.start("arena", "run", "arena", "--slots", "2", "-q", cwd=tmp_path)
-    while done_matches(folder) < 1:
-        assert running.poll() is None, running.communicate(timeout=60)
+    running.until(lambda: done_matches(folder))
     arena = open_arena(folder)
     add(arena, "late", "late")
-    while not any("late v1" in one.task.seats.values() for one in arena.store.matches(done=True)):
-        assert running.poll() is None, running.communicate(timeout=60)
+    running.until(lambda: any("late v1" in one.task.seats.values() for one in arena.store.matches(done=True)))
     arena.close()
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=120)
@@ -189,8 +191,7 @@ def test_a_version_that_is_added_while_others_play_plays_too(commands: Commands,
 def test_ctrl_c_says_how_to_go_on(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = two_versions(tmp_path, monkeypatch)
     running = commands.start("arena", "run", "arena", "--slots", "1", "-q", cwd=tmp_path)
-    while done_matches(folder) < 1:
-        assert running.poll() is None, running.communicate(timeout=60)
+    running.until(lambda: done_matches(folder))
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=120)
     assert running.returncode == 130, told

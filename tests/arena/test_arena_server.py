@@ -88,19 +88,18 @@ def test_a_bot_is_handed_in_checked_and_refused(commands: Commands, referee: Cli
 
 def test_matches_are_played_meanwhile_and_a_killed_server_leaves_nothing_running(commands: Commands, folder: Path) -> None:
     with served(commands, folder) as (_, server), SeasonStore.open(folder / "arena") as store:
-        while not store.counts().done:
-            assert server.poll() is None
+        server.until(lambda: store.counts().done)
         server.send_signal(signal.SIGKILL)
         server.wait(60)
         # The process that plays ends with it, and gives back its claim.
         while store.is_claimed():
-            pass
+            select.select([], [], [], 0.02)
         number = store.put_submission("Ada", "", "missing").number
         store.set_submission(number, CHECKING, {})
-    with served(commands, folder), SeasonStore.open(folder / "arena") as store:
+    with served(commands, folder) as (_, server), SeasonStore.open(folder / "arena") as store:
         # What was being checked is taken up again.
-        while (found := store.submission(number)) is None or found.status == CHECKING:
-            pass
+        server.until(lambda: (found := store.submission(number)) is not None and found.status != CHECKING)
+        assert (found := store.submission(number)) is not None
         assert found.status == "refused"
     with contextlib.closing(open_arena(folder / "arena")) as arena:
         numbers = [(one.task.duel, one.task.game_number) for one in arena.store.matches(done=True)]

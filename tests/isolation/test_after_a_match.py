@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-from sandboxes import INTRUDERS, MARK, Planted, census, folder_of, intrude, is_marked
+from commands import MARK
+from sandboxes import INTRUDERS, Planted, census, folder_of, intrude, is_marked
 
 from referee.errors import MatchVoid
 from referee.isolation import bubblewrap, cgroups, submission

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from commands import MARK
 from quick_workers import kill_at_random, opened, task, workers
-from sandboxes import MARK, command_of, missing, need
+from sandboxes import command_of, missing, need
 
 from referee.league.worker import Played
 
