@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Match, Route
 
 from referee.arena import api_models as models
 from referee.arena.arena import moment
-from referee.arena.players_version import players_version
+from referee.arena.players_version import PlayersVersions
 from referee.arena.readings import Readings
 from referee.arena.receipt import Receipt, bounded
 from referee.arena.season_store import QUEUED, Holder, Submission
@@ -121,8 +121,9 @@ def staff(holder: Known) -> None:
 class Api:
     """Answers the requests of the API, and those of the pages for the same things."""
 
-    def __init__(self, readings: Readings, receipt: Receipt) -> None:
+    def __init__(self, readings: Readings, receipt: Receipt, versions: PlayersVersions) -> None:
         self._readings = readings
+        self._versions = versions
         self._arena = readings.arena
         self._store = readings.store
         self._receipt = receipt
@@ -255,7 +256,7 @@ class Api:
         found, replay = self.found_match(match)
         self.check_replay(found, holder)
         try:
-            data = players_version(self._arena.folder / replay, self._arena.replays)
+            data = self._versions.get(found.id, self._arena.folder / replay, self._arena.replays).read_bytes()
         except (OSError, EOFError, ValueError):
             raise HTTPException(404, "The replay of this match can't be read.") from None
         name = f'attachment; filename="{found.id}.replay.jsonl.gz"'

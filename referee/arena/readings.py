@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from referee.arena.api_models import MatchAnswer, MatchesAnswer, StandingsAnswer, TeamAnswer
@@ -82,7 +82,8 @@ class Readings:
     def lasting(self, name: str, read: Callable[[], _T]) -> _T:
         """Return what ``read`` has returned since there were new results, versions or ratings."""
         with self._lock:
-            mark = self._views.mark()
+            # Ages are told to the minute.
+            mark = (*self._views.mark(), time() // 60)
             if mark != self._mark:
                 self._lasting.clear()
                 self._mark = mark

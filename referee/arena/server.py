@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from referee.arena.api import Api, wrong
+from referee.arena.players_version import PlayersVersions
 from referee.arena.readings import Readings
 from referee.arena.receipt import Receipt
 from referee.arena.site import ArenaPages
@@ -37,8 +38,9 @@ class ArenaServer:
 
     def __init__(self, arena: OpenArena, store: SeasonStore, *, stale_seconds: float = STALE_SECONDS) -> None:
         readings, receipt = Readings(arena, store, stale_seconds), Receipt(arena.folder, store, arena.config)
-        self._api = Api(readings, receipt)
-        self._pages = ArenaPages(self._api, readings, receipt)
+        self._versions = PlayersVersions()
+        self._api = Api(readings, receipt, self._versions)
+        self._pages = ArenaPages(self._api, readings, receipt, self._versions)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the application; ``names`` and ``takes_addresses`` are as for ``Guard``."""
@@ -62,6 +64,7 @@ class ArenaServer:
     def close(self) -> None:
         """End all work on replays."""
         self._pages.close()
+        self._versions.close()
 
     async def _refused(self, request: Request, error: HTTPException) -> Response:
         if request.url.path.startswith("/api/"):

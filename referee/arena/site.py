@@ -15,7 +15,6 @@ from referee.arena.api import ACTIONS, COOKIE, wrong
 from referee.arena.api_models import MatchesQuery, VersionAsked
 from referee.arena.live import LiveMatches
 from referee.arena.pictures import BOARD_SECONDS, ArenaPictures
-from referee.arena.players_version import PlayersVersions
 from referee.arena.receipt import bounded
 from referee.errors import UsageError
 from referee.pages import render
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from referee.arena.api import Api
     from referee.arena.api_models import MatchAnswer, RatingPointAnswer, StandingsEntry
+    from referee.arena.players_version import PlayersVersions
     from referee.arena.readings import Readings
     from referee.arena.receipt import Receipt
     from referee.arena.season_store import Holder
@@ -50,7 +50,7 @@ _WATCHED = "watch"
 class ArenaPages:
     """The pages of an arena, beside its API. ``close`` it after use."""
 
-    def __init__(self, api: Api, readings: Readings, receipt: Receipt) -> None:
+    def __init__(self, api: Api, readings: Readings, receipt: Receipt, versions: PlayersVersions) -> None:
         self._api = api
         self._readings = readings
         self._store = readings.store
@@ -58,14 +58,13 @@ class ArenaPages:
         self._receipt = receipt
         self._live = LiveMatches(api, readings)
         self._pictures = ArenaPictures(readings)
-        self._versions = PlayersVersions()
+        self._versions = versions
         self._token = new_token()
         self._sites = ReplaySites(self._token, is_public=True, is_framed=True)
 
     def close(self) -> None:
         """End all work on replays."""
         self._sites.close()
-        self._versions.close()
 
     def routes(self) -> list[Route]:
         """Return the routes of all pages."""
@@ -164,7 +163,7 @@ class ArenaPages:
             request,
             holder,
             summary=" · ".join(f"{one.rank}. {one.team} {render.rating(one.rating)}" for one in entries[:_TOP]),
-            rows=self._readings.shared("rows", lambda: _rows(entries, trends)),
+            rows=self._readings.lasting("rows", lambda: _rows(entries, trends)),
             uncounted=self._readings.uncounted(),
             matches=self._readings.matches(MatchesQuery(limit=_MATCHES)).matches,
         )
@@ -345,7 +344,8 @@ def _rows(entries: Sequence[StandingsEntry], trends: Mapping[str, float]) -> lis
     """Return the lines of the leaderboard with their cells, which are the same for all visitors."""
     least = min((one.low for one in entries), default=0.0)
     wide = max((one.high for one in entries), default=1.0) - least or 1.0
-    return [(one, render.part("arena_board_row", one=one, least=least, wide=wide, trends=trends)) for one in entries]
+    cells = render.macro("arena_board_row", "cells")
+    return [(one, cells(one, least, wide, trends)) for one in entries]
 
 
 def _is_secure(request: Request) -> bool:

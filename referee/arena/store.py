@@ -291,9 +291,11 @@ class ArenaStore(Store):
 
     def last_ratings(self, after: int = -1) -> dict[str, RatingPoint]:
         """The last rating of each version that has one of more than ``after`` duels."""
-        last = select(_ratings.c.name, func.max(_ratings.c.duels).label("duels")).where(_ratings.c.duels > after).group_by(_ratings.c.name)
-        found = last.subquery()
-        query = select(_ratings).join(found, (_ratings.c.name == found.c.name) & (_ratings.c.duels == found.c.duels))
+        # All of them are many: they are grouped. The new ones are few and found by an index, which SQLite doesn't take to group.
+        last = select(_ratings.c.name, func.max(_ratings.c.duels).label("duels")).group_by(_ratings.c.name).subquery()
+        query = select(_ratings).join(last, (_ratings.c.name == last.c.name) & (_ratings.c.duels == last.c.duels))
+        if after >= 0:
+            query = select(_ratings).where(_ratings.c.duels > after).order_by(_ratings.c.duels)
         with self._read() as connection:
             return {row.name: RatingPoint(*row) for row in connection.execute(query)}
 

@@ -7,7 +7,7 @@ that plays records after each batch of duels.
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,7 @@ from referee.league.elo import POINTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.arena.store import ArenaStore, RatingPoint, Version
+    from referee.arena.store import ArenaStore, OpenDuel, RatingPoint, Version
     from referee.league.store import StoredMatch
 
 #: The reach of the interval of a version that has no recorded rating yet, in Elo: that of a version which has played nothing.
@@ -31,6 +31,8 @@ _TOLD_SECONDS = 15.0
 _DAY, _RECENT = 86_400.0, 200
 #: The matches of a page: by default, and at most.
 PAGE, MOST = 50, 200
+#: The duels whose matches are kept in memory.
+_KEPT_DUELS = 4096
 
 
 class MatchPage(NamedTuple):
@@ -58,6 +60,11 @@ class ArenaViews:
         self._mark: tuple[float, ...] | None = None
         #: The matches that are done of so many duels, whose results are certain.
         self._done, self._counted = 0, 0
+        #: The duels without a certain result, as of the last refresh; None: not read since.
+        self._unsettled: list[OpenDuel] | None = None
+        #: The matches of duels whose results are certain, and the ratings of versions over time: neither changes again.
+        self._matches: OrderedDict[int, list[dict[str, Any]]] = OrderedDict()
+        self._points: dict[str, list[dict[str, Any]]] = {}
 
     def renew(self) -> None:
         """Take what is new with the next call."""
@@ -73,6 +80,7 @@ class ArenaViews:
         if monotonic() < self._due:
             return
         self._due = monotonic() + self._stale_seconds
+        self._unsettled = None
         self._state.catch_up()
         mark = self._store.versions_mark()
         if mark != self._mark:
@@ -151,19 +159,18 @@ class ArenaViews:
         """The matches won and played of a team, by the opponent's team and the own seat, of its last 200 duels."""
         self._refresh()
         found: dict[str, dict[str, list[int]]] = {}
-        for stored, _ in self._store.matches_of(self._state.duels_of(self._positions(name, None), None, len(self._state), _RECENT)):
-            teams = {seat: self._side(version)["team"] for seat, version in stored.task.seats.items()}
+        for match in self._of(self._state.duels_of(self._positions(name, None), None, len(self._state), _RECENT)):
+            teams = {seat: side["team"] for seat, side in match["seats"].items()}
             for seat, other in ((seat, other) for seat, team in teams.items() if team == name for other in teams.values() if other != name):
-                if stored.record is not None:
-                    counts = found.setdefault(other, {}).setdefault(seat, [0, 0])
-                    counts[0] += stored.record.winner == seat
-                    counts[1] += 1
+                counts = found.setdefault(other, {}).setdefault(seat, [0, 0])
+                counts[0] += match["winner"] == seat
+                counts[1] += 1
         return found
 
     def recent(self) -> dict[str, Any]:
         """Of the last 200 duels: how many "matches" there are, "faults" by team and kind, and by host the matches with the time of the last one."""
         self._refresh()
-        end = len(self._state) + len(self._store.open_duels(len(self._state)))
+        end = len(self._state) + len(self._open())
         played = [(one, ended) for one, ended in self._store.matches_of(range(max(0, end - _RECENT), end)) if one.record is not None]
         faults: dict[str, Counter[str]] = {}
         hosts: dict[str, tuple[int, float]] = {}
@@ -186,8 +193,7 @@ class ArenaViews:
         """
         self._refresh()
         mine = sorted(named(self._versions, name), key=lambda version: version.number)
-        points = self._store.ratings([version.name for version in mine if version.name in self._elo])
-        numbers = {version.name: version.number for version in mine}
+        points = [point for version in mine if version.name in self._elo for point in self._rated(version)]
         against: dict[str, list[int]] = {}
         own = [self._state.positions[version.name] for version in mine if version.name in self._elo]
         for other, (lost, tied, won) in self._state.against(own).items():
@@ -198,7 +204,7 @@ class ArenaViews:
         return {
             "team": name,
             "versions": [self._version(version) for version in mine],
-            "ratings": [_point(numbers[point.name], point) for point in points],
+            "ratings": sorted(points, key=lambda point: (point["duels"], point["version"])),
             "against": [
                 {"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, (won, tied, lost) in ordered
             ],
@@ -244,22 +250,47 @@ class ArenaViews:
         settled = len(self._state)
         numbers = []
         if end is None or end > settled:
-            for duel in (one.duel for one in reversed(self._store.open_duels(settled))):
+            for duel in (one.duel for one in reversed(self._open())):
                 pair = [self._state.positions.get(name, -1) for name in duel.teams]
                 if (end is None or duel.number < end) and _is_wanted(pair, mine, others):
                     numbers.append(duel.number)
         numbers += self._state.duels_of(mine, others, settled if end is None else end, limit + 1)
         found: list[dict[str, Any]] = []
         for first in range(0, len(numbers), limit):
-            for stored, ended in self._store.matches_of(numbers[first : first + limit]):
-                order = 2 * stored.task.duel + stored.task.game_number
-                if stored.record is not None and (before is None or order < before):
-                    found.append(self._match(stored, ended))
+            found += [one for one in self._of(numbers[first : first + limit]) if before is None or one["order"] < before]
             if len(found) > limit:
                 break
         page = found[:limit]
         last = page[-1]["order"] if len(found) > limit else None
         return MatchPage(page, last)
+
+    def _open(self) -> list[OpenDuel]:
+        if self._unsettled is None:
+            self._unsettled = self._store.open_duels(len(self._state))
+        return self._unsettled
+
+    def _of(self, duels: Sequence[int]) -> list[dict[str, Any]]:
+        """Return the matches of some duels that are done, in the order of the duels and the last one of each first."""
+        new: dict[int, list[dict[str, Any]]] = {number: [] for number in duels if number not in self._matches}
+        for stored, ended in self._store.matches_of(list(new)) if new else ():
+            if stored.record is not None:
+                new[stored.task.duel].append(self._match(stored, ended))
+        found: list[dict[str, Any]] = []
+        for number in duels:
+            mine = new[number] if number in new else self._matches.pop(number)
+            if number < len(self._state):
+                self._matches[number] = mine
+            found += mine
+        while len(self._matches) > _KEPT_DUELS:
+            self._matches.popitem(last=False)
+        return found
+
+    def _rated(self, version: Version) -> list[dict[str, Any]]:
+        """Return the ratings of a version over time."""
+        last, known = self._state.rated.get(version.name), self._points.get(version.name, [])
+        if last is not None and (not known or known[-1]["duels"] != last.duels):
+            known = self._points[version.name] = [_point(version.number, point) for point in self._store.ratings([version.name])]
+        return known
 
     def playing(self) -> dict[str, Any]:
         """What is played now: {"host", "slots", "matches"}; a match is {"id", "seats", "seconds"}. Empty if nobody plays."""

@@ -26,7 +26,7 @@ from referee.version import __version__
 from referee.web import page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _FOLDER = Path(__file__).parent
 STYLE = "pages/style.css"
@@ -56,6 +56,12 @@ def served(name: str, config: Mapping[str, Any], bulk: object = None, *, base: s
 def part(name: str, **values: Any) -> Markup:
     """Return a part of a page, which many pages may show, from its template."""
     return escape(_environment().get_template(f"{name}.html").make_module(values))
+
+
+def macro(name: str, of: str) -> Callable[..., Markup]:
+    """Return a macro of a template, for parts that are made many at a time."""
+    found: Callable[..., Markup] = getattr(_environment().get_template(f"{name}.html").module, of)
+    return found
 
 
 @cache
@@ -97,6 +103,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,
         finalize=lambda value: _UNSEEN.sub("\ufffd", value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
     made.globals |= {"address": address}
