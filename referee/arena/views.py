@@ -32,7 +32,7 @@ _DAY, _RECENT = 86_400.0, 200
 #: The matches of a page: by default, and at most.
 PAGE, MOST = 50, 200
 #: The duels whose matches are kept in memory.
-_KEPT_DUELS = 4096
+_KEPT_DUELS = 2048
 
 
 class MatchPage(NamedTuple):
@@ -62,8 +62,10 @@ class ArenaViews:
         self._done, self._counted = 0, 0
         #: The duels without a certain result, as of the last refresh; None: not read since.
         self._unsettled: list[OpenDuel] | None = None
-        #: The matches of duels whose results are certain, and the ratings of versions over time: neither changes again.
+        #: What doesn't change again: matches of duels whose results are certain, by duel; the same of a team, each as the opponent's team, the
+        #: own seat and whether it was won; the ratings of a version over time.
         self._matches: OrderedDict[int, list[dict[str, Any]]] = OrderedDict()
+        self._seats: dict[str, dict[int, list[tuple[str, str, bool]]]] = {}
         self._points: dict[str, list[dict[str, Any]]] = {}
 
     def renew(self) -> None:
@@ -158,13 +160,19 @@ class ArenaViews:
     def by_seat(self, name: str) -> dict[str, dict[str, list[int]]]:
         """The matches won and played of a team, by the opponent's team and the own seat, of its last 200 duels."""
         self._refresh()
-        found: dict[str, dict[str, list[int]]] = {}
-        for match in self._of(self._state.duels_of(self._positions(name, None), None, len(self._state), _RECENT)):
+        numbers = self._state.duels_of(self._positions(name, None), None, len(self._state), _RECENT)
+        before = self._seats.get(name, {})
+        known = {number: before.get(number, []) for number in numbers}
+        for match in self._of([number for number in numbers if number not in before]):
             teams = {seat: side["team"] for seat, side in match["seats"].items()}
-            for seat, other in ((seat, other) for seat, team in teams.items() if team == name for other in teams.values() if other != name):
-                counts = found.setdefault(other, {}).setdefault(seat, [0, 0])
-                counts[0] += match["winner"] == seat
-                counts[1] += 1
+            pairs = ((seat, other) for seat, team in teams.items() if team == name for other in teams.values() if other != name)
+            known[match["order"] // 2] += [(other, seat, match["winner"] == seat) for seat, other in pairs]
+        self._seats[name] = known
+        found: dict[str, dict[str, list[int]]] = {}
+        for other, seat, is_won in (one for some in known.values() for one in some):
+            counts = found.setdefault(other, {}).setdefault(seat, [0, 0])
+            counts[0] += is_won
+            counts[1] += 1
         return found
 
     def recent(self) -> dict[str, Any]:
@@ -287,9 +295,10 @@ class ArenaViews:
 
     def _rated(self, version: Version) -> list[dict[str, Any]]:
         """Return the ratings of a version over time."""
-        last, known = self._state.rated.get(version.name), self._points.get(version.name, [])
-        if last is not None and (not known or known[-1]["duels"] != last.duels):
-            known = self._points[version.name] = [_point(version.number, point) for point in self._store.ratings([version.name])]
+        last, known = self._state.rated.get(version.name), self._points.setdefault(version.name, [])
+        after = known[-1]["duels"] if known else -1
+        if last is not None and last.duels > after:
+            known += [_point(version.number, point) for point in self._store.ratings([version.name], after)]
         return known
 
     def playing(self) -> dict[str, Any]:
