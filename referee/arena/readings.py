@@ -6,7 +6,7 @@ import threading
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from referee.arena.api_models import MatchAnswer, MatchesAnswer, StandingsAnswer, TeamAnswer
+from referee.arena.api_models import MatchAnswer, MatchesAnswer, RatingPointAnswer, StandingsAnswer, TeamAnswer
 from referee.arena.store import ACCEPTED
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
@@ -34,9 +34,8 @@ class Readings:
         self._stale_seconds = stale_seconds
         #: The answers that are the same for everybody, each with the time until which it is good.
         self._kept: dict[str, tuple[float, Any]] = {}
-        #: Those that are good until there are new results, versions or ratings, and what ``ArenaViews.mark`` was when they were made.
-        self._lasting: dict[str, Any] = {}
-        self._mark: tuple[object, ...] = ()
+        #: Those that are good until something changes, each with what says so.
+        self._lasting: dict[str, tuple[object, Any]] = {}
 
     def standings(self) -> StandingsAnswer:
         """Return the active versions, the best first."""
@@ -56,7 +55,7 @@ class Readings:
 
     def by_seat(self, team: str) -> dict[str, dict[str, list[int]]]:
         """Return a team's record by opponent and seat, as ``ArenaViews.by_seat``."""
-        return self.lasting(f"seats {team}", lambda: self._views.by_seat(team))
+        return self.of_team("seats", team, self._views.by_seat)
 
     def recent(self) -> dict[str, Any]:
         """Return the faults and hosts of the last duels, as ``ArenaViews.recent``."""
@@ -83,32 +82,31 @@ class Readings:
         """Return what ``read`` has returned since there were new results, versions or ratings."""
         with self._lock:
             # Ages are told to the minute.
-            mark = (*self._views.mark(), time() // 60)
-            if mark != self._mark:
-                self._lasting.clear()
-                self._mark = mark
-            if name in self._lasting:
-                found: _T = self._lasting[name]
-                return found
-            value = read()
-            # It may have asked for another answer, and seen something new.
-            if self._mark == mark:
-                self._lasting[name] = value
-            return value
+            return self._unchanged(name, (self._views.mark(), time() // 60), read)
 
-    def against(self, name: str) -> list[dict[str, Any]]:
-        """Return a team's record by opponent, as ``ArenaViews.team``. UsageError if there is no such team."""
-        found: list[dict[str, Any]] = self._team(name)["against"]
+    def of_team(self, kind: str, team: str, read: Callable[[str], _T]) -> _T:
+        """Return what ``read`` has returned for a team since it had new results, versions or ratings. UsageError if there is no such team."""
+        with self._lock:
+            return self._unchanged(f"{kind} {team}", self._views.mark_of(team), lambda: read(team))
+
+    def _unchanged(self, name: str, mark: object, read: Callable[[], _T]) -> _T:
+        known = self._lasting.get(name)
+        if known is None or known[0] != mark:
+            known = self._lasting[name] = (mark, read())
+        found: _T = known[1]
         return found
 
-    def _team(self, name: str) -> dict[str, Any]:
-        return self.lasting(f"team {name}", lambda: self._views.team(name))
+    def against(self, name: str) -> list[dict[str, Any]]:
+        """Return a team's record by opponent, as ``ArenaViews.against``. UsageError if there is no such team."""
+        return self.of_team("against", name, self._views.against)
 
     def team(self, name: str, holder: Holder | None) -> TeamAnswer | None:
         """Return a team as somebody may see it; None if there is no such team."""
         disqualified = self.store.disqualified().get(name)
         try:
-            found = self._team(name)
+            with self._lock:
+                found = self._views.team(name)
+            ratings = self.of_team("ratings", name, lambda _: [RatingPointAnswer(**one) for one in self._views.ratings(name)])
         except UsageError:
             is_new = name in self.store.invited()
             return (
@@ -120,7 +118,8 @@ class Readings:
         own = self.store.versions(name)
         reports = {version.number: dict(version.report) for version in own if sees_all}
         versions = [{**one, "report": reports.get(one["version"])} for one in found["versions"] if sees_all or one["status"] == ACCEPTED]
-        told = {"is_reference": own[0].is_reference, "disqualified": disqualified, "versions": versions}
+        told: dict[str, Any] = {"is_reference": own[0].is_reference, "disqualified": disqualified, "versions": versions}
+        told |= {"ratings": ratings, "against": self.against(name)}
         return TeamAnswer.model_validate({**found, **told})
 
     def matches(self, asked: MatchesQuery) -> MatchesAnswer:

@@ -194,9 +194,9 @@ class ArenaPages:
             more={**given, "before": page.next},
             is_own=is_own,
             submissions=self._store.submissions(name) if is_own else [],
-            record=self._readings.lasting(f"record {name}", lambda: self._record(name)) if found.against else "",
+            record=self._readings.of_team("record", name, self._record) if found.against else "",
             logs=self._logs(holder),
-            chart=_chart(found.ratings),
+            chart=self._readings.of_team("chart", name, lambda _: _chart(found.ratings)) if found.ratings else [],
             least=min(heights, default=0.0),
             most=max(heights, default=0.0),
         )

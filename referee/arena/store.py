@@ -199,6 +199,13 @@ class ArenaStore(Store):
         with self._read() as connection:
             return [(stored_match(row), row.finished) for row in connection.execute(query)]
 
+    def winners(self, duels: Sequence[int]) -> list[tuple[int, dict[str, str], str | None]]:
+        """Of the matches of some duels that are done: the duel, the seats and who has won. To read nothing else takes a quarter of the time."""
+        table = database.matches
+        query = select(table.c.duel, table.c.seats, table.c.result).where(table.c.duel.in_(duels), table.c.status == database.DONE)
+        with self._read() as connection:
+            return [(row.duel, json.loads(row.seats), json.loads(row.result)["winner"]) for row in connection.execute(query)]
+
     def done(self, first: int, end: int | None = None) -> int:
         """How many matches of the duels from ``first`` on, and before ``end``, are done."""
         table = database.matches

@@ -63,7 +63,7 @@ class ArenaViews:
         #: The duels without a certain result, as of the last refresh; None: not read since.
         self._unsettled: list[OpenDuel] | None = None
         #: What doesn't change again: matches of duels whose results are certain, by duel; the same of a team, each as the opponent's team, the
-        #: own seat and whether it was won; the ratings of a version over time.
+        #: own seat and whether it was won; the ratings of a team's versions over time.
         self._matches: OrderedDict[int, list[dict[str, Any]]] = OrderedDict()
         self._seats: dict[str, dict[int, list[tuple[str, str, bool]]]] = {}
         self._points: dict[str, list[dict[str, Any]]] = {}
@@ -77,6 +77,13 @@ class ArenaViews:
         self._refresh()
         rated = max((point.duels for point in self._state.rated.values()), default=-1)
         return (len(self._state), self._mark, rated, self._strengths)
+
+    def mark_of(self, name: str) -> tuple[object, ...]:
+        """Return what changes whenever a team has new results, versions or recorded ratings. UsageError if there is no such team."""
+        self._refresh()
+        own = self._positions(name, None)
+        rated = [point.duels for point in map(self._state.rated.get, (self._state.names[at] for at in own)) if point is not None]
+        return (self._mark, int(self._state.planned[own].sum()), max(rated, default=-1))
 
     def _refresh(self) -> None:
         if monotonic() < self._due:
@@ -163,10 +170,10 @@ class ArenaViews:
         numbers = self._state.duels_of(self._positions(name, None), None, len(self._state), _RECENT)
         before = self._seats.get(name, {})
         known = {number: before.get(number, []) for number in numbers}
-        for match in self._of([number for number in numbers if number not in before]):
-            teams = {seat: side["team"] for seat, side in match["seats"].items()}
+        for number, seats, winner in self._store.winners([number for number in numbers if number not in before]):
+            teams = {seat: self._side(version)["team"] for seat, version in seats.items()}
             pairs = ((seat, other) for seat, team in teams.items() if team == name for other in teams.values() if other != name)
-            known[match["order"] // 2] += [(other, seat, match["winner"] == seat) for seat, other in pairs]
+            known[number] += [(other, seat, winner == seat) for seat, other in pairs]
         self._seats[name] = known
         found: dict[str, dict[str, list[int]]] = {}
         for other, seat, is_won in (one for some in known.values() for one in some):
@@ -191,32 +198,34 @@ class ArenaViews:
         return {"matches": len(played), "faults": faults, "hosts": {host: (count, moment(last)) for host, (count, last) in hosts.items()}}
 
     def team(self, name: str) -> dict[str, Any]:
-        """A team: {"team", "versions", "ratings", "against"}. UsageError if there is no such team.
+        """A team: {"team", "versions"}. UsageError if there is no such team.
 
         ``versions`` are {"version", "status", "note", "submitted", "is_active", "rating", "low", "high", "duels"}, the first one first, with
         None for the ratings of a version that was not accepted. Who may read ``note`` is for the caller to decide; reports are not here.
-        ``ratings`` is the history of all versions, {"version", "duels", "time", "rating", "low", "high"}: ``duels`` counts those of the whole
-        arena. ``against`` is the record of all versions together, {"team", "won", "tied", "lost", "duels"}, by the opponent's team, those
-        with most duels first.
         """
         self._refresh()
         mine = sorted(named(self._versions, name), key=lambda version: version.number)
-        points = [point for version in mine if version.name in self._elo for point in self._rated(version)]
-        against: dict[str, list[int]] = {}
-        own = [self._state.positions[version.name] for version in mine if version.name in self._elo]
-        for other, (lost, tied, won) in self._state.against(own).items():
-            sums = against.setdefault(self._by_name[self._state.names[other]].team, [0, 0, 0])
+        return {"team": name, "versions": [self._version(version) for version in mine]}
+
+    def ratings(self, name: str) -> list[dict[str, Any]]:
+        """The ratings of a team's versions over time, {"version", "duels", "time", "rating", "low", "high"}: ``duels`` are the whole arena's."""
+        self._refresh()
+        mine = {version.name: version.number for version in named(self._versions, name)}
+        known = self._points.setdefault(name, [])
+        new = self._store.ratings(list(mine), known[-1]["duels"] if known else -1)
+        known += [_point(mine[point.name], point) for point in new]
+        return list(known)
+
+    def against(self, name: str) -> list[dict[str, Any]]:
+        """The record of all versions of a team together, {"team", "won", "tied", "lost", "duels"}, by the opponent's team, most duels first."""
+        self._refresh()
+        found: dict[str, list[int]] = {}
+        for other, (lost, tied, won) in self._state.against(self._positions(name, None)).items():
+            sums = found.setdefault(self._by_name[self._state.names[other]].team, [0, 0, 0])
             for place, count in enumerate((won, tied, lost)):
                 sums[place] += count
-        ordered = sorted(against.items(), key=lambda item: (-sum(item[1]), item[0]))
-        return {
-            "team": name,
-            "versions": [self._version(version) for version in mine],
-            "ratings": sorted(points, key=lambda point: (point["duels"], point["version"])),
-            "against": [
-                {"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, (won, tied, lost) in ordered
-            ],
-        }
+        ordered = sorted(found.items(), key=lambda item: (-sum(item[1]), item[0]))
+        return [{"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, (won, tied, lost) in ordered]
 
     def _version(self, version: Version) -> dict[str, Any]:
         is_rated = version.name in self._elo
@@ -292,14 +301,6 @@ class ArenaViews:
         while len(self._matches) > _KEPT_DUELS:
             self._matches.popitem(last=False)
         return found
-
-    def _rated(self, version: Version) -> list[dict[str, Any]]:
-        """Return the ratings of a version over time."""
-        last, known = self._state.rated.get(version.name), self._points.setdefault(version.name, [])
-        after = known[-1]["duels"] if known else -1
-        if last is not None and last.duels > after:
-            known += [_point(version.number, point) for point in self._store.ratings([version.name], after)]
-        return known
 
     def playing(self) -> dict[str, Any]:
         """What is played now: {"host", "slots", "matches"}; a match is {"id", "seats", "seconds"}. Empty if nobody plays."""
