@@ -270,8 +270,12 @@ class _Pairs:
     def solver(self, weights: Floats, own: Floats, tolerance: float) -> Callable[[Floats], Floats]:
         """Return a function that solves as ``solve`` does, for many columns: with as many pairs as here, a dense matrix is faster."""
         if len(weights) < DENSE_PAIRS or self._count > MOST_DENSE_TEAMS:
-            return lambda right: self.solve(weights, own, right, tolerance)
-        dense = (self.by_team @ self.pairs.multiply(weights).tocsr()).toarray()
+            part = max(1, MOST_NUMBERS // max(len(weights), self._count, 1))
+            return lambda right: np.concatenate(
+                [self.solve(weights, own, right[:, at : at + part], tolerance) for at in range(0, right.shape[1], part)], axis=1
+            )
+        # In this order the factor takes the matrix's own memory.
+        dense = (self.by_team @ self.pairs.multiply(weights).tocsr()).toarray(order="F")
         dense[np.diag_indices(self._count)] += own[:, 0]
         factor = linalg.cho_factor(dense, overwrite_a=True, check_finite=False)
         return lambda right: np.asarray(linalg.cho_solve(factor, right, check_finite=False))
@@ -319,25 +323,24 @@ class _Design(_Pairs):
         # The variance of the sum of a team's scores is that of its duels, and on each start what the start adds to its strength.
         of_starts = START_EFFECT**2 * _sums((self._spread @ self.games.multiply(spread)).power(2))
         scores = self.by_team @ (self.wins - self.games.multiply(chances)).tocsr()
-        found = [np.empty((len(self.teams), count)) for _ in range(4)]
-        solve, solve_nearer = self.solver(games * spread, own, 1e-4), self.solver(games * near_spread, near_own, 1e-4)
+        noises = [np.empty((len(self.teams), count)) for _ in range(4)]
         part = max(1, MOST_NUMBERS // max(*self.games.shape, len(self.teams)))
         sources = list(zip(np.random.default_rng(seed).spawn(3), (*self.games.shape, len(self.teams)), strict=True))
         for first in range(0, count, part):
             some = slice(first, min(count, first + part))
             pair, start, team = (source.standard_normal((some.stop - first, size)).T for source, size in sources)
-            noises = (
-                self.by_team @ (np.sqrt(games * spread) * pair) + np.sqrt(own) * team,
-                self.by_team @ (np.sqrt(squares * spread) * pair) + np.sqrt(own + of_starts) * team,
-                scores @ (start - start.mean(axis=0)),
-            )
-            solved = [solve(noise) for noise in noises]
-            near_noise = self.by_team @ (np.sqrt(games * near_spread) * pair) + np.sqrt(near_own) * team
-            solved.append(solve_nearer(near_noise))
-            for errors, each in zip(found, solved, strict=True):
-                errors[:, some] = _centred(each)
-        model, believed, resampled, nearer = found
+            noises[0][:, some] = self.by_team @ (np.sqrt(games * spread) * pair) + np.sqrt(own) * team
+            noises[1][:, some] = self.by_team @ (np.sqrt(squares * spread) * pair) + np.sqrt(own + of_starts) * team
+            noises[2][:, some] = scores @ (start - start.mean(axis=0))
+            noises[3][:, some] = self.by_team @ (np.sqrt(games * near_spread) * pair) + np.sqrt(near_own) * team
+        # One dense matrix after the other, when the large arrays are gone.
+        model, believed, resampled = self._solved(noises[:3], games * spread, own)
+        (nearer,) = self._solved(noises[3:], games * near_spread, near_own)
         return _Errors(model, believed, resampled, nearer, self._starts)
+
+    def _solved(self, noises: Sequence[Floats], weights: Floats, own: Floats) -> list[Floats]:
+        solve = self.solver(weights, own, 1e-4)
+        return [_centred(solve(noise)) for noise in noises]
 
 
 class _Errors:
