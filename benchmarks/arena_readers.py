@@ -32,6 +32,7 @@ from harness import ROOT, Figure, number, run
 
 from referee.arena.season_store import SeasonStore, _submissions
 from referee.errors import RefereeError
+from referee.league import address
 
 #: The budgets: milliseconds at the 95th percentile, seconds until a submission is seen, MiB of a process.
 ANSWER, SEEN, MEMORY = 100.0, 1.0, 400.0
@@ -42,9 +43,15 @@ BOUNDARY = "part"
 ASKED = 30
 
 
+def opened(folder: Path) -> SeasonStore:
+    """Open the store of an arena, wherever it is."""
+    told = address.read(folder)
+    return SeasonStore.open(folder, None if told is None else told.url)
+
+
 def prepare(folder: Path, teams: int) -> None:
     """Give tokens to the teams and to the staff, and a submission to each version."""
-    with SeasonStore.open(folder) as store:
+    with opened(folder) as store:
         if store.holder("tstaff") is None:
             store.put_tokens([(f"t{number}", f"team {number:03}") for number in range(teams)] + [("tstaff", None)])
             rows = [
@@ -248,7 +255,7 @@ def everything(options: argparse.Namespace) -> list[Figure]:
         measured: dict[tuple[str, str], list[float]] = defaultdict(list)
         for _ in range(options.rounds):
             with served(folder, options.slots) as (address, process):
-                with SeasonStore.open(folder) as store:
+                with opened(folder) as store:
                     begun = store.counts().done
                     # The first matches of the server: their replays are there.
                     while store.counts().done < begun + 4:
@@ -265,7 +272,7 @@ def everything(options: argparse.Namespace) -> list[Figure]:
                 measured["memory of the server", "MiB"].append(process.memory_info().rss / (1 << 20))
                 others = [one for one in process.children() if '"kind": "play"' in " ".join(one.cmdline())]
                 measured["memory of the process that plays", "MiB"].append(max(one.memory_info().rss for one in others) / (1 << 20))
-                with SeasonStore.open(folder) as store:
+                with opened(folder) as store:
                     measured["matches played meanwhile", ""].append(store.counts().done - begun)
     budgets = {"s": SEEN, "MiB": MEMORY}
     return [
