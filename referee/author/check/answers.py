@@ -31,9 +31,8 @@ def answers(evidence: Evidence) -> Finding:
         given = asked.given
         if given.line is None or given.has_ended:
             if given.reason in ("silent", "unfinished") and seen.held_back:
-                return Finding(
-                    FAILED, "It answered only when its input had ended.", quoted(asked.question), "nothing", "See the check flushes."
-                )
+                text = "It answered only when its input had ended."
+                return Finding(FAILED, text, quoted(asked.question), "nothing", "See the check flushes.")
             if given.exceeds_memory:
                 return Finding(FAILED, given.text, quoted(asked.question), "the end of the program", given.remedy or KEEPING)
             if given.place or given.remedy:
@@ -81,9 +80,7 @@ def known_keys(evidence: Evidence) -> Finding:
             unknown = codec.unknown_keys(asked.state, evidence.subject.seat, answer.move)
             if unknown:
                 text = f"The move has an unknown key: {quoted(unknown[0])}."
-                return Finding(
-                    WARNING, text, quoted(asked.question), quoted(asked.given.line), "Correct the name of the key, or leave it out."
-                )
+                return asked.finding(text, "Correct the name of the key, or leave it out.", WARNING)
     return ok("Every key of its moves is known.")
 
 
@@ -95,10 +92,10 @@ def remarks(evidence: Evidence) -> Finding:
             continue
         if answer.say is not None and len(answer.say) > SAY_LENGTH:
             text = f"say has {len(answer.say):,} characters; the referee cuts it after {SAY_LENGTH}."
-            return Finding(WARNING, text, quoted(asked.question), quoted(asked.given.line), "Say less.")
+            return asked.finding(text, "Say less.", WARNING)
         if answer.draw is not None and (len(answer.draw) > MOST_SHAPES or len(str(answer.draw)) > 2 * DRAW_BYTES):
             text = f"draw has {len(answer.draw):,} shapes; the referee drops more than {MOST_SHAPES} shapes or {DRAW_BYTES:,} bytes."
-            return Finding(WARNING, text, quoted(asked.question), quoted(asked.given.line), "Draw less: single cells can be one shape.")
+            return asked.finding(text, "Draw less: single cells can be one shape.", WARNING)
     return ok("What it says and draws is within the limits.")
 
 
@@ -106,14 +103,13 @@ def answer_length(evidence: Evidence) -> Finding:
     """The lines are well below the longest line."""
     most = evidence.subject.isolation.limits.line_bytes
     for asked in evidence.transcript.questions:
-        given = asked.given
-        if given.reason == "overlong":
-            return Finding(FAILED, given.text, quoted(asked.question), quoted(given.line), f"An answer has at most {most:,} bytes.")
+        if asked.given.reason == "overlong":
+            return asked.finding(asked.given.text, f"An answer has at most {most:,} bytes.")
     longest = max((asked for asked in evidence.transcript.questions), key=lambda one: len(one.given.line or b""))
     length = len(longest.given.line or b"")
     if length > _LONG * most:
         text = f"The longest answer has {length:,} bytes; more than {most:,} are malformed."
-        return Finding(WARNING, text, quoted(longest.question), quoted(longest.given.line), "Shorten say and draw.")
+        return longest.finding(text, "Shorten say and draw.", WARNING)
     return ok(f"The longest answer has {length:,} bytes.")
 
 
@@ -126,7 +122,7 @@ def none_of(evidence: Evidence, reasons: tuple[str, ...], good: str, remedy: str
     for reason in reasons:
         asked = evidence.transcript.problems.get(reason)
         if asked is not None:
-            return Finding(FAILED, text or asked.given.text, quoted(asked.question), quoted(asked.given.line), remedy)
+            return asked.finding(text or asked.given.text, remedy)
     return ok(good)
 
 

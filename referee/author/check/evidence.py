@@ -16,7 +16,9 @@ from referee.author.check.session import CheckSession, Given, Subject
 from referee.isolation.supervisor import descendants
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from referee.games.capabilities import Position
 
     T = TypeVar("T")
 
@@ -33,6 +35,7 @@ _LEAVING = 1.0
 #: The end of a match that nobody has won or lost.
 RESULT: dict[str, Any] = {"reason": "stopped", "winner": None, "scores": {}, "text": "The match was stopped.", "steps": 8}
 
+_AS_USUAL: Mapping[str, Any] = {}
 ONE_LINE, ONLY_ANSWERS = "several-lines", "other-text"
 
 
@@ -44,6 +47,10 @@ class AskedQuestion(NamedTuple):
     state: Any
     given: Given
     extra: bytes = b""
+
+    def finding(self, text: str, remedy: str, status: str = FAILED) -> Finding:
+        """Return what is wrong with the answer."""
+        return Finding(status, text, quoted(self.question), quoted(self.given.line), remedy)
 
 
 class Transcript(NamedTuple):
@@ -161,6 +168,35 @@ class Evidence:
         came = quoted(given.line) if given.line else no_line([line for line in session.log.last_lines()[-1:] if line])
         return Finding(status, f"{text}: {given.text}" if given.text else text, quoted(session.sent), came, remedy)
 
+    def tried(
+        self,
+        way: str,
+        remedy: str,
+        asking: Callable[[CheckSession], Iterable[Given]],
+        *,
+        settings: Any = None,
+        start: Mapping[str, Any] = _AS_USUAL,
+        status: str = FAILED,
+    ) -> Finding | None:
+        """Start the bot and ask it; ``way`` says how, at the beginning of a sentence. Return what is wrong, None if nothing is.
+
+        ``asking`` yields what came for each question. ``start`` are changes of the start message, as arguments of ``start_line``.
+        """
+        with self.session(settings) as session:
+            given = self.greeted(session, session.start_line(**start))
+            if given.reason:
+                return self.complaint(given, session, way, remedy, status)
+            for given in asking(session):
+                if given.reason:
+                    return self.complaint(given, session, way, remedy, status) if self.trouble(given) else None
+        return None
+
+    def tried_at(self, position: Position, way: str, remedy: str, status: str = FAILED) -> Finding | None:
+        """Ask the bot in one position, as ``tried`` does."""
+        return self.tried(
+            way, remedy, lambda session: [session.ask(position.turn, position.state)], settings=position.settings, status=status
+        )
+
     @cached_property
     def transcript(self) -> Transcript:
         """The first process."""
@@ -232,17 +268,15 @@ class _Recorder:
         return ready
 
     def _ask(self) -> None:
-        moves: dict[int, Any] = {}
-        walk = self.evidence.positions.walk(self.session.settings, lambda turn, _: moves.get(turn))
-        for turn, state in walk:
-            asked = self._one_question(turn, state, _MOMENT if self.questions else _QUIET)
-            self.questions.append(asked)
-            given = asked.given
+        def asking(_: CheckSession, turn: int, state: Any) -> Given:
+            self.questions.append(self._one_question(turn, state, _MOMENT if self.questions else _QUIET))
+            return self.questions[-1].given
+
+        for given in self.evidence.play(self.session, _QUESTIONS, asking):
             if given.reason:
-                self.problems.setdefault(given.reason, asked)
-            if given.has_ended or given.line is None or len(self.questions) == _QUESTIONS or self.session.late > _LATE:
+                self.problems.setdefault(given.reason, self.questions[-1])
+            if given.has_ended or given.line is None or self.session.late > _LATE:
                 return
-            moves[turn] = given.move
 
     def _one_question(self, turn: int, state: Any, quiet: float) -> AskedQuestion:
         session = self.session

@@ -41,15 +41,8 @@ _JUMPS = (0, 7, 8, 4000, 999_999)
 
 def asked(evidence: Evidence, way: str, asking: Asking, remedy: str, *, questions: int = 2, status: str = FAILED) -> Finding:
     """Ask the first questions of a match in a certain way; ``way`` names it at the beginning of a sentence."""
-    with evidence.session() as session:
-        given = evidence.greeted(session)
-        if not given.reason:
-            for given in evidence.play(session, questions, asking):
-                if given.reason:
-                    break
-        if evidence.trouble(given):
-            return evidence.complaint(given, session, way, remedy, status)
-    return ok(f"{way} it answers.")
+    found = evidence.tried(way, remedy, lambda session: evidence.play(session, questions, asking), status=status)
+    return found or ok(f"{way} it answers.")
 
 
 def in_pieces(session: CheckSession, turn: int, state: Any) -> Given:

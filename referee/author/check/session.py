@@ -272,10 +272,8 @@ class CheckSession:
 
     def _located(self, given: Given) -> Given:
         """Return a failure with the line of its own files where the bot was late, or where it has ended."""
-        found = self._whereabouts
-        if found is not None and given.fault is not None and given.fault.kind == LATE:
-            fault = sentences.located(given.fault, found.place, may_wait=found.may_wait)
-            return given._replace(place=found.place, fault=fault)
+        if self._whereabouts is not None and given.fault is not None and given.fault.kind == LATE:
+            return self.locate(given)
         return self._mended(given, self.player.log.tail()) if given.has_ended else given
 
     def _mended(self, given: Given, text: str) -> Given:

@@ -105,30 +105,18 @@ def started(evidence: Evidence, text: str, starts: tuple[Change, ...], remedy: s
         return session.ask(turn, state, session.question(turn, state, **question))
 
     for change in starts:
-        with evidence.session() as session:
-            way = text.format(**change)
-            found = _begun(evidence, session, session.start_line(**change), way, remedy)
-            if found is not None:
-                return found
-            for given in evidence.play(session, 1, asking):
-                if evidence.trouble(given):
-                    return evidence.complaint(given, session, way, remedy)
+        if found := evidence.tried(text.format(**change), remedy, lambda session: evidence.play(session, 1, asking), start=change):
+            return found
     return ok(" ".join(f"{text.format(**change)} it plays." for change in starts))
 
 
 def other_settings(evidence: Evidence) -> Finding:
     """Other values of the settings, such as the size of the board."""
     positions = evidence.positions.of(SETTINGS)
+    remedy = "Take sizes and limits from the settings of the start message, never from a constant."
     for position in positions:
-        with evidence.session(position.settings) as session:
-            remedy = "Take sizes and limits from the settings of the start message, never from a constant."
-            text = f"With other settings ({position.about})"
-            found = _begun(evidence, session, session.start_line(), text, remedy)
-            if found is not None:
-                return found
-            given = session.ask(position.turn, position.state)
-            if evidence.trouble(given):
-                return evidence.complaint(given, session, text, remedy)
+        if found := evidence.tried_at(position, f"With other settings ({position.about})", remedy):
+            return found
     return ok(f"It plays with {len(positions)} other settings.") if positions else skipped("The game offers no other settings to try.")
 
 
@@ -175,14 +163,6 @@ def _under(evidence: Evidence, rules: str) -> Finding | None:
         if evidence.trouble(given):
             return evidence.complaint(given, session, f"Under the rules {rules}", "", WARNING)
     return ok(f"Under the rules {rules} it plays.")
-
-
-def _begun(evidence: Evidence, session: CheckSession, line: bytes, text: str, remedy: str) -> Finding | None:
-    """Start the bot with a ``start`` message. Return the finding if it isn't ready."""
-    given = evidence.greeted(session, line)
-    if given.reason:
-        return evidence.complaint(given, session, text, remedy)
-    return None
 
 
 CHECKS = (

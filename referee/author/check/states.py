@@ -32,12 +32,8 @@ def asked(kind: str, evidence: Evidence, status: str = FAILED) -> Finding:
     """Ask about all positions of a kind."""
     positions = evidence.positions.of(kind)
     for position in positions:
-        with evidence.session(position.settings) as session:
-            given = evidence.greeted(session)
-            if not given.reason:
-                given = session.ask(position.turn, position.state)
-            if evidence.trouble(given):
-                return evidence.complaint(given, session, f"Asked in this position: {position.about}", _REMEDIES[kind], status)
+        if found := evidence.tried_at(position, f"Asked in this position: {position.about}", _REMEDIES[kind], status):
+            return found
     if not positions:
         return skipped("The game offers no such position.")
     return ok(
