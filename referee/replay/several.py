@@ -6,12 +6,13 @@ stdin, so it also ends when the process that started it is killed.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import selectors
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import RefereeError, ReplayError
@@ -41,16 +42,13 @@ def verify_all(files: Sequence[Path], progress: Progress | None = None) -> Gener
     Close the generator to stop the work, for example at the first bad file.
     """
     count = min(cores(), len(files), sum(map(_size, files)) // WORTH_BYTES)
-    if count > 1:
-        yield from _Workers(files, progress).run(count)
-        return
     steps = 0
-    for number, file in enumerate(files, 1):
-        verdict = _verified(file, file)
-        steps += verdict.steps
-        if progress is not None:
-            progress(number, steps)
-        yield verdict
+    with closing(_by_processes(files, count) if count > 1 else (_verified(file, file) for file in files)) as verdicts:
+        for number, verdict in enumerate(verdicts, 1):
+            steps += verdict.steps
+            if progress is not None:
+                progress(number, steps)
+            yield verdict
 
 
 def cores() -> int:
@@ -74,80 +72,44 @@ def _verified(path: Path, name: Path) -> Verdict:
     return Verdict(replay.turns, None if replay.problem is None else replay.problem.to_json())
 
 
-class _Workers:
-    """The processes of one check. Each has one file at a time; files are handed out in their order."""
-
-    def __init__(self, files: Sequence[Path], progress: Progress | None) -> None:
-        self._files = files
-        self._progress = progress
-        self._next = 0
-        self._found: dict[int, Verdict] = {}
-        self._processes: list[subprocess.Popen[bytes]] = []
-        self._selector = selectors.DefaultSelector()
-
-    def run(self, count: int) -> Generator[Verdict, None, None]:
-        """Yield the verdicts in the order of the files."""
-        steps = 0
-        try:
-            for _ in range(count):
-                self._start()
-            for number in range(len(self._files)):
-                while number not in self._found:
-                    for key, _ in self._selector.select():
-                        steps += self._take(key.data)
-                        if self._progress is not None:
-                            self._progress(len(self._found), steps)
-                yield self._found[number]
-        finally:
-            self._end()
-
-    def _start(self) -> None:
-        process = start_module("referee.replay.several", stdin=-1, stdout=-1)
-        self._processes.append(process)
-        assert process.stdout is not None
-        self._selector.register(process.stdout, selectors.EVENT_READ, process)
-        self._give(process)
-
-    def _give(self, process: subprocess.Popen[bytes]) -> None:
-        """Give a process the next file; without one it has nothing more to do."""
-        assert process.stdin is not None
-        if self._next == len(self._files):
-            return
-        path = self._files[self._next]
-        process.stdin.write(json.dumps([self._next, str(path.absolute()), str(path)]).encode() + b"\n")
-        process.stdin.flush()
-        self._next += 1
-
-    def _take(self, process: subprocess.Popen[bytes]) -> int:
-        """Take the verdict of a process, and return the number of its steps."""
-        assert process.stdout is not None
-        # The process writes a line at once, and nothing else before it gets the next file.
-        line = process.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise RefereeError(f"A process that verifies replays has ended (status {process.wait()}); verify fewer files at once.")
-        number, steps, problem = json.loads(line)
-        self._found[number] = Verdict(steps, problem)
-        self._give(process)
-        return int(steps)
-
-    def _end(self) -> None:
-        self._selector.close()
-        for process in self._processes:
+def _by_processes(files: Sequence[Path], count: int) -> Generator[Verdict, None, None]:
+    """Verify files in so many processes. Each has one file at a time; files are handed out in their order."""
+    processes = [start_module("referee.replay.several", stdin=-1, stdout=-1) for _ in range(count)]
+    idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+    for process in processes:
+        idle.put(process)
+    threads = ThreadPoolExecutor(count)
+    try:
+        yield from threads.map(lambda file: _asked(idle, file), files)
+    finally:
+        for process in processes:
             process.kill()
-        for process in self._processes:
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(BrokenPipeError):
-                        pipe.close()
+        threads.shutdown(cancel_futures=True)
+        for process in processes:
+            with suppress(BrokenPipeError):
+                process.communicate()
+
+
+def _asked(idle: SimpleQueue[subprocess.Popen[bytes]], file: Path) -> Verdict:
+    """Let an idle process verify a file."""
+    process = idle.get()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(BrokenPipeError):
+        process.stdin.write(json.dumps([str(file.absolute()), str(file)]).encode() + b"\n")
+        process.stdin.flush()
+    line = process.stdout.readline()
+    idle.put(process)
+    if not line.endswith(b"\n"):
+        raise RefereeError(f"A process that verifies replays has ended (status {process.wait()}); verify fewer files at once.")
+    return Verdict(*json.loads(line))
 
 
 def main() -> None:
     """Verify the files that the lines of stdin name."""
     for line in sys.stdin.buffer:
-        number, path, name = json.loads(line)
-        verdict = _verified(Path(path), Path(name))
-        sys.stdout.buffer.write(json.dumps([number, *verdict]).encode() + b"\n")
+        path, name = json.loads(line)
+        sys.stdout.buffer.write(json.dumps(_verified(Path(path), Path(name))).encode() + b"\n")
         sys.stdout.buffer.flush()
 
 
