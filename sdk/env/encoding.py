@@ -182,9 +182,7 @@ class Encoding:
         """Return the observation and the mask of one position, such as the state that a bot gets: without a row for each game."""
         games, walls = self._placed(state)
         seen, mask = self.observe(games, walls)
-        if isinstance(seen, dict):
-            return {name: array[0] for name, array in seen.items()}, mask[0]
-        return seen[0], mask[0]
+        return first_of(seen), mask[0]
 
     def decode(self, action: Any, state: State) -> HunterMove | PreyMove:
         """Return an action in a position as a move of the engine and of bots."""
@@ -206,6 +204,11 @@ class Encoding:
             self._batch = batch_of(1, self.settings)
         self._batch.put(state)
         return self._batch.games, self._batch.walls
+
+
+def first_of(seen: Observation) -> Observation:
+    """Return the observation of the first game."""
+    return {name: array[0] for name, array in seen.items()} if isinstance(seen, dict) else seen[0]
 
 
 def batch_of(count: int, settings: Settings, **options: Any) -> Batch:

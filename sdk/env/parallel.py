@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.error import ClosedEnvironmentError, ResetNeeded
+from gymnasium.error import ResetNeeded
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # it has no types
 
 from referee.games.evasion.state import HUNTER, PREY, SEATS
+from sdk.env.encoding import first_of
 from sdk.env.episodes import ERROR, Episodes, options_of
-from sdk.env.pictures import RENDER_MODES, TRAIL, checked_mode, drawn
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from referee.games.evasion.state import State
+from sdk.env.pictures import RENDER_MODES, DrawnGame
 
 
-class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # as above
+class EvasionParallelEnv(DrawnGame, ParallelEnv):  # type: ignore[misc]  # as above
     """One game of Evasion. The agents are hunter and prey; both act in every step.
 
     An observation is a dictionary: ``observation`` and ``action_mask``, which is in the infos, too. In a step in which the prey can't
@@ -35,7 +31,7 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # as above
     }
 
     def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:
-        self.render_mode = checked_mode(render_mode)
+        super().__init__(render_mode)
         self._episodes = Episodes(1, options_of(options))
         self._encodings = {seat: self._episodes.encoding(seat) for seat in SEATS}
         self.possible_agents = list(SEATS)
@@ -43,9 +39,6 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # as above
         self.observation_spaces = {seat: self._space(seat) for seat in SEATS}
         self.action_spaces = {seat: encoding.action_space for seat, encoding in self._encodings.items()}
         self._masks: dict[str, Any] = {}
-        #: The latest positions of the game that is drawn, the newest last.
-        self.trail: list[State] = []
-        self._is_closed = False
 
     def _space(self, seat: str) -> spaces.Dict:
         encoding = self._encodings[seat]
@@ -102,30 +95,11 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # as above
 
     def _observed(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         batch = self._episodes.batch
-        if self.render_mode is not None:
-            self.trail = [*self.trail[1 - TRAIL :], batch.state(0)]
+        self._follow(batch)
         seen, infos = {}, {}
         for seat, encoding in self._encodings.items():
             found, mask = encoding.observe(batch.games, batch.walls)
             self._masks[seat] = mask.copy()
-            first = {name: array[0] for name, array in found.items()} if isinstance(found, dict) else found[0]
-            seen[seat] = {"observation": first, "action_mask": encoding.split(mask[0])}
+            seen[seat] = {"observation": first_of(found), "action_mask": encoding.split(mask[0])}
             infos[seat] = {"action_mask": encoding.split(mask[0].copy())}
         return seen, infos
-
-    def render(self) -> NDArray[np.uint8] | None:
-        """Return a picture of the game with the trails of both players, or None without a render mode."""
-        self._refuse_closed()
-        if self.render_mode is None:
-            return None
-        if not self.trail:
-            raise ResetNeeded("the first call must be reset()")
-        return drawn(self.trail)
-
-    def close(self) -> None:
-        """End the environment."""
-        self._is_closed = True
-
-    def _refuse_closed(self) -> None:
-        if self._is_closed:
-            raise ClosedEnvironmentError("the environment is closed; make another one")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from gymnasium.error import DependencyNotInstalled
+from gymnasium.error import ClosedEnvironmentError, DependencyNotInstalled, ResetNeeded
 
 from referee.games.evasion import picture
 from referee.support.packages import install_command
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from referee.games.evasion.batch import Batch
     from referee.games.evasion.state import State
 
 RENDER_MODES = ("rgb_array",)
@@ -42,3 +43,37 @@ def drawn(states: Sequence[State]) -> NDArray[np.uint8]:
 
     pixels: Any = image(picture.draw(states), WIDTH)
     return np.asarray(pixels, np.uint8)
+
+
+class DrawnGame:
+    """What environments of one game share: the picture of the game, with the trails of both players, and the end of the environment."""
+
+    render_mode: str | None
+
+    def __init__(self, render_mode: str | None) -> None:
+        self.render_mode = checked_mode(render_mode)
+        #: The latest positions of the game that is drawn, the newest last.
+        self.trail: list[State] = []
+        self._is_closed = False
+
+    def _follow(self, batch: Batch) -> None:
+        """Note the position of the game, if it is drawn."""
+        if self.render_mode is not None:
+            self.trail = [*self.trail[1 - TRAIL :], batch.state(0)]
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Return a picture of the game with the trails of both players, or None without a render mode."""
+        self._refuse_closed()
+        if self.render_mode is None:
+            return None
+        if not self.trail:
+            raise ResetNeeded("the first call must be reset()")
+        return drawn(self.trail)
+
+    def close(self) -> None:
+        """End the environment."""
+        self._is_closed = True
+
+    def _refuse_closed(self) -> None:
+        if self._is_closed:
+            raise ClosedEnvironmentError("the environment is closed; make another one")

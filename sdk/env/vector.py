@@ -11,16 +11,14 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from referee.games.evasion.state import HUNTER, PREY, SEATS
-from sdk.env.encoding import Mask, Observation
+from sdk.env.encoding import Mask, Observation, first_of
 from sdk.env.episodes import ERROR, OTHER, Episodes, Opponent, options_of
-from sdk.env.pictures import RENDER_MODES, TRAIL, checked_mode, drawn
+from sdk.env.pictures import RENDER_MODES, DrawnGame, checked_mode, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from referee.games.evasion.state import State
 
 _METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 30, "name": "evasion_v0"}
 _SIGN = {HUNTER: 1.0, PREY: -1.0}
@@ -176,7 +174,7 @@ def _mode(given: AutoresetMode | str) -> AutoresetMode:
         raise ValueError(f"there is no autoreset_mode {given!r:.40}; there are {', '.join(mode.value for mode in AutoresetMode)}") from None
 
 
-class EvasionEnv(Env[Observation, Any]):
+class EvasionEnv(DrawnGame, Env[Observation, Any]):
     """One game of Evasion; the keywords are those of ``EvasionVectorEnv``. The infos have ``action_mask``."""
 
     metadata = _METADATA
@@ -189,13 +187,10 @@ class EvasionEnv(Env[Observation, Any]):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        self.render_mode = checked_mode(render_mode)
+        super().__init__(render_mode)
         self._players = _OneSeat(1, seat, opponent, options)
         self.observation_space = self._players.encoding.observation_space
         self.action_space = self._players.encoding.action_space
-        #: The latest positions of the game that is drawn, the newest last.
-        self.trail: list[State] = []
-        self._is_closed = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Begin the game anew."""
@@ -212,34 +207,10 @@ class EvasionEnv(Env[Observation, Any]):
         if players.batch.ended[0]:
             raise ResetNeeded("the game has ended; call reset()")
         players.step(players.encoding.row(action))
-        return (
-            (seen := self._observed())[0],
-            float(players.rewards()[0]),
-            bool(episodes.terminated[0]),
-            bool(episodes.truncated[0]),
-            seen[1],
-        )
+        seen, infos = self._observed()
+        return seen, float(players.rewards()[0]), bool(episodes.terminated[0]), bool(episodes.truncated[0]), infos
 
     def _observed(self) -> tuple[Observation, dict[str, Any]]:
         seen, mask = self._players.observed()
-        if self.render_mode is not None:
-            self.trail = [*self.trail[1 - TRAIL :], self._players.batch.state(0)]
-        first = {name: array[0] for name, array in seen.items()} if isinstance(seen, dict) else seen[0]
-        return first, {"action_mask": self._players.encoding.split(mask[0])}
-
-    def render(self) -> NDArray[np.uint8] | None:
-        """Return a picture of the game with the trails of both players, or None without a render mode."""
-        self._refuse_closed()
-        if self.render_mode is None:
-            return None
-        if not self.trail:
-            raise ResetNeeded("the first call must be reset()")
-        return drawn(self.trail)
-
-    def close(self) -> None:
-        """End the environment."""
-        self._is_closed = True
-
-    def _refuse_closed(self) -> None:
-        if self._is_closed:
-            raise ClosedEnvironmentError("the environment is closed; make another one")
+        self._follow(self._players.batch)
+        return first_of(seen), {"action_mask": self._players.encoding.split(mask[0])}
