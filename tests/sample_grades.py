@@ -69,7 +69,7 @@ def played(folder: Path) -> Grades:
             students.append(StudentMarks(submission, status, faults[-1] if faults else "", marks))
     missing = Submission(HOSTILE, "", status=values.MISSING, reason="Nothing was submitted.", full_name=HOSTILE)
     refused = Submission("dave", HOSTILE, private / "submissions" / "dave", status=values.REFUSED, reason=f"No program: {HOSTILE}")
-    students += [StudentMarks(each, each.status, each.reason, ()) for each in (missing, refused)]
+    students += [StudentMarks(each, each.status, each.reason, tuple(RubricMark(test, ()) for test in TESTS)) for each in (missing, refused)]
     return Grades(RUBRIC, tuple(students), folder, private, {"alice": "aa"}, "none", ("2026-11-01T12:00:00Z",))
 
 
@@ -149,4 +149,5 @@ def crowd(grades: Grades, count: int, starts: int = 4) -> Grades:
             marks.append(RubricMark(test, tuple(trials)))
         submission = Submission(name, f"{name}_87123_bot.zip", None, full_name=f"Given{number} Family{number}")
         students.append(StudentMarks(submission, model.status, model.reason, tuple(marks)))
-    return grades._replace(rubric=RUBRIC._replace(tests=tests), students=(*students, *grades.students[2:]))
+    others = [each._replace(tests=tuple(RubricMark(test, ()) for test in tests)) for each in grades.students[2:]]
+    return grades._replace(rubric=RUBRIC._replace(tests=tests), students=(*students, *others))

@@ -323,7 +323,8 @@ def _grade_one(
 ) -> None:
     """Grade the submission in a container."""
     from referee.grading import container
-    from referee.grading.gradescope import Deadline, check_runs_per_day
+    from referee.grading.gradescope import check_runs_per_day
+    from referee.grading.pools import Deadline
 
     if form != FORMAT:
         raise UsageError(f"--format is {form!r:.60}, but must be {FORMAT}; without --format, {program()} grade grades a class.")
@@ -435,7 +436,7 @@ def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
             say(f"hash of the starts, to be published with the assignment: {committed(rubric)}")
 
 
-def _example_marks(grades: Grades, number: int) -> list[str]:
-    from referee.grading.marks import shown_points
+def _example_marks(grades: Grades, at: int) -> list[str]:
+    from referee.grading.escaping import number
 
-    return [f"{student.submission.student} {shown_points(student.tests[number].points)}" for student in grades.students]
+    return [f"{student.submission.student} {number(student.tests[at].points)}" for student in grades.students]

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import games
 from referee.errors import UsageError
 from referee.grading import family
-from referee.grading.gradescope import CONTAINER_SECONDS, MARGIN_SECONDS, check_runs_per_day
+from referee.grading.gradescope import check_runs_per_day
+from referee.grading.pools import CONTAINER_SECONDS, MARGIN_SECONDS
 from referee.grading.rubric import load, opponent_seats
 from referee.isolation.limits import size_text
 from referee.isolation.submission import MOST_BYTES, MOST_FILES

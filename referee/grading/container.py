@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import RefereeError
 from referee.grading import gradescope
-from referee.grading.gradescope import DeadlinePool, LiveResults, TimeIsUp
+from referee.grading.gradescope import LiveResults
 from referee.grading.grading import open_grading
+from referee.grading.pools import DeadlinePool, TimeIsUp
 from referee.grading.rubric import load
 from referee.grading.submissions import single
 from referee.league.local import LocalPool
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from referee.grading.gradescope import Deadline
     from referee.grading.grading import OpenGrading
+    from referee.grading.pools import Deadline
     from referee.grading.values import Grades
     from referee.league.values import MatchRecord, MatchTask
 

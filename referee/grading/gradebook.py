@@ -10,12 +10,12 @@ import csv
 import html
 import io
 import re
-import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
 from referee.grading import roster
+from referee.grading.downloads import key
 from referee.grading.escaping import number, one_line
 from referee.grading.handout import shown_marks
 from referee.grading.marks import public
@@ -162,7 +162,7 @@ def _canvas(sheet: _Sheet, grades: Grades, out: Path, column: str | None, *, aft
         if row is limits:
             rows.append([*cells, limit])
         elif (student := matched.rows.get(row_number)) is not None:
-            mark = _mark(grades, student, notes, after_due=after_due)
+            mark = _mark(student, notes, after_due=after_due)
             if mark is not None:
                 rows.append([*cells, mark.replace(".", ",") if has_comma else mark])
                 written.append(student.submission.student)
@@ -178,7 +178,7 @@ def _canvas_column(sheet: _Sheet, grades: Grades, column: str | None, limits: Se
 
     known = {at: found for at, name in enumerate(sheet.head) if (found := _ASSIGNMENT.fullmatch(name)) is not None and is_open(at)}
     if column is None:
-        fitting = [at for at, found in known.items() if _normal(found[1]) == _normal(grades.rubric.name)]
+        fitting = [at for at, found in known.items() if key(found[1]) == key(grades.rubric.name)]
         if not fitting and len(known) == 1:
             fitting = list(known)
     else:
@@ -211,7 +211,7 @@ def _moodle(sheet: _Sheet, grades: Grades, out: Path, *, after_due: bool) -> Fil
     for row_number, row in enumerate(sheet.rows):
         cells = [cell if name in _MOODLE_IDS else foreign_cell(cell) for name, cell in zip(sheet.head, row, strict=True)]
         student = matched.rows.get(row_number)
-        mark = None if student is None else _mark(grades, student, notes, after_due=after_due)
+        mark = None if student is None else _mark(student, notes, after_due=after_due)
         if student is not None and mark is not None:
             name = one_line(student.submission.student)
             limit = sheet.value(row, "Maximum Grade").replace(",", ".")
@@ -222,7 +222,7 @@ def _moodle(sheet: _Sheet, grades: Grades, out: Path, *, after_due: bool) -> Fil
             else:
                 cells[grade] = mark.replace(".", ",") if has_comma else mark
                 if feedback is not None:
-                    cells[feedback] = guarded(_feedback(grades, student, after_due=after_due))
+                    cells[feedback] = guarded(_feedback(student, after_due=after_due))
                 written.append(student.submission.student)
         rows.append(cells)
     _write(sheet, rows, out)
@@ -234,9 +234,9 @@ def _left_out(grades: Grades, *, after_due: bool) -> list[str]:
     return [f"Left out until after the due date: {', '.join(names)}."] if names else []
 
 
-def _mark(grades: Grades, student: StudentMarks, notes: list[str], *, after_due: bool) -> str | None:
+def _mark(student: StudentMarks, notes: list[str], *, after_due: bool) -> str | None:
     """Return the points to enter; None with a note if there are none."""
-    marks = shown_marks(grades, student, after_due=after_due)
+    marks = shown_marks(student, after_due=after_due)
     if student.status == MISSING:
         notes.append(f"{one_line(student.submission.student)} submitted nothing; the mark was left as it is.")
     elif not all(mark.is_complete for mark in marks):
@@ -246,9 +246,9 @@ def _mark(grades: Grades, student: StudentMarks, notes: list[str], *, after_due:
     return None
 
 
-def _feedback(grades: Grades, student: StudentMarks, *, after_due: bool) -> str:
+def _feedback(student: StudentMarks, *, after_due: bool) -> str:
     """Return the feedback for Moodle, which shows it as HTML."""
-    marks = shown_marks(grades, student, after_due=after_due)
+    marks = shown_marks(student, after_due=after_due)
     status, reason = public(student, is_due=after_due)
     lines = [f"{one_line(mark.test.name)}: {number(mark.points)} of {number(mark.test.points)} points." for mark in marks]
     if reason:
@@ -264,16 +264,16 @@ def _match(
     tiers: list[dict[str, set[int]]] = [{}, {}, {}]
     for row_number in rows:
         row = sheet.rows[row_number]
-        values = [value for each in ids if (value := _normal(sheet.value(row, each)))]
+        values = [value for each in ids if (value := key(sheet.value(row, each)))]
         for tier, keys in zip(tiers, _row_keys(values, name(sheet, row)), strict=True):
-            for key in keys:
-                tier.setdefault(key, set()).add(row_number)
+            for each in keys:
+                tier.setdefault(each, set()).add(row_number)
     found: dict[int, list[tuple[int, StudentMarks]]] = {}
     refused, unmatched = [], []
-    counts = Counter(key for student in grades.students for key in {_normal(text) for text in student.submission.identities})
+    counts = Counter(each for student in grades.students for each in {key(text) for text in student.submission.identities})
     for student in grades.students:
         # What several students have, such as the number of their section, identifies none of them.
-        own = [text for text in student.submission.identities if counts[_normal(text)] == 1]
+        own = [text for text in student.submission.identities if counts[key(text)] == 1]
         level, fitting = _fitting(student.submission, own, tiers)
         if level == _BY_NAME:
             # Students choose their names, so of two with one name the address decides.
@@ -310,22 +310,18 @@ def _row_keys(values: Sequence[str], name: str) -> tuple[set[str], set[str], set
 
 def _fitting(submission: Submission, identities: Sequence[str], tiers: Sequence[Mapping[str, set[int]]]) -> tuple[int, set[int]]:
     """Return the rows that fit a student, and how sure they are (0 is the surest)."""
-    texts = [text for each in (*identities, submission.student) if (text := _normal(each))]
+    texts = [text for each in (*identities, submission.student) if (text := key(each))]
     # An account "jdoe" fits "jdoe@a.edu" either way round, but two addresses have to be the same.
     accounts = {local if at else f"{local}@" for local, at, _ in (text.partition("@") for text in texts)}
     names = {_name(text) for text in (submission.full_name, submission.student, *identities)}
     for level, (tier, keys) in enumerate(zip(tiers, (set(texts), accounts, names), strict=True)):
-        found = {row for key in keys for row in tier.get(key, ())}
+        found = {row for each in keys for row in tier.get(each, ())}
         if found:
             return level, found
     return len(tiers), set()
 
 
-def _normal(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 def _name(text: str) -> str:
     """Return a person's name as a key: "Doe, Jane" is "Jane Doe"."""
     last, comma, first = text.partition(",")
-    return _normal(f"{first} {last}" if comma else text)
+    return key(f"{first} {last}" if comma else text)

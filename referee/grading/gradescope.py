@@ -9,34 +9,24 @@ Nothing else comes from a hidden match, not even a time: a bot could report by i
 from __future__ import annotations
 
 import json
-import time
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from referee import games
 from referee.errors import UsageError
-from referee.grading.marks import public, shown_points, trials
+from referee.grading import marks
+from referee.grading.escaping import number
+from referee.grading.marks import public
 from referee.grading.values import AFTER_DUE, ALWAYS, OK, Grades, RubricMark, StudentMarks, Submission, TrialMark
 from referee.isolation.limits import LIMITS_USER, NONE
-from referee.league.engine import LeagueStopped
 from referee.support.escape import escape
 from referee.support.files import write_whole
 from referee.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from referee.games.game import Json
     from referee.grading.values import Rubric, RubricTest
-    from referee.league.local import Finished, Pool
-    from referee.league.values import MatchTask
-
-#: The seconds after which Gradescope stops a container, unless the assignment says otherwise.
-CONTAINER_SECONDS = 600.0
-#: So long before that no match is begun any more: the matches that are running can end.
-MARGIN_SECONDS = 60.0
-#: The further seconds after which a running match is given up, too.
-_GRACE_SECONDS = 30.0
 
 _VISIBLE = {ALWAYS: "visible", AFTER_DUE: "after_due_date"}
 _LONGEST_TEXT = 2_000
@@ -59,9 +49,9 @@ def results(grades: Grades, note: str = "") -> dict[str, Json]:
     ``note`` is a sentence for the student.
     """
     rubric = grades.rubric
-    student = grades.students[0] if grades.students else _unplayed(rubric)
+    student = grades.students[0]
     tests = [line for mark in student.tests for line in _lines(mark)]
-    shown = [trial for test in student.tests if test.test.when == ALWAYS for trial in test.trials if not trial.trial.is_hidden]
+    shown = [trial for test in student.tests if test.test.when == ALWAYS for trial in test.public]
     seconds = sum(record.wall_seconds for trial in shown for _, record in trial.matches)
     return {
         **_head(_summary(student, rubric, grades.isolation, note), is_complete=student.is_complete, isolation=grades.isolation),
@@ -75,7 +65,8 @@ def results(grades: Grades, note: str = "") -> dict[str, Json]:
 
 def first_results(rubric: Rubric) -> dict[str, Json]:
     """Return the results before the first match: every match is there, as one that was not played."""
-    return results(Grades(rubric, (), folder=_nowhere(), replays=_nowhere()))
+    unplayed = marks.student_marks(games.get(rubric.game), rubric, Submission("submission", "submission"), marks.Results())
+    return results(Grades(rubric, (unplayed,), folder=Path(), replays=Path()))
 
 
 def failed_results(text: str) -> dict[str, Json]:
@@ -111,14 +102,13 @@ def _summary(student: StudentMarks, rubric: Rubric, isolation: str, note: str) -
 def _lines(mark: RubricMark) -> list[Json]:
     """Return the lines of a test: one for each public match, and one for all hidden matches together."""
     test = mark.test
-    shown = [trial for trial in mark.trials if not trial.trial.is_hidden]
-    hidden = [trial for trial in mark.trials if trial.trial.is_hidden]
+    shown, hidden = mark.public, mark.hidden
     lines: list[Json] = [_line(test, trial, place, len(mark.trials)) for place, trial in enumerate(shown, start=1)]
     if hidden:
         share = test.points / len(mark.trials)
         name = f"{escape(test.name, 200)}: {len(hidden)} hidden {'start' if len(hidden) == 1 else 'starts together'}"
         points, most = mark.hidden_points, share * len(hidden)
-        text = f"{shown_points(points)} of {shown_points(most)} points."
+        text = f"{number(points)} of {number(most)} points."
         if any(trial.passed is None for trial in hidden):
             text += " Not all matches are decided."
         lines.append(_entry(test, f"{test.number + 1}.{len(shown) + 1}", name, points, most, text))
@@ -151,19 +141,6 @@ def _number(points: float) -> float:
     return round(points, 2)
 
 
-def _unplayed(rubric: Rubric) -> StudentMarks:
-    submission = Submission("submission", "submission")
-    marks = [TrialMark(trial, passed=None, points=0.0) for trial in trials(rubric, submission.student)]
-    tests = tuple(RubricMark(test, tuple(mark for mark in marks if mark.trial.test == test.number)) for test in rubric.tests)
-    return StudentMarks(submission, OK, "", tests)
-
-
-def _nowhere() -> Path:
-    from pathlib import Path
-
-    return Path()
-
-
 class LiveResults:
     """The file results.json, which is always there and always whole. Call it with the marks after every match, and at the end."""
 
@@ -179,67 +156,6 @@ class LiveResults:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._path.parent.chmod(0o700)
         write_whole(self._path, (json.dumps(content, indent=1) + "\n").encode())
-
-
-class TimeIsUp(LeagueStopped):
-    """The deadline has passed: no further match begins. Finished matches are stored."""
-
-    exit_code = 0
-
-
-class Deadline:
-    """A moment after which no match is begun. It is counted from the start of this object, in seconds."""
-
-    def __init__(self, seconds: float = CONTAINER_SECONDS - MARGIN_SECONDS) -> None:
-        if not 1 <= seconds <= 1_000_000:
-            raise UsageError(f"--deadline is {seconds:g}, but must be from 1 to 1,000,000 seconds.")
-        self._end = time.monotonic() + seconds
-
-    def left(self) -> float:
-        """Return the seconds that are left, negative after the deadline."""
-        return self._end - time.monotonic()
-
-
-class DeadlinePool:
-    """A pool that takes no match after a deadline. It raises TimeIsUp when the matches that were running have ended, or soon anyway."""
-
-    def __init__(self, pool: Pool, deadline: Deadline, grace_seconds: float = _GRACE_SECONDS) -> None:
-        self._pool = pool
-        self._deadline = deadline
-        self._grace_seconds = grace_seconds
-        self._running = 0
-        self.slots = pool.slots
-
-    @property
-    def has_workers(self) -> bool:
-        """False while it has nobody to play."""
-        return self._pool.has_workers
-
-    @property
-    def room(self) -> int:
-        """How many more matches it takes now. Raises TimeIsUp."""
-        if self._deadline.left() > 0:
-            return self._pool.room
-        if not self._running:
-            raise TimeIsUp("The time is up: the matches that are left are not played.")
-        return 0
-
-    def submit(self, task: MatchTask) -> None:
-        """Take a match."""
-        self._running += 1
-        self._pool.submit(task)
-
-    def wait(self, seconds: float) -> Sequence[Finished]:
-        """Wait for the end of a match. Raises TimeIsUp."""
-        ended = self._pool.wait(seconds)
-        self._running -= len(ended)
-        if not ended and self._deadline.left() < -self._grace_seconds:
-            raise TimeIsUp("The time is up: a match that was running is given up.")
-        return ended
-
-    def close(self) -> None:
-        """End all workers."""
-        self._pool.close()
 
 
 def check_runs_per_day(most: int | None) -> None:

@@ -17,6 +17,7 @@ from referee.errors import UsageError
 from referee.grading import marks
 from referee.grading.marks import opponent_name
 from referee.grading.plan import GradingPlan
+from referee.grading.pools import FairPool
 from referee.grading.rubric import opponent_seats, other_roles, submission_seats
 from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
 from referee.league.database import FILE
@@ -24,7 +25,6 @@ from referee.league.engine import Engine
 from referee.league.store import Store
 from referee.league.teams import changed
 from referee.league.teams import team as read_team
-from referee.league.worker import Played, Void
 from referee.match.options import MatchOptions
 from referee.support.files import write_whole
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Seat
     from referee.grading.values import Trial
     from referee.league.engine import ProgressListener
-    from referee.league.local import Finished, Pool
+    from referee.league.local import Pool
     from referee.league.values import MatchRecord, MatchTask, Team
 
 #: What only the grader may see: the store, all replays, the copies of what was submitted, and the rubric with its seed.
@@ -42,7 +42,6 @@ PRIVATE = "private"
 REPLAYS, SUBMISSIONS, RUBRIC = "replays", "submissions", "rubric.toml"
 #: The folder, below that of all submissions, in which those of a run are unpacked.
 _INCOMING = "incoming"
-_VOIDED = "an opponent failed, which is not the submission's fault: {}"
 
 
 class OpenGrading:
@@ -277,46 +276,6 @@ class OpenGrading:
         students = tuple(marks.student_marks(plan.game, self.rubric, submission, results) for submission in self.submissions)
         hashes = {name: team.hash for name, team in self.teams.items()}
         return Grades(self.rubric, students, self.folder, self.replays.parent, hashes, self.store.fact("isolation") or "", self.runs)
-
-
-class FairPool:
-    """A pool in which a match is void if an opponent failed and the submission didn't. Implements ``league.local.Pool``."""
-
-    def __init__(self, pool: Pool, students: frozenset[str]) -> None:
-        self._pool = pool
-        self._students = students
-        self.slots = pool.slots
-
-    @property
-    def has_workers(self) -> bool:
-        """False while it has nobody to play."""
-        return self._pool.has_workers
-
-    @property
-    def room(self) -> int:
-        """How many more matches it takes now."""
-        return self._pool.room
-
-    def submit(self, task: MatchTask) -> None:
-        """Take a match."""
-        self._pool.submit(task)
-
-    def wait(self, seconds: float) -> list[Finished]:
-        """Wait for the end of a match."""
-        return [self._judged(finished) for finished in self._pool.wait(seconds)]
-
-    def close(self) -> None:
-        """End all workers."""
-        self._pool.close()
-
-    def _judged(self, finished: Finished) -> Finished:
-        task, report = finished
-        if isinstance(report, Played) and report.record.faults:
-            seats = report.record.faults
-            if not any(task.seats[seat] in self._students for seat in seats):
-                text = next(iter(seats.values()))
-                return finished._replace(report=Void(task.key, _VOIDED.format(text), report.record.host))
-        return finished
 
 
 @contextlib.contextmanager

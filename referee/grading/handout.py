@@ -7,19 +7,17 @@ it sees. A test that is shown after the due date appears in no report before it,
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import stat
 import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.grading.escaping import log, markdown, number
 from referee.grading.marks import public
-from referee.grading.tables import marks_of, needs
+from referee.grading.tables import needs
 from referee.grading.values import AFTER_DUE, MISSING, REFUSED
 from referee.replay.paths import SUFFIX, log_path
-from referee.support.files import write_whole
+from referee.support.files import open_regular, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -94,8 +92,8 @@ def _write_student(grades: Grades, student: StudentMarks, folder: Path, *, after
 
 def _copies(grades: Grades, student: StudentMarks, *, after_due: bool) -> Iterator[Copied]:
     """Yield the files of all public matches of the tests that are shown."""
-    for mark in shown_marks(grades, student, after_due=after_due):
-        for trial in _public_trials(mark):
+    for mark in shown_marks(student, after_due=after_due):
+        for trial in mark.public:
             for task, record in trial.matches:
                 if not record.replay:
                     continue
@@ -117,23 +115,15 @@ def _own_seats(student: StudentMarks, task: MatchTask) -> list[Seat]:
     return [seat for seat, team in task.seats.items() if team == student.submission.student]
 
 
-def shown_marks(grades: Grades, student: StudentMarks, *, after_due: bool) -> list[RubricMark]:
+def shown_marks(student: StudentMarks, *, after_due: bool) -> list[RubricMark]:
     """Return the results that a student sees."""
-    return [mark for mark in marks_of(student, grades.rubric.tests) if after_due or mark.test.when != AFTER_DUE]
-
-
-def _public_trials(mark: RubricMark) -> list[TrialMark]:
-    return [trial for trial in mark.trials if not trial.trial.is_hidden]
-
-
-def _hidden_trials(mark: RubricMark) -> list[TrialMark]:
-    return [trial for trial in mark.trials if trial.trial.is_hidden]
+    return [mark for mark in student.tests if after_due or mark.test.when != AFTER_DUE]
 
 
 def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due: bool = False) -> str:
     """Return a student's report in Markdown. ``files`` are the names in the folder of replays."""
     rubric, submission = grades.rubric, student.submission
-    shown = shown_marks(grades, student, after_due=after_due)
+    shown = shown_marks(student, after_due=after_due)
     status, reason = public(student, is_due=after_due)
     points = sum(mark.points for mark in shown)
     maximum = sum(mark.test.points for mark in shown)
@@ -161,7 +151,7 @@ def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due:
 
 
 def _test(mark: RubricMark, files: set[str]) -> list[str]:
-    test, shown, hidden = mark.test, _public_trials(mark), _hidden_trials(mark)
+    test, shown, hidden = mark.test, mark.public, mark.hidden
     role = "every seat in turn" if test.seat is None else f"as {markdown(test.seat)}"
     lines = [
         f"## {test.number + 1}. {markdown(test.name)}: {number(mark.points)} of {number(test.points)}",
@@ -194,16 +184,10 @@ def _copy(copied: Copied, target: Path) -> bool:
     """Copy a file unless its copy is the same already; False if there is no file. A log loses its control characters."""
     try:
         # No link is followed: a bot that isn't isolated could put one in place of its log.
-        fd = os.open(copied.source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open_regular(copied.source, copied.source.parent) as file:
+            data = file.read()
     except OSError:
         return False
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return False
-        with open(fd, "rb", closefd=False) as file:
-            data = file.read()
-    finally:
-        os.close(fd)
     # The time of the source stays behind: it would tell how long the hidden matches took that were played in between.
     write_changed(target, log(data) if copied.is_log else data)
     return True

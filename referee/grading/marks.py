@@ -77,12 +77,6 @@ def public(marks: StudentMarks, *, is_due: bool = False) -> tuple[str, str]:
     return _verdict(marks.tests, show_all=False, is_due=is_due)
 
 
-def shown_points(points: float) -> str:
-    """Return points for people: at most two decimals, without zeros at the end."""
-    text = f"{points:.2f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
-
-
 def _nothing(rubric: Rubric, submission: Submission) -> tuple[RubricMark, ...]:
     """Return marks without points for a submission of which nothing is played."""
     return tuple(

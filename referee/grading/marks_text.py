@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from referee.grading.marks import shown_points
+from referee.grading.escaping import number
 from referee.support.escape import printable
 from referee.support.words import counted
 
@@ -21,14 +21,14 @@ _LEAST_REASON = 30
 
 def marks_lines(grades: Grades, room: int, done: str = "") -> list[str]:
     """Return the marks as a table of at most ``room`` columns, what was ``done``, and how many submissions were faulty and why."""
-    maximum = shown_points(grades.rubric.maximum)
+    maximum = number(grades.rubric.maximum)
     head = f"points of {maximum}"
     wide = max([7, *(len(printable(student.submission.student)) for student in grades.students)])
     wide = min(wide, 30, max(7, room - len(head) - 11))
     lines = [f"{'student':<{wide}}  {head}  status"]
     for student in grades.students:
         name = _cut(student.submission.student, wide)
-        points = shown_points(student.points) if student.is_complete else "?"
+        points = number(student.points) if student.is_complete else "?"
         line = f"{name:<{wide}}  {points:>{len(head)}}  {student.status:<7}"
         reason = student.reason
         left = room - len(line) - 2

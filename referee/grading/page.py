@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import statistics
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from referee.grading.escaping import number
 from referee.grading.handout import write_changed
-from referee.grading.tables import marks_of, needs
+from referee.grading.tables import needs
 from referee.grading.values import FAULTY, MISSING, OK, REFUSED
 from referee.league import report_folder
 from referee.replay.paths import SUFFIX, log_path
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container, Mapping, Sequence
 
-    from referee.grading.values import Grades, RubricMark, RubricTest, StudentMarks
+    from referee.grading.values import Grades, StudentMarks
     from referee.league.values import MatchRecord, MatchTask
 
 
@@ -40,38 +40,27 @@ def write(grades: Grades, folders: Mapping[str, str], most_bytes: int = report_f
     report_folder.remove_others(grades.folder / report_folder.PAGES, shown)
 
 
-class _Student(NamedTuple):
-    """What the page shows of a student. ``folder`` is that of the student below ``students``."""
-
-    student: str
-    full_name: str
-    submission: str
-    folder: str
-    status: str
-    run: int
-    marks: StudentMarks
-    results: list[RubricMark]
-
-
 def html(grades: Grades, folders: Mapping[str, str], shown: Container[str] = ()) -> str:
     """Return the report as one page. ``shown`` are the replays that the viewer beside it can show."""
     from referee.pages import render
 
     rubric = grades.rubric
-    students = [_student(student, folders[student.submission.student], rubric.tests) for student in grades.students]
-    graded = [one for one in students if one.marks.is_complete and one.status not in (MISSING, REFUSED)]
+    students = grades.students
+    graded = [one for one in students if one.is_complete and one.status not in (MISSING, REFUSED)]
     over = f"over the {counted(len(graded), 'student')} of {len(students):,} whose submissions were graded completely"
-    config = [{"name": render.well_formed(one.student), "full": render.well_formed(one.full_name)} for one in students]
+    names = [one.submission for one in students]
+    config = [{"name": render.well_formed(one.student), "full": render.well_formed(one.full_name)} for one in names]
     return render.single(
         "grading",
         {"students": config},
         grades=grades,
         rubric=rubric,
         students=students,
-        problems=[one for one in students if one.status != OK or one.marks.reason],
+        folders=folders,
+        problems=[one for one in students if one.status != OK or one.reason],
         overview=_overview(students, graded, rubric.maximum, over),
         over=over,
-        tests=[(test, [one.results[at].points for one in graded]) for at, test in enumerate(rubric.tests)],
+        tests=[(test, [one.tests[at].points for one in graded]) for at, test in enumerate(rubric.tests)],
         needs=needs,
         mark=number,
         matches=lambda mark: [
@@ -80,18 +69,12 @@ def html(grades: Grades, folders: Mapping[str, str], shown: Container[str] = ())
     )
 
 
-def _student(student: StudentMarks, folder: str, tests: tuple[RubricTest, ...]) -> _Student:
-    submission = student.submission
-    results = list(marks_of(student, tests))
-    return _Student(submission.student, submission.full_name, submission.name, folder, student.status, submission.run, student, results)
-
-
-def _overview(students: list[_Student], graded: list[_Student], maximum: float, over: str) -> list[tuple[str, str]]:
+def _overview(students: Sequence[StudentMarks], graded: Sequence[StudentMarks], maximum: float, over: str) -> list[tuple[str, str]]:
     """Return the facts about the class: how many students have each status, and their points."""
     facts = [(status, counted(sum(one.status == status for one in students), "student")) for status in (OK, FAULTY, MISSING, REFUSED)]
-    undecided = sum(not one.marks.is_complete for one in students)
+    undecided = sum(not one.is_complete for one in students)
     facts += [("not complete", counted(undecided, "student"))] if undecided else []
-    points = [one.marks.points for one in graded]
+    points = [one.points for one in graded]
     if points:
         mean, median, least, most = map(number, (statistics.fmean(points), statistics.median(points), min(points), max(points)))
         facts.append(("points", f"mean {mean}, median {median}, from {least} to {most}, of {number(maximum)}; {over}"))

@@ -10,27 +10,20 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from referee.grading.escaping import finite, number, one_line
-from referee.grading.values import MISSING, REFUSED, RubricMark
+from referee.grading.values import MISSING, REFUSED
 from referee.support.csv_text import marked, written
 from referee.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from referee.grading.values import Grades, RubricTest, StudentMarks, TrialMark
+    from referee.grading.values import Grades, RubricMark, RubricTest, StudentMarks, TrialMark
     from referee.league.values import MatchRecord, MatchTask
 
 #: The version of grades.json. It grows when a key changes its meaning or goes away.
 FORMAT = 1
 NAME = "name"
 COLUMNS = ("student", NAME, "submission", "points", "maximum", "status", "reason", "from")
-
-
-def marks_of(student: StudentMarks, tests: tuple[RubricTest, ...]) -> Iterator[RubricMark]:
-    """Yield a student's result in each test; a test without one has no trials."""
-    known = {mark.test.number: mark for mark in student.tests}
-    for test in tests:
-        yield known.get(test.number, RubricMark(test, ()))
 
 
 def needs(test: RubricTest) -> str:
@@ -60,7 +53,7 @@ def grades_csv(grades: Grades) -> bytes:
             student.status,
             student.reason,
             student.submission.run or "",
-            *(number(mark.points) if mark.is_complete else "" for mark in marks_of(student, grades.rubric.tests)),
+            *(number(mark.points) if mark.is_complete else "" for mark in student.tests),
         ]
         for student in grades.students
     ]
@@ -128,7 +121,7 @@ def _student(student: StudentMarks, grades: Grades, folders: Mapping[str, str]) 
                 "complete": mark.is_complete,
                 "trials": [_trial(trial) for trial in mark.trials],
             }
-            for mark in marks_of(student, grades.rubric.tests)
+            for mark in student.tests
         ],
     }
 
@@ -180,7 +173,7 @@ def junit_xml(grades: Grades) -> bytes:
         suite = ET.SubElement(root, "testsuite", name=one_line(student.submission.student))
         counts = dict.fromkeys(totals, 0)
         seconds = 0.0
-        for mark in marks_of(student, grades.rubric.tests):
+        for mark in student.tests:
             seconds += _case(suite, student, mark, counts)
         for key, count in counts.items():
             suite.set(key, str(count))

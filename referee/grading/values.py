@@ -138,9 +138,19 @@ class RubricMark(NamedTuple):
         return _total(trial.points for trial in self.trials)
 
     @property
+    def public(self) -> list[TrialMark]:
+        """The trials on starts that the student may see."""
+        return [trial for trial in self.trials if not trial.trial.is_hidden]
+
+    @property
+    def hidden(self) -> list[TrialMark]:
+        """The trials on hidden starts."""
+        return [trial for trial in self.trials if trial.trial.is_hidden]
+
+    @property
     def hidden_points(self) -> float:
         """The points of the hidden trials."""
-        return _total(trial.points for trial in self.trials if trial.trial.is_hidden)
+        return _total(trial.points for trial in self.hidden)
 
     @property
     def is_complete(self) -> bool:

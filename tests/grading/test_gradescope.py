@@ -15,10 +15,7 @@ from referee import games
 from referee.errors import UsageError
 from referee.grading import marks
 from referee.grading.gradescope import (
-    Deadline,
-    DeadlinePool,
     LiveResults,
-    TimeIsUp,
     failed_results,
     first_results,
     level_here,
@@ -26,6 +23,7 @@ from referee.grading.gradescope import (
     results,
 )
 from referee.grading.marks import Results
+from referee.grading.pools import Deadline, DeadlinePool, TimeIsUp
 from referee.grading.values import REFUSED, Grades, Submission
 from referee.isolation import choose, probe
 from referee.isolation.limits import LIMITS_USER

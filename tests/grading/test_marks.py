@@ -11,7 +11,8 @@ from rubrics import STUDENT, load, match, table
 
 from referee import games
 from referee.grading import marks
-from referee.grading.marks import Results, shown_points
+from referee.grading.escaping import number
+from referee.grading.marks import Results
 from referee.grading.values import MISSING, REFUSED, Grades, Submission
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def test_all_points_are_given_if_everything_is_won(rubric: Rubric) -> None:
 def test_shares_add_up_exactly(rubric: Rubric) -> None:
     found = marked(rubric, {(0, 1): {"winner": "prey", "text": "Free."}, (1, 0): {"winner": None}})
     assert found.points == round(float(20 * Fraction(5, 6) + Fraction(5, 2) + 10), 9)
-    assert shown_points(found.tests[0].points) == "16.67"
+    assert number(found.tests[0].points) == "16.67"
     assert found.tests[0].trials[1].text == "The hunter did not win: Free."
     assert (found.status, found.reason) == ("ok", "")
 
@@ -113,7 +114,7 @@ def test_a_void_leaves_the_marks_incomplete(rubric: Rubric) -> None:
     assert (found.status, found.is_complete) == ("ok", False)
     assert found.reason == "2 starts are not decided, as in 'catch', start 1: 3 matches were void: the disk failed."
     assert [mark.is_complete for mark in found.tests] == [False, True, False]
-    assert shown_points(found.points) == "21.67"
+    assert number(found.points) == "21.67"
     assert not Grades(rubric, (found,), Path(), Path()).is_complete
 
 
@@ -161,4 +162,4 @@ def test_one_trial_alone(tmp_path: Path) -> None:
     [(20.0, "20"), (0, "0"), (-0.001, "0"), (10 / 3, "3.33"), (2.5, "2.5"), (100, "100"), (1234.5678, "1234.57"), (0.005, "0.01")],
 )
 def test_points_for_people(points: float, text: str) -> None:
-    assert shown_points(points) == text
+    assert number(points) == text
