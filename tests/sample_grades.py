@@ -85,9 +85,11 @@ def copied(grades: Grades, folder: Path) -> Grades:
 
 
 def replaced(grades: Grades, student: int, marks: Sequence[RubricMark]) -> Grades:
-    """The grades with other marks for one student."""
+    """The grades with other marks for one student; a test without one has no trials."""
     students = list(grades.students)
-    students[student] = students[student]._replace(tests=tuple(marks))
+    known = {mark.test.number: mark for mark in marks}
+    every = tuple(known.get(test.number, RubricMark(test, ())) for test in grades.rubric.tests)
+    students[student] = students[student]._replace(tests=every)
     return grades._replace(students=tuple(students))
 
 
