@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import tomli
@@ -14,6 +13,7 @@ from referee.isolation.limits import IsolationValue, Limits
 from referee.match import options
 from referee.match.options import BilledTime, RunOptions, TimeLimits
 from referee.replay.paths import content
+from referee.support.meant import nearest
 from referee.support.sections import Section
 from referee.wire import decode
 
@@ -104,14 +104,8 @@ def _first(error: ValidationError, model: type[Section]) -> str:
 def _hint(model: type[Section], place: list[str]) -> str:
     """Return the key that an unknown key may mean, or the list of good ones."""
     key, known, everywhere = place[-1], keys(model, place[:-1]), _everywhere(model)
-    near = _homes(model, place) or get_close_matches(key, known, n=1, cutoff=0.6) or get_close_matches(key, everywhere, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
-
-
-def near_one(name: str, good: list[str] | tuple[str, ...]) -> str:
-    """Return the end of a sentence about an unknown name: the nearest known name, or the list of all known names."""
-    near = get_close_matches(name, good, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(good)}."
+    near = next(iter(_homes(model, place)), "") or nearest(key, known) or nearest(key, everywhere)
+    return f"did you mean {near!r}?" if near else f"there are {', '.join(known)}."
 
 
 #: The key in a file of each command line flag with another name.

@@ -16,6 +16,7 @@ from referee.isolation.limits import IsolationValue, Limits
 from referee.league import teams
 from referee.league.config import LeagueFile, LeagueReader, StartsSection
 from referee.match.options import BilledTime, RunOptions, TimeLimits, shown
+from referee.support.meant import near_one
 from referee.support.sections import Section
 from referee.support.times import shown_time
 
@@ -169,7 +170,7 @@ def _checked(given: ArenaFile, folder: Path) -> ArenaConfig:
         raise UsageError("season.frozen has a period that ends before it begins; change it.")
     if given.roles != BOTH and (reader.game.pairing is None or given.roles not in seats):
         good = (BOTH,) if reader.game.pairing is None else (BOTH, *seats)
-        raise UsageError(f"roles is {shown(given.roles)}; {settings_file.near_one(given.roles, good)}")
+        raise UsageError(f"roles is {shown(given.roles)}; {near_one(given.roles, good)}")
     seat = None if given.roles == BOTH else given.roles
     if (seat is None) == bool(given.against):
         wrong = "against is for one role" if seat is None else f'roles is "{seat}"'
@@ -178,7 +179,7 @@ def _checked(given: ArenaFile, folder: Path) -> ArenaConfig:
     found = _references(given, reader, checked[0], seat, folder)
     for name in given.against:
         if name not in found:
-            raise UsageError(f"against names {shown(name)}, which is no reference; {settings_file.near_one(name, list(found))}")
+            raise UsageError(f"against names {shown(name)}, which is no reference; {near_one(name, list(found))}")
     against = tuple(found.pop(name) for name in dict.fromkeys(given.against))
     if against:
         # A variant for each of them, so that a duel says whom it is against.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +15,7 @@ from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, checked, declared
 from referee.players.spec import HUMAN
 from referee.support.files import open_regular
+from referee.support.meant import meant
 from referee.support.sections import Section
 
 if TYPE_CHECKING:
@@ -222,9 +222,8 @@ def _limits(given: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         name, equals, value = (part.strip() for part in pair.partition("="))
         field = LIMITS.get(name.replace("-", "_"))
         if not equals or field is None:
-            close = get_close_matches(name, LIMITS, n=1)
-            hint = f"did you mean {close[0]}? There are" if close and field is None else "there are"
-            raise UsageError(f"--limit is {pair!r:.80}, but must be NAME=VALUE, as in memory=1GiB; {hint} {', '.join(LIMITS)}.")
+            hint = meant(name, LIMITS) if field is None else ""
+            raise UsageError(f"--limit is {pair!r:.80}, but must be NAME=VALUE, as in memory=1GiB; {hint}there are {', '.join(LIMITS)}.")
         yield name, field, value
 
 

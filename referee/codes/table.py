@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
 from referee.games import registry
 from referee.games.outcome import SettingsError
+from referee.support.meant import nearest
 from referee.support.words import wrapped
 
 if TYPE_CHECKING:
@@ -135,8 +135,8 @@ def find(code: str, on_broken: Callable[[SettingsError], object] = lambda _: Non
     found = [meaning for meaning in known if meaning.code == code]
     if not found:
         by_lower = {meaning.code.lower(): meaning.code for meaning in known}
-        close = get_close_matches(code.strip().lower()[:100].replace("_", "-").replace(" ", "-"), by_lower, n=1)
-        hint = f"did you mean {by_lower[close[0]]!r}?" if close else "`referee explain` lists all codes."
+        near = nearest(code.strip().lower()[:100].replace("_", "-").replace(" ", "-"), by_lower)
+        hint = f"did you mean {by_lower[near]!r}?" if near else "`referee explain` lists all codes."
         raise UsageError(f"There is no code {code!r}; {hint}")
     return found
 

@@ -33,11 +33,9 @@ def refuse_unknown(where: str, names: Iterable[str], given: Iterable[object]) ->
     for name in given:
         if name in good:
             continue
-        from difflib import get_close_matches
+        from referee.support.meant import near_one
 
-        close = get_close_matches(str(name), good, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(good)}."
-        raise SettingsError(f"{where} no setting {name!r:.60}; {hint}")
+        raise SettingsError(f"{where} no setting {name!r:.60}; {near_one(name, good)}")
 
 
 def refuse_rules(whose: str, rules: object, names: Iterable[str]) -> None:
@@ -45,11 +43,9 @@ def refuse_rules(whose: str, rules: object, names: Iterable[str]) -> None:
     good = tuple(names)
     if rules in good:
         return
-    from difflib import get_close_matches
+    from referee.support.meant import meant
 
-    close = get_close_matches(str(rules), good, n=1)
-    near = f"did you mean {close[0]!r}? " if close else ""
-    raise SettingsError(f"{whose} {rules!r:.60}; {near}there {'is' if len(good) == 1 else 'are'} {', '.join(good)}.")
+    raise SettingsError(f"{whose} {rules!r:.60}; {meant(rules, good)}there {'is' if len(good) == 1 else 'are'} {', '.join(good)}.")
 
 
 def is_whole(value: object) -> TypeGuard[int]:

@@ -9,7 +9,6 @@ from pydantic import Field
 import example_bots
 from referee import games
 from referee.api import settings_file
-from referee.api.settings_file import near_one
 from referee.errors import PlayerError, UsageError
 from referee.games.game import SettingsError
 from referee.games.values import is_whole
@@ -20,6 +19,7 @@ from referee.league import starts, teams
 from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.players.spec import resolve
 from referee.replay.paths import content
+from referee.support.meant import near_one
 from referee.support.sections import Section
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from referee import games
 from referee.api import settings_file
-from referee.api.settings_file import Seed, near_one
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation.limits import IsolationValue, Limits
@@ -17,6 +16,7 @@ from referee.league import schedule, starts, teams
 from referee.league.values import MatchStart, Team
 from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.match.seeds import new_seed, secret_of
+from referee.support.meant import near_one
 from referee.support.sections import Section
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class LeagueFile(Section):
     table_size: int | None = Field(default=None, ge=2, le=1_000)
     champions: list[str] | None = None
     stop: str | None = None
-    seed: Seed = None
+    seed: settings_file.Seed = None
     isolation: IsolationValue = "auto"
     clock: BilledTime = "wall"
     repeat: int = Field(default=1, ge=1, le=100_000)

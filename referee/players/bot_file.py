@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import PlayerError
 from referee.games.game import SettingsError
 from referee.isolation import submission
+from referee.support.meant import near_one
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +87,7 @@ def parse(data: bytes, seat: Seat, whose: str) -> BotFile:
     seats = list(dict.fromkeys([seat, *_seats()])) if tables else []
     for name, own in tables.items():
         if name not in seats:
-            raise PlayerError(f"{whose} with an unknown table '{name:.80}'; a table has the name of a seat: {_hint(name, seats)}")
+            raise PlayerError(f"{whose} with an unknown table '{name:.80}'; a table has the name of a seat: {near_one(name, seats)}")
         commands = _commands(own, f"{name}.", whose)
         if name == seat:
             found |= commands
@@ -98,7 +98,7 @@ def _commands(table: Mapping[str, Any], before: str, whose: str) -> dict[str, tu
     """Return the commands of one table; ``before`` is its name in messages."""
     for key in table:
         if key not in _KEYS:
-            raise PlayerError(f"{whose} with an unknown key '{before + key:.80}'; {_hint(key, list(_KEYS))}")
+            raise PlayerError(f"{whose} with an unknown key '{before + key:.80}'; {near_one(key, _KEYS)}")
     return {key: (_rule_sets if key == _RULES else _words)(before + key, value, whose) for key, value in table.items()}
 
 
@@ -107,23 +107,11 @@ def _rule_sets(key: str, value: object, whose: str) -> tuple[str, ...]:
     names = value if isinstance(value, list) else []
     if not names or not all(isinstance(name, str) for name in names):
         raise PlayerError(f"{whose} with a wrong '{key:.80}', {value!r:.60}: it must be a list of rule sets, such as [\"classic\"].")
-    known = list(dict.fromkeys(name for game in games.all_names() for name in _rules_of(game)))
+    known = list(dict.fromkeys(name for game in games.sound() for name in game.info.rule_sets))
     for name in names:
         if name not in known:
-            raise PlayerError(f"{whose} whose '{key:.80}' has the rule set '{name:.40}', which no game has; {_hint(name, known)}")
+            raise PlayerError(f"{whose} whose '{key:.80}' has the rule set '{name:.40}', which no game has; {near_one(name, known)}")
     return tuple(names)
-
-
-def _rules_of(game: str) -> tuple[str, ...]:
-    # A game of another package may be one that can't be loaded.
-    with contextlib.suppress(SettingsError):
-        return games.info(game).rule_sets
-    return ()
-
-
-def _hint(key: str, good: list[str]) -> str:
-    near = get_close_matches(key, good, n=1, cutoff=0.5)
-    return f"did you mean '{near[0]}'?" if near else f"there are {', '.join(good)}."
 
 
 def _words(key: str, value: object, whose: str) -> tuple[str, ...]:
@@ -145,10 +133,9 @@ def _words(key: str, value: object, whose: str) -> tuple[str, ...]:
 def _seats() -> list[Seat]:
     """Return the seats of all games, with as many players as they can have."""
     found: list[Seat] = []
-    for name in games.all_names():
-        # A game of another package may be one that can't be loaded.
+    for game in games.sound():
+        most = {option.name: option.most for option in game.info.options if option.name == game.info.players_option}
+        # Settings of a game of another package may have no defaults.
         with contextlib.suppress(SettingsError):
-            game = games.get(name)
-            most = {option.name: option.most for option in game.info.options if option.name == game.info.players_option}
             found += game.seats(game.codec.settings(None, most))
     return list(dict.fromkeys(found))

@@ -6,13 +6,13 @@ import json
 import re
 import shlex
 import shutil
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
 from referee.errors import UsageError
 from referee.isolation import runtime
 from referee.support.files import open_regular
+from referee.support.meant import meant
 
 
 class Tool(NamedTuple):
@@ -120,9 +120,8 @@ def named(name: str) -> Language:
     for language in LANGUAGES:
         if wanted in (language.name, *language.names):
             return language
-    near = get_close_matches(wanted, [*NAMES, *(other for language in LANGUAGES for other in language.names)], n=1)
-    known = f"did you mean {named(near[0]).name}? There are" if near else "there are"
-    raise UsageError(f"--lang is {name!r:.40}; {known} {', '.join(NAMES)}.")
+    others = [other for language in LANGUAGES for other in language.names]
+    raise UsageError(f"--lang is {name!r:.40}; {meant(wanted, [*NAMES, *others])}there are {', '.join(NAMES)}.")
 
 
 def of_suffix(suffix: str) -> Language | None:

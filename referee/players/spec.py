@@ -12,7 +12,6 @@ import os
 import re
 import shlex
 import shutil
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +26,7 @@ from referee.players.compilers import how_to_install
 from referee.players.faults import the_seat
 from referee.support.escape import escape
 from referee.support.files import similar
+from referee.support.meant import meant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -392,15 +392,14 @@ def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
     if Path(text).is_symlink():
         return f"{the_seat(seat)} {shown} is a broken link, to '{Path(text).readlink()}'; name the file itself."
     names = sorted({bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)})
-    meant = similar(Path(text))
+    file = similar(Path(text))
     if "/" in text or "." in text:
-        if meant is None and text.removesuffix(".py") in names:
+        if file is None and text.removesuffix(".py") in names:
             return f"{the_seat(seat)} {shown} does not exist; did you mean the example bot {text.removesuffix('.py')!r}?"
-        if meant is not None:
-            return f"{the_seat(seat)} {shown} does not exist; did you mean '{meant}'?"
+        if file is not None:
+            return f"{the_seat(seat)} {shown} does not exist; did you mean '{file}'?"
         return f"{the_seat(seat)} {shown} does not exist: there is no such file, or its folder is closed to this user."
-    near = get_close_matches(text, names, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else f"did you mean '{meant}'? " if meant is not None else ""
+    hint = meant(text, names) or (f"did you mean '{file}'? " if file is not None else "")
     return f"{the_seat(seat)} {shown} is neither a file nor an example bot; {hint}examples for {seat}: {', '.join(names)}."
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import keyword
 import re
 import shlex
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +12,7 @@ from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.players.languages import LANGUAGES
+from referee.support.meant import meant
 
 if TYPE_CHECKING:
     from referee.games.capabilities import Starter
@@ -61,10 +61,10 @@ def choose(seat: str, game: str | None) -> Chosen:
         raise UsageError(f"The seat {seat!r:.40} is in {' and '.join(one.game for one in found)}; name one of them with --game.")
     if game is not None and not known:
         raise UsageError(f"The game {game} has no starters; games with starters: {', '.join(_with_starters())}.")
-    near = get_close_matches(seat, known, n=1)
-    there = f"did you mean {near[0]!r}? There are" if near else "there are"
     of_game = f" of {game}" if game is not None else ""
-    raise UsageError(f"There is no starter{of_game} for the seat {seat!r:.40}; {there} starters for {', '.join(known)}.")
+    raise UsageError(
+        f"There is no starter{of_game} for the seat {seat!r:.40}; {meant(seat, known)}there are starters for {', '.join(known)}."
+    )
 
 
 def choose_team(game: str | None) -> list[Chosen]:

@@ -88,7 +88,7 @@ def test_limits_from_flags_and_a_file(referee: Cli, tmp_path: Path) -> None:
         (("--limit", "memory"), "--limit is 'memory', but must be NAME=VALUE, as in memory=1GiB; there are memory, processes, scratch"),
         (
             ("--limit", "memroy=1GiB"),
-            "did you mean memory? There are memory, processes, scratch, open_files, line, stderr, remarks, build_seconds.",
+            "did you mean 'memory'? there are memory, processes, scratch, open_files, line, stderr, remarks, build_seconds.",
         ),
         (("--max-memory", "1GiB"), "--max-memory is now --limit memory=1GiB."),
         (("--build-seconds", "9"), "--build-seconds is now --limit build_seconds=9."),

@@ -157,7 +157,7 @@ REFUSED = [
     ("hunter foo.py --folder --lang c", "--folder writes a folder"),
     ("hunter missing/bot.py", "does not exist"),
     ("huntr bot.py", "did you mean 'hunter'"),
-    ("hunter bot.py --lang pyton", "did you mean python"),
+    ("hunter bot.py --lang pyton", "did you mean 'python'"),
     ("hunter bot.py --lang cobol", "; there are python, "),
     ("hunter bot.xyz", "--lang"),
     ("hunter bot.py --lang go", "doesn't end in .go"),

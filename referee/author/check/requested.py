@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee import games
 from referee.author.check.run import Request, find_game
@@ -12,6 +11,7 @@ from referee.author.check.table import CHECKS
 from referee.errors import UsageError
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
+from referee.support.meant import meant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ def chosen_checks(names: Sequence[str]) -> tuple[Check, ...]:
     for name in wanted:
         if name not in known:
             raise UsageError(
-                f"--only is {name!r:.60}, but there is no such check; {_meant(name, known)}referee check --list has their names."
+                f"--only is {name!r:.60}, but there is no such check; {meant(name, known)}referee check --list has their names."
             )
     return tuple(check for check in CHECKS if not wanted or check.name in wanted)
 
@@ -60,18 +60,13 @@ def _played(first: Request, names: Sequence[str], make: Callable[[str, str], Req
     return found
 
 
-def _meant(name: str, known: Any) -> str:
-    near = get_close_matches(name, list(known), n=1)
-    return f"did you mean {near[0]!r}? " if near else ""
-
-
 def _request(bot: str, seat: str | None, game: str | None, rules: str | None, isolation: str, checks: tuple[Check, ...]) -> Request:
     found = games.get(game or games.names()[0])
     settings = found.codec.settings(rules, {})
     seats = found.seats(settings)
     if seat is not None and seat not in seats:
         raise UsageError(
-            f"--seat is {seat!r:.40}, but {found.info.name} has no such seat; {_meant(seat, seats)}there are {', '.join(seats)}."
+            f"--seat is {seat!r:.40}, but {found.info.name} has no such seat; {meant(seat, seats)}there are {', '.join(seats)}."
         )
     # Where any number of players can play, all seats are alike.
     wanted = (seat,) if seat is not None else seats[:1] if found.info.players_option else seats

@@ -1,0 +1,28 @@
+"""The known name that an unknown name may mean, for messages."""
+
+from __future__ import annotations
+
+from referee.support.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def nearest(name: object, good: Iterable[str]) -> str:
+    """Return the name that is nearest to an unknown one; "" if none is near."""
+    # Only messages need it, and the import takes time.
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(str(name), list(good), n=1)), "")
+
+
+def meant(name: object, good: Iterable[str]) -> str:
+    """Return a question about the nearest name, with a blank behind it: "did you mean 'hunter'? "; "" if none is near."""
+    near = nearest(name, good)
+    return f"did you mean {near!r}? " if near else ""
+
+
+def near_one(name: object, good: Iterable[str]) -> str:
+    """Return the end of a sentence about an unknown name: the nearest known name, or the list of all known names."""
+    known = list(good)
+    return meant(name, known).rstrip() or f"there are {', '.join(known)}."
