@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -15,37 +14,9 @@ from referee.cli.front import REPLAYS
 from referee.cli.terminal import seldom
 from referee.errors import UsageError
 from referee.replay.analysis_report import analysis_json, analysis_lines
-from referee.support.words import counted, program
-
-if TYPE_CHECKING:
-    from referee.replay.questions import Questions
+from referee.support.words import counted
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", autocompletion=completion.replay)]
-#: The help of an argument BOT for which ``recorded_bot`` stands in.
-RECORDED_BOT = "The program: a player as in referee play.  (default: the one that the replay names, if it has the recorded hash)"
-
-
-def asked_seat(seat: str | None, file: Path, bot: str | None, command: str) -> str:
-    """Return the seat that is asked again: the named one, or the one that the replay makes clear, and say so. UsageError if it isn't clear."""
-    from referee.replay.beginning import seat_of
-
-    if seat is not None:
-        return seat
-    words = [str(file), *([bot] if bot is not None else [])]
-    found = seat_of(file, bot, f"{program()} {command} {shlex.join(words)}")
-    if bot is not None:
-        say(f"'{bot}' is asked as the {found}, which it played in the replay.")
-    return found
-
-
-def recorded_bot(asked: Questions, file: Path, command: str) -> str:
-    """Return the program that the replay names for the asked seat, and say so. PlayerError if it isn't found here, or not unchanged."""
-    from referee.replay.beginning import unchanged_program
-
-    again = f"{program()} {command} {shlex.quote(str(file))} BOT --seat {asked.seat}"
-    found = unchanged_program(asked, f"name the bot: {again}")
-    say(f"The {asked.seat} is '{found}', as the replay says; it has the recorded hash.")
-    return found
 
 
 @app.command(rich_help_panel=REPLAYS)

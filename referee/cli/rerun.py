@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,19 +12,21 @@ from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS, GRADERS
 from referee.cli.options import BotIsolation, bot_argument, isolation_option, seat_option
-from referee.cli.replays import RECORDED_BOT, ReplayFile, asked_seat, recorded_bot
+from referee.cli.replays import ReplayFile
 from referee.cli.run import announce_build
 from referee.cli.terminal import seldom
 from referee.errors import UsageError
 from referee.match.options import checked_isolation
-from referee.support.words import counted
+from referee.support.words import counted, program
 
 if TYPE_CHECKING:
     from referee.isolation.level import Isolation
     from referee.isolation.limits import Limits
     from referee.players.spec import Spec
+    from referee.replay.questions import Questions
     from referee.replay.rehearsal import Debugged, QuestionsToTurn
 
+_BOT_HELP = "The program: a player as in referee play.  (default: the one that the replay names, if it has the recorded hash)"
 _SEAT_HELP = (
     "The seat that it played, one of those in the replay.  (default: that of BOT; without BOT, that of the file with the recorded hash)"
 )
@@ -34,7 +37,7 @@ _SEAT_HELP = (
 def rerun(
     *,
     file: ReplayFile,
-    bot: Annotated[str | None, bot_argument(help=RECORDED_BOT)] = None,
+    bot: Annotated[str | None, bot_argument(help=_BOT_HELP)] = None,
     seat: Annotated[str | None, seat_option(help=_SEAT_HELP)] = None,
     isolation: BotIsolation = "auto",
     patience: Annotated[
@@ -55,26 +58,19 @@ def rerun(
     Exit status 1 if an answer differs, or if the replay doesn't verify; 2 if the file isn't a replay.
     """
     from referee.author.rerun_report import rerun_lines, rerun_verdict
-    from referee.isolation.choose import choose
     from referee.isolation.limits import Limits
     from referee.players.spec import resolve
-    from referee.replay.questions import questions
     from referee.replay.rerun import rerun as ask_again
 
     checked_isolation(isolation, "--isolation")
-    seat = asked_seat(seat, file, bot, "rerun")
-    asked = questions(file, seat)
-    if bot is None:
-        bot = recorded_bot(asked, file, "rerun")
-    spec = resolve(bot, seat, asked.game.info.name, asked.settings)
+    bot, asked = _asked(file, bot, seat, "rerun")
+    spec = resolve(bot, asked.seat, asked.game.info.name, asked.settings)
     if spec.is_human:
         raise UsageError("Only a program can be asked again; name its file.")
     limits = asked.limits
     if higher := limits.above(Limits()):
         say(f"note: The limits are those of the match, which are higher than the ordinary ones: {', '.join(higher)}.")
-    level = choose(isolation, limits, [spec.program])
-    for note in level.notes:
-        say(f"note: {note}")
+    level = _level(isolation, limits, spec)
     say_seldom = seldom()
 
     def tell(done: int, total: int) -> None:
@@ -94,7 +90,7 @@ def rerun(
 def debug(
     *,
     file: ReplayFile,
-    bot: Annotated[str | None, bot_argument(help=RECORDED_BOT)] = None,
+    bot: Annotated[str | None, bot_argument(help=_BOT_HELP)] = None,
     seat: Annotated[str | None, seat_option(help=_SEAT_HELP)] = None,
     turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="The turn.  (default: the last question to the seat)")] = None,
     is_attached: Annotated[
@@ -137,7 +133,6 @@ def debug(
     """
     from referee.api.debugging import program as resolved
     from referee.author.debugger import PORT, DebugSession, debug_lines, how_to_attach, report, under_debugger
-    from referee.replay.questions import questions
     from referee.replay.rehearsal import questions_to_turn
 
     isolation_value = _checked_isolation(isolation, has_bot=bot is not None, is_attached=is_attached)
@@ -146,18 +141,15 @@ def debug(
         from referee.author.pinned_test import check_free
 
         check_free(as_test)
-    seat = asked_seat(seat, file, bot, "debug")
-    asked = questions(file, seat)
-    if bot is None:
-        bot = recorded_bot(asked, file, "debug")
-    spec = resolved(bot, asked.game.info.name, seat, asked.settings)
+    bot, asked = _asked(file, bot, seat, "debug")
+    spec = resolved(bot, asked.game.info.name, asked.seat, asked.settings)
     if is_attached:
         spec = under_debugger(spec, PORT if port is None else port)
     from referee.api import runner
     from referee.players.building import tell_builds
 
     tell_builds(announce_build)
-    entrant = runner.entrant(seat, spec)
+    entrant = runner.entrant(asked.seat, spec)
     to_turn = questions_to_turn(asked, turn, entrant.host)
     level = _level(isolation_value, asked.limits, spec)
     session = DebugSession(to_turn, entrant, level, say, is_attached=is_attached)
@@ -177,6 +169,26 @@ def debug(
         raise typer.Exit(3)
     if not found.has_answered:
         raise typer.Exit(1)
+
+
+def _asked(file: Path, bot: str | None, seat: str | None, name: str) -> tuple[str, Questions]:
+    """Return the program that a command asks, and the questions of the replay. What isn't named comes from the replay, and is said.
+
+    UsageError if the seat isn't clear; PlayerError if the program of the replay isn't found here, or not unchanged.
+    """
+    from referee.replay.beginning import seat_of, unchanged_program
+    from referee.replay.questions import questions
+
+    again = f"{program()} {name} {shlex.quote(str(file))}"
+    if seat is None:
+        seat = seat_of(file, bot, again if bot is None else f"{again} {shlex.quote(bot)}")
+        if bot is not None:
+            say(f"'{bot}' is asked as the {seat}, which it played in the replay.")
+    asked = questions(file, seat)
+    if bot is None:
+        bot = unchanged_program(asked, f"name the bot: {again} BOT --seat {seat}")
+        say(f"The {seat} is '{bot}', as the replay says; it has the recorded hash.")
+    return bot, asked
 
 
 def _checked_isolation(wanted: str | None, *, has_bot: bool, is_attached: bool) -> str:
