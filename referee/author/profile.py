@@ -249,7 +249,7 @@ def _lines(report: dict[str, Any], samples: Samples, wide: int) -> list[str]:
     kind = " of processor time" if report["clock"] == CPU else ""
     begin = (
         f"{report['seat']} {report['bot']:.60} against {report['against']:.60}: "
-        f"{len(games):,} game{'s' * (len(games) != 1)}, {count:,} answer{'s' * (count != 1)}, {report['seconds']:.3f} s{kind}"
+        f"{counted(len(games), 'game')}, {counted(count, 'answer')}, {report['seconds']:.3f} s{kind}"
     )
     lines = fitted(begin, 2, wide)
     lines += [f"  fault    {one['fault']}" for one in games if one["fault"] is not None]

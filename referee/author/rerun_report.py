@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from referee.support.words import counted
+
 if TYPE_CHECKING:
     from referee.replay.rerun import Difference, Rerun
 
@@ -31,7 +33,7 @@ def _sentence(difference: Difference) -> str:
 
 def rerun_verdict(found: Rerun) -> str:
     """Return the result in a sentence."""
-    count = f"{found.answers:,} answer{'s' * (found.answers != 1)}"
+    count = counted(found.answers, "answer")
     if found.ok:
         return f"{'all ' if found.answers > 1 else ''}{count} equal: this bot played this match"
     if not found.equal + found.differing:

@@ -199,7 +199,7 @@ def _line(played: PlayedMatch, change: Change | None) -> str:
     result = played.result
     outcome = result.outcome
     winner = "nobody wins" if outcome.winner is None else f"{outcome.winner} {result.names[outcome.winner]} wins"
-    parts = [f"{winner} ({outcome.reason})", f"{result.steps:,} step{'s' * (result.steps != 1)}"]
+    parts = [f"{winner} ({outcome.reason})", counted(result.steps, "step")]
     if outcome.unit != "steps":
         parts += [f"{seat} {score:,} {outcome.unit}" for seat, score in outcome.scores.items() if score is not None]
     if change is not None:

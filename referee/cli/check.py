@@ -20,7 +20,7 @@ from referee.errors import UsageError
 from referee.isolation.limits import ISOLATED_CGROUP
 from referee.match.options import checked_isolation
 from referee.support.packages import EXTRAS, install_command, missing_of_extras
-from referee.support.words import program
+from referee.support.words import counted, program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,9 +183,9 @@ def _summary(report: Report) -> str:
     counts = report.counts
     total = sum(counts.values())
     words = [f"{counts['ok']} ok"]
-    words += [f"{counts['warning']} warning{'s' * (counts['warning'] != 1)}"] if counts["warning"] else []
+    words += [counted(counts["warning"], "warning")] if counts["warning"] else []
     words += [f"{counts[status]} {status}" for status in ("failed", "skipped") if counts[status]]
-    return f"{total} check{'s' * (total != 1)}: {', '.join(words)}."
+    return f"{counted(total, 'check')}: {', '.join(words)}."
 
 
 def _hint(request: Request, report: Report) -> None:

@@ -82,7 +82,7 @@ def _conform(files: list[Path], *, as_json: bool) -> None:
         is_position = positions or report.get("is_position", False)
         found = [f"{counted(games, 'game')} and {counted(steps, 'step')}"] if games or not is_position else []
         if is_position:
-            found.append(f"{positions:,} position{'s' * (positions != 1)}")
+            found.append(counted(positions, "position"))
         put(f"{' and '.join(found)} agree{'s' * (not games and positions == 1)}.")
     if not report["ok"]:
         where = f"{report['file']}, line {report['line']}, step {report['step']}, field {report['field']}"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from referee import games
 from referee.league import starts as league_starts
 from referee.league.keys import canonical
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,10 +82,9 @@ def weakness(seed: str) -> str:
     """Return a sentence about a seed that could be guessed from its hash; "" for a good one."""
     if len(seed) >= _SAFE_LENGTH and len(set(seed)) > _LEAST_DIFFERENT:
         return ""
-    count = f"{len(seed)} character{'s' * (len(seed) != 1)}"
     why = "it is too simple" if len(seed) >= _SAFE_LENGTH else f"{_SAFE_LENGTH} are the least that is safe"
     return (
-        f"The seed has {count}, but {why}: it can be found from its published hash, and with it the hidden starts. "
+        f"The seed has {counted(len(seed), 'character')}, but {why}: it can be found from its published hash, and with it the hidden starts. "
         f'Take a random one, such as seed = "{new_seed()}".'
     )
 

@@ -150,7 +150,7 @@ def _catch_within(played: _Game, most: Any) -> Loss | None:
         )
     if record.steps <= most:
         return None
-    return Loss(f"The {played.who} needed {_steps(record.steps)}; the test asks for at most {most:,}.", int(most))
+    return Loss(f"The {played.who} needed {counted(record.steps, 'step')}; the test asks for at most {most:,}.", int(most))
 
 
 def _survive(played: _Game, least: Any) -> Loss | None:
@@ -158,7 +158,8 @@ def _survive(played: _Game, least: Any) -> Loss | None:
         return None
     record = played.record
     return Loss(
-        f"The {played.who} lasted {_steps(record.steps)}; the test asks for at least {least:,}. {_sentence(record.text)}", record.steps
+        f"The {played.who} lasted {counted(record.steps, 'step')}; the test asks for at least {least:,}. {_sentence(record.text)}",
+        record.steps,
     )
 
 
@@ -224,7 +225,7 @@ def _duel(game: Game[Any, Any], rubric: Rubric, test: RubricTest, played: Sequen
     what = "is level with" if winner is None else "lost the duel against"
     seat = own[0].seat
     return Loss(
-        f"The submission {what} {opponent}. As {seat}, it needed {_steps(mine)} and its opponent {_steps(theirs)}. "
+        f"The submission {what} {opponent}. As {seat}, it needed {counted(mine, 'step')} and its opponent {counted(theirs, 'step')}. "
         f"Its own match as {seat}: {_sentence(first[0].text)}",
         own[0].record.steps,
     )
@@ -246,10 +247,6 @@ def _scores(own: Sequence[_Game]) -> tuple[float, float]:
 def _sentence(text: str) -> str:
     text = escape(text, 600).strip()
     return text if text.endswith((".", "!", "?", "...")) else f"{text}."
-
-
-def _steps(count: int) -> str:
-    return f"{count:,} step{'s' * (count != 1)}"
 
 
 def _number(value: float) -> str:

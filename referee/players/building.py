@@ -36,6 +36,7 @@ from referee.players.own_files import own_files
 from referee.players.pipes import readable
 from referee.players.process import BotProcesses, ProcessPlayer
 from referee.support.escape import escape
+from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -329,5 +330,5 @@ class _Run:
             first = 0
         told = lines[first : first + _SHOWN_LINES]
         left = len(lines) - first - len(told)
-        more = [f"... and {left:,} more line{'s' if left != 1 else ''}"] if left else []
+        more = [f"... and {counted(left, 'more line')}"] if left else []
         return "".join(f"\n  {line}" for line in [*told, *more])

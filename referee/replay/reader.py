@@ -22,7 +22,7 @@ from referee.games.game import IllegalMove, MalformedMove, SettingsError
 from referee.replay.paths import DUEL_SUFFIX, why_unreadable
 from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT, dumps
 from referee.support.files import open_whole
-from referee.support.words import cut
+from referee.support.words import counted, cut
 from referee.wire import strict_json
 
 if TYPE_CHECKING:
@@ -265,11 +265,11 @@ class _Verification:
         except ReplayCut:
             problem = self.cut("it breaks off")
         except ReplayError as error:
-            problem = Problem("order", f"after {_steps(self.turn)}: {error}", self.turn)
+            problem = Problem("order", f"after {counted(self.turn, 'step')}: {error}", self.turn)
         return Replay(self.head, self.result, self.faults, self.turn, self.state, problem)
 
     def cut(self, how: str) -> Problem:
-        return Problem("cut", f"cut short: {how} after {_steps(self.turn)}, which are good", self.turn)
+        return Problem("cut", f"cut short: {how} after {counted(self.turn, 'step')}, which are good", self.turn)
 
     def wrong(self, kind: str, text: str, field: str | None = None) -> _Wrong:
         return _Wrong(Problem(kind, text, self.turn, field))
@@ -279,7 +279,7 @@ class _Verification:
         record = _record(line, f"the record of turn {self.turn}")
         kind = record.get("type", "step")
         if self.result is not None:
-            raise self.wrong("order", f"continues after its result, which came after {_steps(self.turn)}")
+            raise self.wrong("order", f"continues after its result, which came after {counted(self.turn, 'step')}")
         if kind == "result":
             self.result = record
             self.check_result(record, line)
@@ -439,10 +439,6 @@ def _is_object(text: bytes) -> bool:
         return isinstance(strict_json.read(b"[%b]" % text)[0], dict)
     except strict_json.NotJson:
         return False
-
-
-def _steps(count: int) -> str:
-    return f"{count:,} step{'s' * (count != 1)}"
 
 
 def _sorted(value: Json) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from referee.author.check.check import READY, Check
 from referee.author.check.evidence import EXIT_PATIENCE, RESULT
 from referee.author.check.finding import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.support.words import counted
 from referee.wire import encode
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def no_files(evidence: Evidence) -> Finding:
     after = _files(folder) or before
     new = sorted(str(path.relative_to(folder)) for path in after if after[path] != before.get(path))
     if new:
-        text = f"It wrote {len(new)} file{'s' * (len(new) != 1)} in its folder: {quoted(', '.join(new[:5]))}."
+        text = f"It wrote {counted(len(new), 'file')} in its folder: {quoted(', '.join(new[:5]))}."
         return Finding(
             WARNING, text, "a match of two questions", quoted(new[0]), "In a league it can't write there: use /tmp, or stderr for a log."
         )

@@ -9,6 +9,7 @@ from referee.author.check.check import READY, STARTED, Check
 from referee.author.check.finding import FAILED, OK, WARNING, Finding, no_line, ok, quoted, seconds_shown, skipped
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
+from referee.support.words import counted
 from referee.wire.constants import NAME_LENGTH
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def start_time(evidence: Evidence) -> Finding:
     limit = evidence.subject.time.startup
     best = min(evidence.startups, default=evidence.transcript.startup_seconds)
     count = len(evidence.startups)
-    text = f"The fastest of {count} start{'s' * (count != 1)} took {seconds_shown(best)}"
+    text = f"The fastest of {counted(count, 'start')} took {seconds_shown(best)}"
     if limit is None:
         return ok(f"{text}.")
     text = f"{text}; the limit is {limit:g} s."
