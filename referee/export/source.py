@@ -44,17 +44,15 @@ def open_shown(path: Path, file: Path) -> tuple[Any, dict[str, Any]]:
     return open_game(file, head)[0], head
 
 
-def write_result(place: Path, data: bytes, option: str = "--out") -> None:
+def write_result(place: Path, data: bytes) -> None:
     """Write a file as a whole, so that no reader sees a partial one. Follow a link; write directly to a device or a pipe."""
     shown = str(place)
     if place.is_dir():
-        raise UsageError(f"{option} is {shown}, a folder; name the file.")
+        raise UsageError(f"--out is {shown}, a folder; name the file.")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         # Keep a link and replace its target; a link among the devices stands for what is open there.
         leads = place.is_symlink() and not str(place).startswith(("/dev/", "/proc/"))
         write_whole(os.path.realpath(place) if leads else place, data)
     except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{shown} can't be written: {getattr(error, 'strerror', None) or error}; name another place with {option}."
-        ) from None
+        raise UsageError(f"{shown} can't be written: {getattr(error, 'strerror', None) or error}; name another place with --out.") from None

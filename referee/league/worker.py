@@ -75,12 +75,12 @@ Report = Played | Void | NotStarted
 class Worker:
     """Plays matches. ``teams`` are all teams by name; replays go into ``folder``, each named by its match's key."""
 
-    def __init__(self, terms: Terms, teams: Mapping[str, Team], folder: Path, host: str = "") -> None:
+    def __init__(self, terms: Terms, teams: Mapping[str, Team], folder: Path) -> None:
         self._terms = terms
         self._game = games.get(terms.game)
         self._teams = teams
         self._folder = folder
-        self._host = host or platform.node()
+        self._host = platform.node()
         self._isolations: dict[frozenset[str], Isolation] = {}
         self._reserve = SupervisionReserve(self._check_copy)
         self._specs: dict[tuple[str, Seat, str], Spec] = {}

@@ -39,7 +39,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 def single(name: str, config: Mapping[str, Any], bulk: object = None, **values: Any) -> str:
     """Return the page ``name`` as one file. ``config`` and ``bulk`` are for its script; ``values`` are what its template shows."""
-    script, style = page.bundle(_script(name), _asset), _text("style.css")
+    script, style = page.bundle(_script(name), _asset), _style()
     inline = {"policy": page.policy(script, style), "style": style, "script": script}
     return _rendered(name, config, bulk, {"is_inline": True, **inline, **values})
 
@@ -68,7 +68,7 @@ def macro(name: str, of: str) -> Callable[..., Markup]:
 def asset(path: str) -> page.Asset | None:
     """Return a file of a served page, or of the viewer, by its address; None if it doesn't exist."""
     if path == STYLE:
-        return page.Asset(_text("style.css").encode(), "text/css; charset=utf-8")
+        return page.Asset(_style().encode(), "text/css; charset=utf-8")
     if path in {_script(file.stem) for file in (_FOLDER / "templates").iterdir()} and (found := _asset(path)) is not None:
         return found._replace(data=page.bundle(path, _asset).encode())
     return page.asset(path)
@@ -85,8 +85,9 @@ def _asset(path: str) -> page.Asset | None:
     return page.Asset(file.read_bytes(), "text/javascript; charset=utf-8") if folder == "pages" and file.is_file() else page.asset(path)
 
 
-def _text(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
+def _style() -> str:
+    """Return the style sheet of all these pages, after that of all pages."""
+    return "".join(path.read_text(encoding="utf-8") for path in (page.BASE_STYLE, _FOLDER / "style.css"))
 
 
 def _rendered(name: str, config: Mapping[str, Any], bulk: object, values: Mapping[str, Any]) -> str:

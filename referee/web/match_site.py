@@ -20,7 +20,6 @@ from referee.errors import ReplayCut
 from referee.games.capabilities import HumanPlay
 from referee.web import qr
 from referee.web.app import Site, read_json
-from referee.web.board_rules import BoardRules
 from referee.web.connections import IS_FULL
 from referee.web.human_session import COUNTDOWN, HumanMove, HumanSession, JudgedWish
 from referee.web.kept_replay import Running, Tail
@@ -88,7 +87,6 @@ class MatchSite(Site):
         head = config.get("settings")
         game = games.get(head["game"]) if head else None
         play = (None if game is None else game.human_play) or HumanPlay(is_paced=game is None)
-        self._rules = BoardRules(self.recorded)
         self.session = HumanSession(
             pipes,
             pace,
@@ -96,7 +94,7 @@ class MatchSite(Site):
             is_paced=play.is_paced,
             set_up=play.set_up,
             countdown=COUNTDOWN,
-            refusal=self._rules.refusal,
+            refusal=self.recorded.refusal,
         )
         self._rematch = rematch
         self._on_rematch = on_rematch
@@ -431,10 +429,10 @@ class MatchSite(Site):
         with contextlib.suppress(RecursionError, ValueError):
             if kind == "preview" and isinstance(move, dict):
                 found = self.recorded.preview(seat, move)
-                self._say(seat, {"type": kind, "id": number, "move": move, "refused": bool(self._rules.refusal_in(found)), **found})
+                self._say(seat, {"type": kind, "id": number, "move": move, "refused": bool(self.recorded.refusal_in(found)), **found})
             elif kind == "options" and isinstance(moves, list):
                 previews = [self.recorded.preview(seat, one if isinstance(one, dict) else {}) for one in moves[:_MOST_OPTIONS]]
-                self._say(seat, {"type": kind, "id": number, "reasons": [self._rules.refusal_in(found) for found in previews]})
+                self._say(seat, {"type": kind, "id": number, "reasons": [self.recorded.refusal_in(found) for found in previews]})
 
     def _hear(self, seat: Seat) -> None:
         questions = self._pipes[seat][0]

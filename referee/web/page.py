@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).parents[1]
 _APP = "web/viewer/app"
+#: The style sheet of all pages.
+BASE_STYLE = _PACKAGE / "web/viewer/kit/base.css"
 #: The page may load only this package's modules: nothing inline, nothing from elsewhere, no markup from text.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "

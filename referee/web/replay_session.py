@@ -319,6 +319,24 @@ class ReplayIndex:
         """Return the changes and notices of a seat's move in the latest position, if the other seats do nothing."""
         return {"changes": {}, "notices": []} if self.game is None else preview(self.game, self.latest, seat, answer)
 
+    def refusal(self, seat: Seat, turn: int, move: Json) -> str | None:
+        """Return why the rules refuse a move in a turn that is asked; "" if they don't, None while the position of that turn isn't known."""
+        if self.has_played.is_set():
+            # An error of our own has ended the reading. Then the match alone judges the move.
+            return ""
+        if self.steps < turn:
+            return None
+        try:
+            return self.refusal_in(self.preview(seat, move))
+        except (RecursionError, ValueError):
+            return "the move can't be read"
+
+    def refusal_in(self, preview: Mapping[str, Any]) -> str:
+        """Return why the rules refuse the move of a preview; "" if they don't."""
+        samples = None if self.game is None else self.game.samples
+        codes = {"refused", *(() if samples is None else samples.refusals)}
+        return "; ".join(str(notice["text"]) for notice in preview["notices"] if notice.get("code") in codes)
+
 
 def preview(game: Game[Any, Any], state: Any, seat: Seat, answer: Json) -> dict[str, Json]:
     """Return the changes and notices of a seat's move in a position, if the other seats do nothing."""

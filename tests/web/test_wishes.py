@@ -11,7 +11,6 @@ from displays import laid_out, run
 
 from referee.games.evasion.game import GAME
 from referee.replay.reader import read_lines
-from referee.web.board_rules import BoardRules
 from referee.web.human_session import HumanMove, HumanSession, JudgedWish
 from referee.web.replay_session import ReplayIndex
 
@@ -173,7 +172,6 @@ RECORDED = sorted((Path(__file__).parents[1] / "data/replays").glob("evasion-*")
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.split(".")[0])
 def test_the_rules_of_the_game_judge_each_move_in_its_own_position(path: Path) -> None:
     recorded = ReplayIndex()
-    rules = BoardRules(recorded)
     judged = []
 
     def lines() -> Iterator[bytes]:
@@ -183,25 +181,24 @@ def test_the_rules_of_the_game_judge_each_move_in_its_own_position(path: Path) -
                 turn = record["turn"]
                 told = {notice["seat"] for notice in record.get("notices", ()) if notice["code"] in GAME.samples.refusals}
                 for seat, move in record["moves"].items():
-                    judged.append(bool(rules.refusal(seat, turn, move)) == (seat in told))
-                assert rules.refusal("hunter", turn + 1, {}) is None
+                    judged.append(bool(recorded.refusal(seat, turn, move)) == (seat in told))
+                assert recorded.refusal("hunter", turn + 1, {}) is None
             yield line
 
     assert recorded.play(path, lines())["status"] == "good"
     assert judged
     assert all(judged)
     # What can't be asked any more is left to the match.
-    assert rules.refusal("hunter", 10**9, {}) == ""
+    assert recorded.refusal("hunter", 10**9, {}) == ""
 
 
 def test_what_is_no_move_is_refused() -> None:
     recorded = ReplayIndex()
-    rules = BoardRules(recorded)
 
     def lines() -> Iterator[bytes]:
         head, *rest = read_lines(RECORDED[0])
         yield head
-        assert "span" in str(rules.refusal("hunter", 0, {"build": {"kind": "vertical", "span": "all"}}))
+        assert "span" in str(recorded.refusal("hunter", 0, {"build": {"kind": "vertical", "span": "all"}}))
         yield from rest
 
     recorded.play(RECORDED[0], lines())

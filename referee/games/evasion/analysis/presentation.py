@@ -214,8 +214,8 @@ def _build(wall: Wall) -> Build:
     return Build(wall.kind, (wall.y1, wall.y2) if wall.kind == "vertical" else (wall.x1, wall.x2))
 
 
-def safe_area(state: State, budget: int = BUDGET) -> int:
+def safe_area(state: State) -> int:
     """Return the number of cells within the prey's reach from which it can stay free for ever. Undecided cells count too."""
     reach = reachable(state.walls, state.prey[:2])
-    found = safe_cells(state, budget)
+    found = safe_cells(state)
     return (reach.bits & (found.cells.bits | found.unknown.bits)).bit_count()

@@ -1,4 +1,4 @@
-"""``rules.stepwise`` over arrays: the stages of one time step, and the steps of ``classic`` and ``diagonal``, which consist of them.
+"""``rules.stepwise`` over arrays: the stages of one time step, and the step that consists of them.
 
 Source: rules of Evasion, section "S1".
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.games.evasion.kernel.bounce import by_kind, by_neighbours
-from referee.games.evasion.kernel.compiled import by_rule_set, compiled, wide
+from referee.games.evasion.kernel.bounce import bounce
+from referee.games.evasion.kernel.compiled import compiled, wide
 from referee.games.evasion.kernel.regions import is_captured
 from referee.games.evasion.kernel.state import (
     ALLOWED,
@@ -210,36 +210,16 @@ class Move(NamedTuple):
 
 
 @compiled
-def classic_step(games: Ints, walls: Ints, rules: Rules, g: int, move: Move, removed: NDArray[np.bool_]) -> None:
-    """One step of ``classic``: its stages in the order of ``variants.RULE_SETS``."""
+def step(games: Ints, walls: Ints, rules: Rules, g: int, move: Move, removed: NDArray[np.bool_]) -> None:
+    """One step: the stages of the rule set in the order of ``variants.RULE_SETS``."""
     begin(games, g)
     remove_walls(games, walls, g, move.removed, removed)
     x, y, dx, dy = body(games, g, HUNTER)
-    move_hunter(games, g, by_kind(games, walls, rules, g, x, y, dx, dy))
+    move_hunter(games, g, bounce(games, walls, rules, g, x, y, dx, dy))
     build_wall(games, walls, rules, g, move.kind, move.has_span, move.start, move.end, x, y)
     moves, dx, dy = prey_heads(games, rules, g, move.go_x, move.go_y)
     if moves:
         x, y, _, _ = body(games, g, PREY)
-        move_prey(games, g, dx, dy, by_kind(games, walls, rules, g, x, y, dx, dy))
+        move_prey(games, g, dx, dy, bounce(games, walls, rules, g, x, y, dx, dy))
     test_capture(games, walls, rules, g)
     count_step(games, rules, g)
-
-
-@compiled
-def diagonal_step(games: Ints, walls: Ints, rules: Rules, g: int, move: Move, removed: NDArray[np.bool_]) -> None:
-    """One step of ``diagonal``: its stages in the order of ``variants.RULE_SETS``."""
-    begin(games, g)
-    remove_walls(games, walls, g, move.removed, removed)
-    x, y, dx, dy = body(games, g, HUNTER)
-    move_hunter(games, g, by_neighbours(games, walls, rules, g, x, y, dx, dy))
-    build_wall(games, walls, rules, g, move.kind, move.has_span, move.start, move.end, x, y)
-    moves, dx, dy = prey_heads(games, rules, g, move.go_x, move.go_y)
-    if moves:
-        x, y, _, _ = body(games, g, PREY)
-        move_prey(games, g, dx, dy, by_neighbours(games, walls, rules, g, x, y, dx, dy))
-    test_capture(games, walls, rules, g)
-    count_step(games, rules, g)
-
-
-#: One step, by the rule set.
-step = by_rule_set(classic_step, diagonal_step)
