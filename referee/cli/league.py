@@ -212,7 +212,7 @@ def report(
     """Write the report: one page with standings, crosstable, ratings, endings and every match, with a viewer of their replays."""
     need_web("The report")
     from referee.league import report_folder
-    from referee.league.report_data import report_data
+    from referee.league.report import of_league
 
     if url and not re.fullmatch(r"https?://[^\s\"<>]+", url):
         raise UsageError(f"--url is '{url}', but must be the address of the folder, such as https://example.org/autumn/.")
@@ -221,7 +221,7 @@ def report(
             if is_live:
                 _serve_report(opened, Where(host, port, tuple(name or ()), browser))
                 return
-            data = report_data(opened)
+            data = of_league(opened)
             most_bytes = 0 if alone else report_folder.MOST_BYTES
             written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"), url)
             missing = report_folder.unreadable(data, folder)
@@ -244,13 +244,13 @@ def report(
 
 def _serve_report(opened: OpenLeague, where: Where) -> None:
     """Serve the report until Ctrl-C."""
-    from referee.league.report_data import report_data
+    from referee.league.report import of_league
     from referee.league.report_live import serve
 
     page = bind_page(where)
 
     def read() -> ReportData:
-        return report_data(opened, is_running=opened.store.is_claimed())
+        return of_league(opened, is_running=opened.store.is_claimed())
 
     serve(read, opened.folder, page.token, page.listener, page.names, page.announcer(""))
 

@@ -1,17 +1,27 @@
-"""The values that the report of a league shows: plain values, so that a report can be made of any results."""
+"""The values that a league's report shows. They are plain, so that a report can be made of any results; ``of_league`` reads them."""
 
 from __future__ import annotations
 
+import itertools
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.league.config import ELIMINATION, StartList
+from referee.league.pace import Pace
+from referee.league.standings import rule
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from referee.games.game import Json, Seat
+    from referee.league.league import OpenLeague, Standing
     from referee.league.schedule import BracketLine
+    from referee.league.values import MatchRecord, MatchTask
 
 #: Values of ``Progress.state``.
 RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
+#: The speed is computed from the ends of at most so many matches.
+_TIMES = 1000
 
 
 class TeamRow(NamedTuple):
@@ -113,3 +123,130 @@ class ReportData(NamedTuple):
     is_live: bool = False
     clock: str = "wall"
     bracket: Sequence[BracketLine] = ()
+
+
+def of_league(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
+    """Return the content of the report of a league."""
+    league, store = opened.league, opened.store
+    state = opened.state()
+    counts = store.counts()
+    points = {result.duel.number: result.points for result in state.results}
+    forfeits, decided = store.forfeits(), store.fact("decided")
+    is_over = counts.planned == 0
+    notes = [f"{team} can't start and forfeits: {why}" for team, why in forfeits.items() if team not in opened.withdrawn]
+    notes += [decided["why"]] if decided else []
+    notes += opened.notes(state.results)
+    base = league.variants[0].settings
+    variants = [{key: value for key, value in each.settings.items() if base.get(key) != value} for each in league.variants]
+    if len(variants) > 1:
+        for number, variant in enumerate(league.variants):
+            variants[number] = {"name": variant.name, **variants[number]}
+    return ReportData(
+        name=league.name,
+        game=league.game,
+        rules=league.rules,
+        format=league.format.kind,
+        settings=_settings(opened, base),
+        progress=LeagueProgress(
+            FINISHED if is_over else RUNNING if is_running else STOPPED,
+            counts.done,
+            counts.done + counts.planned,
+            *_speed(opened, is_running=is_running and not is_over),
+        ),
+        standings=[_row(place, is_elimination=league.format.kind == ELIMINATION) for place in opened.standings(state.results)],
+        duels=list(_duels(opened, points)),
+        seed=league.seed,
+        variants=variants if len(variants) > 1 else (),
+        notes=tuple(notes),
+        total_name="score" if opened.schedule.game.pairing is None else "steps",
+        written=time.strftime("%Y-%m-%d %H:%M"),
+        order=rule(league.format.kind, is_live=not is_over),
+        is_live=not is_over,
+        clock=league.options.time.kind,
+        bracket=opened.bracket(state.results),
+    )
+
+
+def _settings(opened: OpenLeague, base: Mapping[str, Json]) -> dict[str, Json]:
+    """The settings of all matches, and how they are played. Settings that every start replaces are left out: they were never played."""
+    league, starts = opened.league, opened.schedule.starts
+    replaced = set.intersection(*(set(start.settings) for listed in starts for start in listed))
+    given = "drawn from the seed" if league.starts.drawn else "listed"
+    limits = (
+        ("startup", league.options.time.startup),
+        ("move", league.options.time.move),
+        ("bank", league.options.time.bank),
+        ("increment", league.options.time.increment),
+    )
+    return {
+        **{name: value for name, value in base.items() if name not in replaced},
+        "starts": f"{len(starts[0]):,} {given}" if league.starts != StartList() else "the one of the settings",
+        "isolation": league.options.isolation,
+        "clock": f"{league.options.time.kind}; "
+        + ", ".join(f"{name} {'no limit' if seconds is None else f'{seconds:g} s'}" for name, seconds in limits),
+    }
+
+
+def _speed(opened: OpenLeague, *, is_running: bool) -> tuple[float | None, float | None]:
+    """Matches a minute, and the seconds that are left at that speed."""
+    times = opened.store.last_times(_TIMES)[::-1] if is_running else []
+    if len(times) < 2:
+        return None, None
+    pace = Pace(times[0])
+    for end in times[1:]:
+        pace.note(end)
+    rate = pace.rate(time.time())
+    return (None, None) if rate is None else (rate * 60, opened.store.counts().planned / rate)
+
+
+def _row(place: Standing, *, is_elimination: bool) -> TeamRow:
+    row, rating = place.row, place.rating
+    return TeamRow(
+        row.team,
+        row.place,
+        row.shared,
+        (rating.best_rank, rating.worst_rank),
+        place.is_decided,
+        row.points,
+        row.played,
+        row.won,
+        row.tied,
+        row.lost,
+        row.total,
+        rating.elo,
+        rating.low,
+        rating.high,
+        row.forfeits,
+        row.byes,
+        row.stage if is_elimination else None,
+        row.buchholz,
+    )
+
+
+def _duels(opened: OpenLeague, points: Mapping[int, Mapping[str, float]]) -> Iterator[DuelLine]:
+    notes = opened.store.duel_notes()
+    duels = {duel.number: duel for duel in opened.store.duels()}
+    for number, group in itertools.groupby(opened.store.matches(), key=lambda stored: stored.task.duel):
+        duel = duels.get(number)
+        if duel is None:
+            # Its round was planned after the duels were read.
+            continue
+        matches = tuple(_match(stored.task, stored.record) for stored in group if stored.record is not None)
+        known = points.get(number)
+        if matches or known:
+            yield DuelLine(number, duel.round, duel.teams, known or {}, matches, duel.start, duel.variant, notes.get(number, ""))
+
+
+def _match(task: MatchTask, record: MatchRecord) -> MatchLine:
+    return MatchLine(
+        task.game_number,
+        task.seats,
+        record.reason,
+        record.text,
+        record.steps,
+        record.winner,
+        record.seconds,
+        record.slowest,
+        record.faults,
+        record.replay,
+    )

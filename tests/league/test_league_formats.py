@@ -14,7 +14,7 @@ from pages import axe, launched, visiting
 
 from referee.league import report_page, schedule
 from referee.league.engine import Engine
-from referee.league.report_data import report_data
+from referee.league.report import of_league
 from referee.league.schedule import FixturePlan
 from referee.league.standings import FIXTURE_RULE, rule, table
 from referee.league.standings_text import table as text_table
@@ -92,7 +92,7 @@ def test_ties_of_an_elimination_are_explained() -> None:
 @pytest.mark.parametrize("done", [7, 1000])
 def test_tables_pages_and_sentences_say_the_same_rule(kind: str, done: int, tmp_path: Path) -> None:
     opened = begun(tmp_path, kind, done)
-    data = report_data(opened)
+    data = of_league(opened)
     is_live = done < 1000
     assert (data.order, data.is_live, opened.is_live()) == (rule(kind, is_live=is_live), is_live, is_live)
     text = (DOCS / "leagues.md").read_text(encoding="utf-8")
@@ -133,9 +133,9 @@ def test_standings_for_a_spreadsheet(referee: Referee, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_page_has_a_bracket_and_names_the_time_of_the_processor(tmp_path: Path) -> None:
     opened = begun(tmp_path / "one", "elimination", extra='clock = "cpu"\n')
-    (tmp_path / "page.html").write_text(report_page.html(report_data(opened)))
+    (tmp_path / "page.html").write_text(report_page.html(of_league(opened)))
     swiss = begun(tmp_path / "two", "swiss", 9)
-    (tmp_path / "swiss.html").write_text(report_page.html(report_data(swiss)))
+    (tmp_path / "swiss.html").write_text(report_page.html(of_league(swiss)))
     with launched() as chromium, visiting(chromium) as visit:
         page = visit(f"file://{tmp_path}/page.html", {"width": 1280, "height": 800})
         page.locator("#duels .duels").wait_for()
