@@ -79,18 +79,28 @@ def _recorded(steps: int) -> tuple[State, list[dict[str, Any]]]:
     return start, moves
 
 
+def _rate(count: int, work: Callable[[], object], threads: int = 1, clock: Callable[[], float] = process_time) -> Callable[[], float]:
+    """Return a measure of the steps a second of ``work``, which makes ``count`` of them."""
+
+    def run() -> float:
+        numba.set_num_threads(threads)
+        begun = clock()
+        work()
+        return count / (clock() - begun)
+
+    return run
+
+
 def _engine(steps: int) -> Callable[[], float]:
     """Return a measure of the engine's steps a second in this process."""
     start, moves = _recorded(steps)
 
-    def run() -> float:
+    def play() -> None:
         state = start
-        begun = process_time()
         for move in moves:
             state, _ = GAME.step(state, move)
-        return len(moves) / (process_time() - begun)
 
-    return run
+    return _rate(len(moves), play)
 
 
 def _batch(max_walls: int, hunter: str | None = "random") -> Batch:
@@ -108,52 +118,32 @@ def _builds(batch: Batch, count: int) -> Iterator[Ints]:
     yield from (pool[index % _POOL] for index in range(count))
 
 
-def _speed(
-    batch: Batch,
-    steps: int,
-    hunter: str | None = "random",
-    prey: str = "random",
-    threads: int = 1,
-    clock: Callable[[], float] = process_time,
-) -> Callable[[], float]:
-    """Return a measure of the batch's steps a second: one call for each step, as a policy makes them."""
+def _speed(batch: Batch, steps: int, hunter: str | None = "random", prey: str = "random") -> Callable[[], float]:
+    """Return a measure of the batch's steps a second on one thread: one call for each step, as a policy makes them."""
+    moves = list(_builds(batch, steps))
 
-    def run() -> float:
-        numba.set_num_threads(threads)
-        moves = list(_builds(batch, steps))
-        begun = clock()
+    def play() -> None:
         for builds in moves:
             batch.step(builds, hunter=hunter, prey=prey, mode="at-once")
-        return len(batch) * steps / (clock() - begun)
 
-    return run
+    return _rate(len(batch) * steps, play)
 
 
 def _threaded(batch: Batch, steps: int, threads: int, clock: Callable[[], float] = perf_counter) -> Callable[[], float]:
     """Return a measure of the batch's steps a second, by default by the clock: all steps in one call, so that threads wait once."""
-
-    def run() -> float:
-        numba.set_num_threads(threads)
-        begun = clock()
-        batch.step(hunter="random", prey="random", steps=steps, mode="at-once")
-        return len(batch) * steps / (clock() - begun)
-
-    return run
+    return _rate(len(batch) * steps, lambda: batch.step(hunter="random", prey="random", steps=steps, mode="at-once"), threads, clock)
 
 
 def _observed(batch: Batch, steps: int) -> Callable[[], float]:
     """Return a measure of steps a second with the observations and masks of the hunters after each step, in new arrays."""
     encoding = Encoding(batch.settings, HUNTER)
 
-    def run() -> float:
-        numba.set_num_threads(1)
-        begun = process_time()
+    def play() -> None:
         for _ in range(steps):
             batch.step(hunter="random", prey="random", mode="at-once")
             encoding.observe(batch.games, batch.walls)
-        return len(batch) * steps / (process_time() - begun)
 
-    return run
+    return _rate(len(batch) * steps, play)
 
 
 def _environment(steps: int) -> Callable[[], float]:
@@ -163,31 +153,25 @@ def _environment(steps: int) -> Callable[[], float]:
     chance = np.random.default_rng(1)
     pool = [chance.integers(0, environment.single_action_space.n, GAMES) for _ in range(_POOL)]  # type: ignore[attr-defined]  # Discrete
 
-    def run() -> float:
-        numba.set_num_threads(1)
-        begun = process_time()
+    def play() -> None:
         for step in range(steps):
             environment.step(pool[step % _POOL])
-        return GAMES * steps / (process_time() - begun)
 
     for _ in range(_WARM_UP // steps):
-        run()
-    return run
+        play()
+    return _rate(GAMES * steps, play)
 
 
 def _floor(batch: Batch, steps: int) -> Callable[[], float]:
     """Return a measure of the empty kernel's steps a second."""
     games, walls = batch.games.copy(), batch.walls.copy()
 
-    def run() -> float:
-        numba.set_num_threads(1)
-        begun = process_time()
+    def play() -> None:
         for _ in range(steps):
             loop.touch(games, walls, 1)
-        return len(games) * steps / (process_time() - begun)
 
-    run()
-    return run
+    play()
+    return _rate(len(games) * steps, play)
 
 
 def batches(options: argparse.Namespace) -> list[Figure]:
