@@ -169,9 +169,8 @@ class Comparing:
     The chance that a bot of share ``p1`` is called anything but better is at most about ``beta``.
 
     ``is_margin`` says that scores are any numbers from 0 to 1, such as shares of steps. The most likely distributions are then those
-    over the observed scores, 0 and 1; half a duel of score 0 and half a duel of score 1 are there from the beginning. ``population`` is
-    the number of starts if it is finite: the interval is then that of the mean over all of them. The first decision is final, whatever
-    comes later. So it doesn't depend on which duels finish first.
+    over the observed scores, 0 and 1; half a duel of score 0 and half a duel of score 1 are there from the beginning. The
+    first decision is final, whatever comes later. So it doesn't depend on which duels finish first.
     """
 
     def __init__(
@@ -182,8 +181,6 @@ class Comparing:
         beta: float = 0.05,
         *,
         is_margin: bool = False,
-        confidence: float = 0.95,
-        population: int | None = None,
     ) -> None:
         check_hypotheses(p0, p1, alpha, beta)
         if p0 + p1 < 1:
@@ -192,7 +189,7 @@ class Comparing:
         self._means = np.array([p0, 1 - p0]), np.array([p1, 1 - p1])
         self._is_margin = is_margin
         self._counts: dict[float, float] = dict.fromkeys((0.0, 1.0), VIRTUAL) if is_margin else dict.fromkeys((0.0, 0.5, 1.0), 0.0)
-        self._interval = ConfidenceSequence(confidence, population)
+        self._interval = ConfidenceSequence()
         self._total = 0.0
         self._outcomes = [0, 0, 0]
         self._waiting: dict[int, float] = {}
