@@ -162,7 +162,9 @@ def test_a_change_far_within_a_long_stretch_is_found_by_reading_again(tmp_path: 
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in REPLAYS.glob("evasion*.gz")))
-def test_the_pages_and_the_command_agree_on_turning_points(name: str) -> None:
+def test_the_pages_and_the_command_agree_on_turning_points(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The walls that the command suggests take nine tenths of the time, and nothing here looks at them.
+    monkeypatch.setattr(GAME.analysis, "suggestion", lambda state: {})
     path = REPLAYS / name
     recorded = ReplayIndex(None)
     recorded.play(path, read_lines(path))
