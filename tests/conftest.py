@@ -28,7 +28,7 @@ from referee.players.spec import resolve
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
     from referee.grading.values import Grades
     from referee.isolation.supervision import SupervisionReserve
@@ -73,6 +73,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """For the few tests marked alone, files without this marker are not even imported."""
     is_test = config.getoption("--alone") == "only" and collection_path.name.startswith("test_") and collection_path.suffix == ".py"
     return True if is_test and "mark.alone" not in collection_path.read_text(encoding="utf-8") else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while thousands of tests are collected: that would take a fifth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:
