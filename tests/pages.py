@@ -9,6 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import pytest
 from sandboxes import need
@@ -49,21 +50,70 @@ def launched() -> Iterator[Browser]:
         browser.close()
 
 
+class _Profile:
+    """A browser's profile for the first page of each test: such pages share the process that draws them, whose start takes longer than most tests.
+
+    One page keeps this process alive. ``forget`` removes what the others have stored, so that each test finds an empty profile.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self.context = browser.new_context()
+        self.context.set_default_timeout(60_000)
+        self._keeper = self.context.new_page()
+        # A page of the same site as those of the tests; nobody serves it.
+        self._keeper.route(_KEEPER, lambda route: route.fulfill(body=""))
+        self._keeper.goto(_KEEPER)
+        self._tools = self.context.new_cdp_session(self._keeper)
+        self._origins: set[str] = set()
+
+    def new_page(self, size: dict[str, int]) -> Page:
+        """A page that shows what was stored by nobody."""
+        page = self.context.new_page()
+        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        page.on("framenavigated", lambda frame: self._origins.add("/".join(frame.url.split("/")[:3])))
+        return page
+
+    def forget(self) -> None:
+        """Close all pages but the keeper, and remove what they have stored."""
+        for page in self.context.pages:
+            if page is not self._keeper:
+                page.close()
+        self.context.clear_cookies()
+        self.context.clear_permissions()
+        for origin in self._origins:
+            if origin.startswith(("http:", "file:")):
+                self._tools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        self._tools.send("Network.clearBrowserCache")
+        self._origins.clear()
+
+
+_KEEPER = "http://127.0.0.1:1/"
+_profiles: WeakKeyDictionary[Browser, _Profile] = WeakKeyDictionary()
+
+
 @contextlib.contextmanager
 def visiting(browser: Browser) -> Iterator[Open]:
-    """Opens pages; what any of them complains of on its console fails the test."""
+    """Opens pages, each with a profile of its own; what any of them complains of on its console fails the test."""
     complaints: list[str] = []
     contexts = []
+    has_shared = False
 
     def refuse(dialog: Dialog) -> None:
         complaints.append(f"dialog {dialog.message}")
         dialog.dismiss()
 
     def opened(address: str, size: dict[str, int] = DESKTOP, script: str = "", **options: Any) -> Page:
-        context = browser.new_context(viewport={"width": size["width"], "height": size["height"]}, **options)
-        contexts.append(context)
-        context.set_default_timeout(60_000)
-        page = context.new_page()
+        nonlocal has_shared
+        if not options and not has_shared:
+            has_shared = True
+            if browser not in _profiles:
+                _profiles[browser] = _Profile(browser)
+            page = _profiles[browser].new_page(size)
+        else:
+            context = browser.new_context(viewport={"width": size["width"], "height": size["height"]}, **options)
+            contexts.append(context)
+            context.set_default_timeout(60_000)
+            page = context.new_page()
         page.on(
             "console",
             lambda message: (
@@ -78,6 +128,8 @@ def visiting(browser: Browser) -> Iterator[Open]:
         return page
 
     yield opened
+    if has_shared:
+        _profiles[browser].forget()
     for context in contexts:
         context.close()
     assert complaints == [], complaints
