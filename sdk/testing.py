@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from referee import games
 from referee.games.outcome import MalformedMove
-from referee.match import sentences
+from referee.match import judgement
 from referee.match.loop import Entrant, Match, Options, Result
 from referee.match.options import TimeControl
 from referee.wire import decode, encode
@@ -230,7 +230,7 @@ def answer(
     assert line is not None, "a question has an answer"
     read = decode.move(line.rstrip(b"\n"), turn)
     if isinstance(read, decode.Problem):
-        raise MalformedMove(sentences.malformed(seat, read, line, turn).text)
+        raise MalformedMove(judgement.malformed(seat, read, line, turn).text)
     return Answer(room.codec.parse(found, seat, read.move), read.say, read.draw or ())
 
 

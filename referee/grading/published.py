@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from referee.errors import UsageError
-from referee.match.sentences import predicate
+from referee.players.faults import predicate
 from referee.replay.paths import content
 from referee.support.files import write_whole
 from referee.support.words import counted

@@ -17,7 +17,7 @@ from referee.games.values import is_whole
 from referee.league.keys import canonical
 from referee.league.values import MatchStart
 from referee.match.seeds import secret_of
-from referee.match.sentences import predicate
+from referee.players.faults import predicate
 from referee.replay.paths import content
 from referee.wire import strict_json
 

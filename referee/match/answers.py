@@ -32,12 +32,12 @@ _SENTENCES: dict[WarningReason, Callable[..., str]] = {
     ),
     "dialect": lambda words: escape(words, 200),
     "recorded": lambda text: text,
-    "passed": lambda fault: f"{fault}{AS_A_PASS}",
+    "passed": lambda fault: f"{fault.text}{AS_A_PASS}",
 }
 
 
 class AnswerWarning(NamedTuple):
-    """A warning about an answer: its reason and the values of its sentence, such as the unknown keys, or the sentence of a fault."""
+    """A warning about an answer: its reason and the values of its sentence, such as the unknown keys, or the fault."""
 
     reason: WarningReason
     values: tuple[Any, ...] = ()

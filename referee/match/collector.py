@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.dialects.dialect import DialectError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.match import sentences
+from referee.match import judgement
 from referee.match.answers import AnswerWarning, JudgedAnswer, Remark, TurnAnswers
 from referee.players.faults import CRASHED, MALFORMED, Fault
 from referee.wire import decode, encode
@@ -52,8 +52,8 @@ def read_ready(player: Player, host: Host | None, reply: Reply, time: TimeContro
         early = reply.failure.line if reply.failure.reason == "early" and host is None else None
         if early is not None and isinstance(problem := decode.ready(line := early.partition(b"\n")[0]), decode.Problem):
             # Whether such a line comes before or after the question is a matter of luck; the reason is the line itself.
-            return sentences.malformed(player.seat, problem, line)
-        return sentences.not_ready(player, reply.failure, host, time)
+            return judgement.malformed(player.seat, problem, line)
+        return judgement.not_ready(player, reply.failure, host, time)
     if reply.line is None:
         # Another player has left, which ends the match before its first step.
         return ""
@@ -61,10 +61,10 @@ def read_ready(player: Player, host: Host | None, reply: Reply, time: TimeContro
         try:
             return host.take_name(reply.line)
         except DialectError as error:
-            return sentences.refused_line(player.seat, error, player.log.shown(reply.line))
+            return judgement.refused_line(player.seat, error, player.log.shown(reply.line))
     line = player.log.shown(reply.line)
     name = decode.ready(line)
-    return name if isinstance(name, str) else sentences.malformed(player.seat, name, line)
+    return name if isinstance(name, str) else judgement.malformed(player.seat, name, line)
 
 
 class MoveCollector:
@@ -131,7 +131,7 @@ class MoveCollector:
     def departures(self, out: Container[Seat]) -> dict[Seat, Fault]:
         """Return the faults of people who have left without being asked. ``out`` are seats that have failed."""
         failures = {seat: self._player_io.farewell(seat) for seat in self._people if seat not in out}
-        return {seat: sentences.fault(self._player_io.players[seat], failure) for seat, failure in failures.items() if failure is not None}
+        return {seat: judgement.fault(self._player_io.players[seat], failure) for seat, failure in failures.items() if failure is not None}
 
     def _kept(self, seat: Seat, remark: Remark) -> Remark | None:
         """Return what is kept of a remark. Remarks beyond a seat's budget are dropped: otherwise a replay could grow as fast as a bot can write."""
@@ -220,9 +220,9 @@ class MoveCollector:
             understand = self._understand_dialect if seat in self._hosts else self._understand
             move, remark, fault = understand(seat, turn, state, line)
         elif failure is not None:
-            fault = sentences.unanswered(player, failure, clock)
+            fault = judgement.unanswered(player, failure, clock)
         if fault is not None and (passed := self._pass(seat, state, fault)) is not None:
-            remark = remark._replace(warnings=(*remark.warnings, AnswerWarning("passed", (fault.text,))))
+            remark = remark._replace(warnings=(*remark.warnings, AnswerWarning("passed", (fault,))))
             move, fault = passed, None
         if remark.warnings:
             self._warn(seat, remark.warnings)
@@ -236,13 +236,13 @@ class MoveCollector:
         """Return the move of an answer, the remark beside it, and its fault."""
         answer = decode.move(line, turn)
         if isinstance(answer, decode.Problem):
-            return None, _SILENT, sentences.malformed(seat, answer, line, turn)
+            return None, _SILENT, judgement.malformed(seat, answer, line, turn)
         move, fault, codec = None, None, self._game.codec
         unknown = tuple(codec.unknown_keys(state, seat, answer.move))
         try:
             move = codec.parse(state, seat, answer.move)
         except (MalformedMove, IllegalMove) as error:
-            fault = sentences.refused_move(seat, error, line, turn)
+            fault = judgement.refused_move(seat, error, line, turn)
         if answer.say is not None or answer.draw is not None or unknown:
             return move, _remark(answer, unknown), fault
         if fault is None:
@@ -254,7 +254,7 @@ class MoveCollector:
         try:
             heard = self._hosts[seat].answer(turn, state, line)
         except DialectError as error:
-            return None, _SILENT, sentences.refused_line(seat, error, line, turn)
+            return None, _SILENT, judgement.refused_line(seat, error, line, turn)
         return heard.move, Remark(warnings=(AnswerWarning("dialect", (heard.warning,)),)) if heard.warning else _SILENT, None
 
     def _warn(self, seat: Seat, warnings: Sequence[AnswerWarning]) -> None:

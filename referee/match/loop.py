@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import MatchVoid, UsageError
 from referee.isolation.level import Isolation
-from referee.match import sentences
+from referee.match import judgement
 from referee.match.adjudicator import Adjudicator
 from referee.match.clock import Clock, PatientClock
 from referee.match.conversation import Conversation, Entrant, Manner
@@ -385,7 +385,7 @@ class Match:
         """
         located = places(found, self._bots.players, stop_idle=self.options.run.idle == "stop")
         faults = {
-            seat: sentences.located(fault, located[seat].place, may_wait=located[seat].may_wait) if seat in located else fault
+            seat: judgement.located(fault, located[seat].place, may_wait=located[seat].may_wait) if seat in located else fault
             for seat, fault in found.items()
         }
         self.faults.update(faults)

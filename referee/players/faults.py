@@ -1,8 +1,15 @@
-"""Failures, the reason codes for missing answers, and faults, which add a sentence and are part of the result."""
+"""Failures, the reason codes for missing answers, and faults, which are part of the result; and the sentence of each fault.
 
+Code never reads these sentences, but for ``replay/recorded.py``: a replay holds the sentence of a warning without its code.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from referee.support.escape import escape
+from referee.support.escape import escape, quoted
+from referee.wire.decode import LineReason, Problem
+from referee.wire.strict_json import MOST_DEPTH, MOST_DIGITS, NotJson
 
 LATE = "late"
 CRASHED = "crashed"
@@ -20,19 +27,24 @@ _USUAL = frozenset(cause for kind, cause in CAUSES.items() if kind != EXCEEDED)
 #: Why there is no answer. Late: nothing came; the question was not read; an answer lacked its newline. Malformed: a line came too
 #: early, or was too long. Crashed: the player closed its input; the supervisor was killed; the program ended; the person left; the remote
 #: program closed its connection; the function in this process raised, or returned nothing.
-Reason = Literal[
+FailureReason = Literal[
     "silent", "unread", "unfinished", "early", "overlong", "deaf", "unsupervised", "ended", "left", "hung-up", "raised", "returned"
 ]
+#: The reasons of a late player.
+NO_ANSWER = frozenset(("silent", "unread", "unfinished"))
+#: The reasons of a fault: those of failures and of wrong lines, and: a dialect doesn't know the line; the game refuses the move; no program
+#: came to the port of its dialect; an answer before the end of its question, in a check. "recorded" has the sentence of a replay.
+FaultReason = FailureReason | LineReason | Literal["bad-line", "bad-move", "illegal-move", "unconnected", "hasty", "recorded"]
 
 
 class Failure(NamedTuple):
-    """Why a player gave no answer, as players/io reports it; ``match.sentences`` makes it a fault.
+    """Why a player gave no answer, as players/io reports it; ``match.judgement`` makes it a fault.
 
     ``line`` is what the player wrote, ``number`` the number of that line, ``words`` the player's own text about its end, such as its
     exception. ``detail`` holds facts, as in a fault.
     """
 
-    reason: Reason
+    reason: FailureReason
     line: bytes | None = None
     number: int = 0
     words: str = ""
@@ -40,21 +52,30 @@ class Failure(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A player's failure: ``kind`` is one of ``KINDS``, ``sentence`` one that a beginner understands, ``advice`` what may help, or "".
+    """A player's failure: ``kind`` is one of ``KINDS``, ``values`` are those of the sentence that ``reason`` has in ``_SENTENCES``.
 
     ``line`` is the line that caused the fault, as far as it was read, escaped for display; ``detail`` holds facts such as an exit status.
+    The rest is for advice. ``may_flush``: it may have forgotten to flush its output. ``place`` is the line of its own files that it was
+    running, ``remedy`` what to do about a crash with a common cause.
     """
 
     kind: str
-    sentence: str
+    reason: FaultReason
+    values: Mapping[str, Any]
     line: str | None = None
     detail: dict[str, Any] | None = None
-    advice: str = ""
+    may_flush: bool = False
+    place: str = ""
+    remedy: str = ""
 
     @property
     def text(self) -> str:
-        """The sentence with the advice."""
-        return f"{self.sentence} {self.advice}" if self.advice else self.sentence
+        """The sentence, which a beginner understands, with the advice."""
+        sentences = [_SENTENCES[self.reason](**self.values)]
+        sentences += ["Did it flush its output?"] if self.may_flush else []
+        sentences += [f"It was at {self.place}."] if self.place else []
+        sentences += [f"{self.remedy}."] if self.remedy else []
+        return " ".join(sentences)
 
     @property
     def cause(self) -> str:
@@ -87,3 +108,103 @@ def the_seat(seat: str, *, begins: bool = True) -> str:
 def who(seat: str, label: str, *, begins: bool = True) -> str:
     """Return a player for a sentence: ``The hunter (boxer.py)``. ``begins`` is as for ``the_seat``."""
     return f"{the_seat(seat, begins=begins)} ({escape(label, 80)})"
+
+
+#: What is wrong with a line, as a predicate of it, by reason.
+_PREDICATES: dict[LineReason, Callable[..., str]] = {
+    "not-utf8": "is not UTF-8 (byte {} is 0x{:02x})".format,
+    "byte-order-mark": lambda: "starts with a byte order mark",
+    "not-json": lambda: "is not JSON",
+    "too-deep": lambda: f"is nested deeper than {MOST_DEPTH} levels",
+    "surrogate": lambda: "holds a lone surrogate, which is no character",
+    "key-twice": lambda key: f"has the key {quoted(key, 40)} twice in one object",
+    "too-large": lambda number: f"holds the number {quoted(number, 20)}, which is too large",
+    "constant": "holds {}, which is not JSON".format,
+    "too-long": lambda: f"holds a number of more than {MOST_DIGITS:,} digits",
+    "not-an-object": lambda: "is JSON but not an object",
+    "other-type": 'has no "type":"{}"'.format,
+    "no-key": lambda name: f"has no key {quoted(name, 40)}",
+    "wrong-value": lambda name, why: f"has a wrong {quoted(name, 40)} ({quoted(why[:1].lower() + why[1:], 80)[1:-1]})",
+}
+
+
+def predicate(problem: Problem | NotJson) -> str:
+    """Return what is wrong with a line, as a predicate without its subject."""
+    return _PREDICATES[problem.reason](*problem.data)
+
+
+def _wrong_line(seat: str, turn: int | None, problem: Problem, shown: str, *, is_python: bool) -> str:
+    what = "stdout line 1" if turn is None else f"answer in turn {turn}"
+    hint = ""
+    if problem.reason == "not-json":
+        hint = " - print to stderr, stdout is for answers alone"
+        hint = " - this is a Python dict: use json.dumps to print an answer" if is_python else hint
+    return f"{the_seat(seat)}'s {what} {predicate(problem)}: {shown}{hint}."
+
+
+def _other_turn(seat: str, turn: int | None, problem: Problem, shown: str, **_: bool) -> str:
+    given = problem.data[0]
+    answered = given if isinstance(given, int) and given < 10**9 else "a huge number"
+    return f"{the_seat(seat)} answered turn {answered} when asked for turn {turn}: {shown} - an answer carries the turn of its question."
+
+
+def _late(what: str, seat: str, label: str, when: str) -> str:
+    return f"{who(seat, label)} {what}{f' {when}' if when else ''}."
+
+
+def _crashed(what: str, seat: str, label: str, words: str) -> str:
+    return f"{who(seat, label)} {what.format(words)}."
+
+
+def _overlong(seat: str, shown: str, number: int, most_bytes: int, *, is_remote: bool) -> str:
+    wrote = "sent a line" if is_remote else "wrote a stdout line"
+    return f"{the_seat(seat)} {wrote} (number {number}) of more than {most_bytes:,} bytes: {shown} - an answer must be shorter."
+
+
+def _unsupervised(seat: str, label: str) -> str:
+    return f"The supervisor process of the match was killed while {who(seat, label, begins=False)} was asked; only a bot of the match could have done that."
+
+
+def _ended(seat: str, label: str, status: object, signal: str | None, over: str, crash: str, *, is_remote: bool, is_start: bool) -> str:
+    """How a program ended: ``over`` is the limit that it met, in words; else it exited. ``crash`` is what its stderr tells of that."""
+    if over:
+        how = over
+    elif not isinstance(status, int):
+        how = "closed its connection" if is_remote else "closed its stdout"
+    else:
+        how = f"exited with status {status}" if status >= 0 else f"was killed by {signal or f'signal {-status}'}"
+    end = " before it was ready: does it call main(), or answer the start message?" if is_start and status == 0 else "."
+    return f"{who(seat, label)} {how}{crash}{end}"
+
+
+def _refused_line(seat: str, turn: int | None, why: str, shown: str) -> str:
+    return f"{the_seat(seat)}'s {'first line' if turn is None else f'answer in turn {turn}'} {why}: {shown}"
+
+
+#: The sentences of faults, made from their values.
+_SENTENCES: dict[FaultReason, Callable[..., str]] = {
+    **dict.fromkeys(_PREDICATES, _wrong_line),
+    "other-turn": _other_turn,
+    "silent": partial(_late, "gave no answer"),
+    "unread": partial(_late, "did not even read its question"),
+    "unfinished": partial(_late, "wrote an answer without the newline that ends it"),
+    "early": lambda seat, shown: (
+        f"{the_seat(seat)} wrote to stdout before it was asked: {shown} - answer each question once, and print to stderr."
+    ),
+    "overlong": _overlong,
+    "deaf": partial(_crashed, "closed its stdin, so it can't be asked"),
+    "unsupervised": _unsupervised,
+    "ended": _ended,
+    "left": partial(_crashed, "{}"),
+    "hung-up": partial(_crashed, "closed its connection"),
+    "raised": partial(_crashed, "raised {}"),
+    "returned": partial(_crashed, "gave no answer"),
+    "bad-line": _refused_line,
+    "bad-move": lambda seat, turn, why: f"{the_seat(seat)}'s answer in turn {turn} has a malformed move: {why}.",
+    "illegal-move": lambda seat, turn, why: f"{the_seat(seat)}'s move in turn {turn} is illegal: {why}.",
+    "unconnected": lambda seat, label, dialect, when: (
+        f"{who(seat, label)} did not connect to its port and tell its name by the {dialect} protocol{when}."
+    ),
+    "hasty": lambda shown: f"It answered before its question had ended: {shown}.",
+    "recorded": lambda text: text,
+}

@@ -182,7 +182,7 @@ def _fault(record: Mapping[str, Json]) -> Fault:
     if kind not in KINDS:
         raise ReplayError(f"The replay has a fault of the kind '{kind:.40}', which there isn't.")
     facts = {**(detail if isinstance(detail, dict) else {}), "cause": str(record.get("cause"))}
-    return Fault(kind, str(record.get("text")), line if isinstance(line, str) else None, facts)
+    return Fault(kind, "recorded", {"text": str(record.get("text"))}, line if isinstance(line, str) else None, facts)
 
 
 def _again(

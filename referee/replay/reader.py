@@ -147,9 +147,9 @@ def _record(line: bytes, what: str) -> dict[str, Json]:
     try:
         record = strict_json.read(line)
     except strict_json.NotJson as error:
-        from referee.match import sentences
+        from referee.players.faults import predicate
 
-        raise ReplayError(f"{what} {sentences.predicate(error)}.") from None
+        raise ReplayError(f"{what} {predicate(error)}.") from None
     if not isinstance(record, dict):
         raise ReplayError(f"{what} is no JSON object.")
     return record

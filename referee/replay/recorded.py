@@ -10,7 +10,7 @@ from referee.isolation.limits import Limits
 from referee.match.answers import AS_A_PASS, AnswerWarning, Remark
 from referee.match.options import TimeControl, checked
 from referee.match.seeds import match_id, seat_seed, secret_of
-from referee.players.faults import the_seat
+from referee.players.faults import MALFORMED, Fault, the_seat
 from referee.wire import encode
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def recovered(seat: Seat, text: str) -> AnswerWarning:
     choose how these end, but not how they begin.
     """
     if text.startswith((f"The {seat}", the_seat(seat))) and text.endswith(AS_A_PASS):
-        return AnswerWarning("passed", (text.removesuffix(AS_A_PASS),))
+        return AnswerWarning("passed", (Fault(MALFORMED, "recorded", {"text": text.removesuffix(AS_A_PASS)}),))
     return AnswerWarning("recorded", (text,))
 
 

@@ -15,7 +15,7 @@ from referee.errors import MatchVoid, UsageError
 from referee.games.evasion.game import GAME
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.choose import choose
-from referee.match import sentences
+from referee.match import judgement
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.options import TimeControl
 from referee.match.seeds import match_id, seat_seed, secret_of
@@ -201,15 +201,15 @@ class _Playing:
         finally:
             self._sock = None
         if reply.failure is not None:
-            raise BotFailed(sentences.fault(self.player, reply.failure).text, has_begun=True)
+            raise BotFailed(judgement.fault(self.player, reply.failure).text, has_begun=True)
         assert reply.line is not None
         answer = decode.move(reply.line, asked.turn)
         if isinstance(answer, decode.Problem):
-            raise BotFailed(sentences.malformed(self.seat, answer, reply.line, asked.turn).text, has_begun=True)
+            raise BotFailed(judgement.malformed(self.seat, answer, reply.line, asked.turn).text, has_begun=True)
         try:
             return GAME.codec.parse(asked.state, self.seat, answer.move)
         except (MalformedMove, IllegalMove) as error:
-            raise BotFailed(sentences.refused_move(self.seat, error, reply.line, asked.turn).text, has_begun=True) from None
+            raise BotFailed(judgement.refused_move(self.seat, error, reply.line, asked.turn).text, has_begun=True) from None
 
     def dismiss(self, result: Mapping[str, Json]) -> None:
         """Send the bot the result and let it exit."""

@@ -13,13 +13,13 @@ from referee.wire.strict_json import NotJson
 if TYPE_CHECKING:
     from referee.games.game import Json
 
-Reason = strict_json.Reason | Literal["not-an-object", "other-type", "no-key", "wrong-value", "other-turn"]
+LineReason = strict_json.NotJsonReason | Literal["not-an-object", "other-type", "no-key", "wrong-value", "other-turn"]
 
 
 class Problem(NamedTuple):
     """Why a line is not the expected message. ``data`` is what the sentence about it needs, such as the name of the key."""
 
-    reason: Reason
+    reason: LineReason
     data: tuple[str | int, ...] = ()
 
 

@@ -12,13 +12,15 @@ MOST_DEPTH = 64
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
-Reason = Literal["not-utf8", "byte-order-mark", "not-json", "too-deep", "surrogate", "key-twice", "too-large", "constant", "too-long"]
+NotJsonReason = Literal[
+    "not-utf8", "byte-order-mark", "not-json", "too-deep", "surrogate", "key-twice", "too-large", "constant", "too-long"
+]
 
 
 class NotJson(ValueError):
     """The line isn't acceptable JSON, for this reason; ``data`` are what the sentence about it needs, such as the key that stands twice."""
 
-    def __init__(self, reason: Reason, *data: str | int) -> None:
+    def __init__(self, reason: NotJsonReason, *data: str | int) -> None:
         super().__init__(reason, *data)
         self.reason = reason
         self.data = data

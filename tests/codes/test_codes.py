@@ -39,7 +39,7 @@ ROOT = Path(__file__).parents[2]
 #: Functions of the games' rules whose first argument is a code.
 _EMITTERS = {"Notice", "tell", "Blocked", "Outcome"}
 #: A line of a bot can be wrong for these reasons; that list is in the type's own module.
-_LINE_REASONS = {reason for part in typing.get_args(decode.Reason) for reason in (typing.get_args(part) or (part,))}
+_LINE_REASONS = {reason for part in typing.get_args(decode.LineReason) for reason in (typing.get_args(part) or (part,))}
 
 
 def codes(kind: str) -> set[str]:
@@ -122,10 +122,21 @@ def test_the_codes_of_recorded_matches_are_explained(game: str) -> None:
     assert found <= known, found - known
 
 
+def _names(union: object) -> set[str]:
+    """All names of a union of literals."""
+    return {name for part in typing.get_args(union) for name in (_names(part) or {part})}
+
+
+def test_each_reason_of_a_fault_has_a_sentence() -> None:
+    reasons = _names(players.FaultReason)
+    assert {"silent", "not-json", "other-turn", "ended", "illegal-move", "recorded"} <= reasons
+    assert players._SENTENCES.keys() == reasons
+
+
 def test_each_code_of_the_referee_is_explained() -> None:
     assert codes("fault") == set(players.KINDS)
     assert codes("wrong line") == _LINE_REASONS
-    assert codes("missing answer") == set(typing.get_args(players.Reason))
+    assert codes("missing answer") == set(typing.get_args(players.FailureReason))
     assert codes("isolation level") == {*limits.LEVELS, limits.LIMITS_USER}
     assert codes("decision") == {*typing.get_args(sequential.Accepted), *typing.get_args(sequential.Decision)}
     assert codes("student's status") == {grading.OK, grading.FAULTY, grading.MISSING, grading.REFUSED}

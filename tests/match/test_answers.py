@@ -11,6 +11,7 @@ from referee.match.answers import AnswerWarning, JudgedAnswer, Remark
 from referee.match.clock import Clock
 from referee.match.events import StepTaken
 from referee.match.options import TimeControl
+from referee.players.faults import MALFORMED, Fault
 from referee.replay.recorded import recovered, remark_of
 
 WARNINGS = [
@@ -27,7 +28,11 @@ WARNINGS = [
         "say, draw and warnings are no longer kept in the replay: their budget of 1 MiB is used up",
     ),
     (AnswerWarning("dialect", ("is no answer: '\x07'",)), "ignored", "is no answer: '\\x07'"),
-    (AnswerWarning("passed", ("The hunter's answer is not JSON.",)), "malformed", "The hunter's answer is not JSON. It counts as a pass."),
+    (
+        AnswerWarning("passed", (Fault(MALFORMED, "bad-move", {"seat": "hunter", "turn": 2, "why": "it is no object"}),)),
+        "malformed",
+        "The hunter's answer in turn 2 has a malformed move: it is no object. It counts as a pass.",
+    ),
 ]
 
 
@@ -40,7 +45,8 @@ def test_a_warning_has_a_code_and_a_sentence_which_a_replay_keeps(warning: Answe
 
 
 def test_the_sentence_of_a_fault_that_a_replay_holds_is_written_again_as_it_is() -> None:
-    assert recovered("hunter", "The hunter did it. It counts as a pass.").values == ("The hunter did it.",)
+    (fault,) = recovered("hunter", "The hunter did it. It counts as a pass.").values
+    assert fault.text == "The hunter did it."
 
 
 def test_a_remark_of_a_replay_that_is_nothing_of_the_kind_is_none() -> None:

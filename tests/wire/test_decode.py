@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from referee.match import sentences
+from referee.match import judgement
 from referee.wire import decode, messages
 from referee.wire.decode import Answer, Problem
 
@@ -103,7 +103,7 @@ def test_bad_messages_are_values_and_their_sentences_say_what_is_wrong(line: byt
     elif what != "other":
         assert found.reason == "wrong-value"
         assert str(found.data[0]).startswith(what)
-    fault = sentences.malformed("prey", found, line, 1)
+    fault = judgement.malformed("prey", found, line, 1)
     assert why in fault.text
     assert fault.text.endswith(".")
     assert fault.kind == "malformed"
@@ -114,14 +114,14 @@ def test_another_protocol_is_refused(line: bytes) -> None:
     found = decode.ready(line)
     assert isinstance(found, Problem)
     assert found.data[0] == "protocol"
-    assert sentences.malformed("prey", found, line).text.startswith("The prey's stdout line 1 has ")
+    assert judgement.malformed("prey", found, line).text.startswith("The prey's stdout line 1 has ")
 
 
 def test_every_reason_has_its_sentence() -> None:
     data: dict[str, tuple[Any, ...]] = {"not-utf8": (1, 255), "other-turn": (2, 1), "wrong-value": ("turn", "Input is bad")}
-    for part in get_args(decode.Reason):
+    for part in get_args(decode.LineReason):
         for reason in get_args(part):
             found = Problem(
                 reason, data.get(reason, ("that",) if reason in ("key-twice", "too-large", "constant", "other-type", "no-key") else ())
             )
-            assert "{" not in sentences.malformed("prey", found, b"x", 1).text
+            assert "{" not in judgement.malformed("prey", found, b"x", 1).text

@@ -64,8 +64,7 @@ def _early(session: CheckSession, sent: bytes, early: bytes) -> Given:
     from referee.players.faults import MALFORMED, Fault
 
     session.blame(sent)
-    text = f"It answered before its question had ended: {quoted(early)}."
-    return Given(early, reason="early", fault=Fault(MALFORMED, text))
+    return Given(early, reason="early", fault=Fault(MALFORMED, "hasty", {"shown": quoted(early)}))
 
 
 def together(evidence: Evidence) -> Finding:

@@ -17,7 +17,7 @@ from referee.author.check.patience import Patience, Spent, longest_wait
 from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.sandbox import MEMORY
-from referee.match import sentences
+from referee.match import judgement
 from referee.match.clock import Clock
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.players import crash_advice, crash_report, stack
@@ -199,13 +199,13 @@ class CheckSession:
             control = self.control.replace(startup=limit)
             if reply.failure.reason in ("silent", "unread"):
                 self._whereabouts = stack.whereabouts(self.player, may_end=False)
-            fault = sentences.not_ready(self.player, reply.failure, None, control)
+            fault = judgement.not_ready(self.player, reply.failure, None, control)
             return self._located(given._replace(reason=reply.failure.reason, fault=fault))
         assert reply.line is not None
         name = decode.ready(reply.line)
         if isinstance(name, str):
             return given._replace(name=name)
-        return given._replace(reason=name.reason, fault=sentences.malformed(self.seat, name, reply.line))
+        return given._replace(reason=name.reason, fault=judgement.malformed(self.seat, name, reply.line))
 
     def ask(self, turn: int, state: Any, line: bytes | None = None) -> Given:
         """Send a question and judge the answer as a match does, but with more patience. Spent if the bot has been late for too long."""
@@ -245,14 +245,14 @@ class CheckSession:
         found = self._whereabouts or stack.whereabouts(self.player)
         if given.fault is None or given.place or found is None:
             return given
-        return given._replace(place=found.place, fault=sentences.located(given.fault, found.place, may_wait=found.may_wait))
+        return given._replace(place=found.place, fault=judgement.located(given.fault, found.place, may_wait=found.may_wait))
 
     def judge(self, given: Given, reply: Reply, turn: int, state: Any) -> Given:
         """Return what came for a question, judged."""
         if reply.failure is not None:
             clock = Waiting(self.control.replace(bank=None), longest_wait(self.control), self.asked - 1)
             is_at_work = given.cpu > _AT_WORK * given.own_seconds
-            fault = sentences.unanswered(self.player, reply.failure, clock, was_at_work=is_at_work)
+            fault = judgement.unanswered(self.player, reply.failure, clock, was_at_work=is_at_work)
             return self._located(given._replace(line=reply.failure.line, reason=reply.failure.reason, fault=fault))
         assert reply.line is not None
         return self.read(given, turn, state)
@@ -262,13 +262,13 @@ class CheckSession:
         line = given.line or b""
         answer = decode.move(line, turn)
         if isinstance(answer, decode.Problem):
-            return given._replace(reason=answer.reason, fault=sentences.malformed(self.seat, answer, line, turn))
+            return given._replace(reason=answer.reason, fault=judgement.malformed(self.seat, answer, line, turn))
         given = given._replace(answer=answer)
         try:
             return given._replace(move=self.subject.game.codec.parse(state, self.seat, answer.move))
         except (MalformedMove, IllegalMove) as error:
             reason = "bad-move" if isinstance(error, MalformedMove) else "illegal"
-            return given._replace(reason=reason, fault=sentences.refused_move(self.seat, error, line, turn))
+            return given._replace(reason=reason, fault=judgement.refused_move(self.seat, error, line, turn))
 
     def _located(self, given: Given) -> Given:
         """Return a failure with the line of its own files where the bot was late, or where it has ended."""
@@ -285,7 +285,7 @@ class CheckSession:
         assert fault is not None
         remedies = [mend(place)] if place and not advice.is_line_right else []
         remedies += [advice.text] if advice.text else []
-        return given._replace(place=place, fault=fault._replace(advice=""), remedy="; or, if this line is right: ".join(remedies))
+        return given._replace(place=place, fault=fault._replace(remedy=""), remedy="; or, if this line is right: ".join(remedies))
 
     def _timed(self, reply: Reply, before: float, cpu: float) -> Given:
         lost = max(0.0, waited(self.process.sandbox.first_pid()) - before)

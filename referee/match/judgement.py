@@ -1,0 +1,116 @@
+"""Decides which fault a failure or a wrong line is, and gathers the values of its sentence. The sentences are in ``players/faults.py``."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from referee.games.game import IllegalMove, MalformedMove
+from referee.match.options import CPU
+from referee.players import crash_advice, crash_report
+from referee.players.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, NO_ANSWER, Failure, Fault
+from referee.support.escape import quoted
+
+if TYPE_CHECKING:
+    from referee.dialects.dialect import DialectError, Host
+    from referee.games.game import Seat
+    from referee.match.clock import Clock
+    from referee.match.options import TimeControl
+    from referee.players.player import Player
+    from referee.wire.decode import Problem
+
+#: Longer lines are not read as Python: answers are much shorter.
+_MOST_PYTHON = 10_000
+
+
+def malformed(seat: Seat, problem: Problem, line: bytes, turn: int | None = None) -> Fault:
+    """The fault of a line that is not the answer in a turn, or, without a turn, not the ``ready`` message."""
+    is_python = problem.reason == "not-json" and _is_python(line)
+    values = {"seat": seat, "turn": turn, "problem": problem, "shown": quoted(line), "is_python": is_python}
+    return Fault(MALFORMED, problem.reason, values, quoted(line, 500))
+
+
+def _is_python(line: bytes) -> bool:
+    """True if a line is a dict as Python prints it: with single quotes, None, True or False."""
+    if not line.lstrip().startswith(b"{") or len(line) > _MOST_PYTHON:
+        return False
+    try:
+        return isinstance(ast.literal_eval(line.decode().strip()), dict)
+    except (ArithmeticError, MemoryError, RecursionError, SyntaxError, UnicodeDecodeError, ValueError, TypeError):
+        return False
+
+
+def refused_line(seat: Seat, error: DialectError, line: bytes, turn: int | None = None) -> Fault:
+    """The fault of a line that a dialect doesn't know, in a turn or as the first line."""
+    return Fault(MALFORMED, "bad-line", {"seat": seat, "turn": turn, "why": str(error), "shown": quoted(line)}, quoted(line, 500))
+
+
+def refused_move(seat: Seat, error: MalformedMove | IllegalMove, line: bytes, turn: int) -> Fault:
+    """The fault of a move that the game refuses."""
+    values, shown = {"seat": seat, "turn": turn, "why": str(error)}, quoted(line, 500)
+    return (
+        Fault(MALFORMED, "bad-move", values, shown) if isinstance(error, MalformedMove) else Fault(ILLEGAL, "illegal-move", values, shown)
+    )
+
+
+def unanswered(player: Player, failure: Failure, clock: Clock, *, was_at_work: bool = False) -> Fault:
+    """The fault of a player that was asked in a match and gave no answer. ``was_at_work``: it used the processor meanwhile."""
+    if failure.reason not in NO_ANSWER:
+        return fault(player, failure)
+    is_guard = bool((failure.detail or {}).get("guard"))
+    # A program that met a limit of processor time was at work.
+    has_waited = failure.reason == "silent" and (is_guard or clock.control.kind != CPU)
+    may_flush = has_waited and not was_at_work and clock.asked == 0 and player.process is not None
+    return fault(player, failure, f"within {clock.limit_name(is_guard=is_guard)}")._replace(may_flush=may_flush)
+
+
+def not_ready(player: Player, failure: Failure, host: Host | None, time: TimeControl) -> Fault:
+    """The fault of a player that was not ready for the match, with advice."""
+    limit = f" within the start-up limit of {time.startup:g} s" if time.startup is not None else ""
+    if failure.reason not in NO_ANSWER:
+        return fault(player, failure, is_start=host is None)
+    if host is not None:
+        values = {"seat": player.seat, "label": player.label, "dialect": host.dialect, "when": limit}
+        return Fault(LATE, "unconnected", values, None, failure.detail)
+    return fault(player, failure, f"to the start message{limit}")._replace(may_flush=True)
+
+
+def fault(player: Player, failure: Failure, when: str = "", *, is_start: bool = False) -> Fault:
+    """The fault of a failure; ``when`` is the limit that a late player met, in words. ``is_start``: it wasn't ready yet."""
+    reason, detail = failure.reason, failure.detail
+    values: dict[str, object] = {"seat": player.seat, "label": player.label}
+    if failure.line is not None:
+        line = player.log.shown(failure.line)
+        values = {"seat": player.seat, "shown": quoted(line)}
+        if reason == "overlong":
+            assert player.pipes is not None
+            values |= {"number": failure.number, "most_bytes": player.pipes.lines.max_bytes, "is_remote": player.pipes.is_remote}
+        return Fault(MALFORMED, reason, values, quoted(line, 500), detail)
+    if reason in NO_ANSWER:
+        return Fault(LATE, reason, values | {"when": when}, None, detail)
+    if reason == "unsupervised":
+        return Fault(CRASHED, reason, values)
+    if reason == "ended":
+        assert detail is not None
+        assert player.process is not None
+        sandbox, cause = player.process.sandbox, str(detail["cause"])
+        over = sandbox.over(cause) if sandbox.is_over(cause) else ""
+        values |= {
+            "status": detail.get("status"),
+            "signal": detail.get("signal"),
+            "over": over,
+            "is_remote": player.pipes is not None and player.pipes.keeps_early,
+            "crash": crash_report.quoted(player.log.tail(), player.process.own_files(), player.process.status),
+            "is_start": is_start,
+        }
+        remedy = crash_advice.advice_of(player.process, player.log.tail()).text
+        return Fault(EXCEEDED if over else CRASHED, reason, values, None, detail, remedy=remedy)
+    return Fault(CRASHED, reason, values | {"words": failure.words}, None, detail)
+
+
+def located(found: Fault, place: str, *, may_wait: bool = False) -> Fault:
+    """Return the fault of a late player with the line of its own files that the bot was running.
+
+    This line replaces the advice to flush, which is only a guess, unless the bot may have waited there for the next question.
+    """
+    return found._replace(place=place, may_flush=found.may_flush and may_wait)
