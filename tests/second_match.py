@@ -49,8 +49,9 @@ def _play(specs: dict[str, Spec], isolation: Isolation, reserve: SupervisionRese
     options = MatchOptions.model_validate({"time": TimeControl(startup=None, move=None, bank=None), "run": run})
     settings = game.codec.settings("classic", {"max_steps": steps})
     request = runner.MatchRequest(game, settings, options, out=out)
-    prepared = runner.prepare(request, dict.fromkeys(specs, "bot"), specs, list(specs), isolation=isolation)
-    runner.play(prepared, {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}, reserve=reserve)
+    entrants = {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}
+    prepared = runner.prepare(request, ["bot" for _ in specs], entrants, isolation=isolation)
+    runner.play(prepared, entrants, reserve=reserve)
 
 
 def _terminate(number: int, _: object) -> None:

@@ -130,8 +130,7 @@ def play_on(
         entrant = entrant._replace(time=time_control(start.head, seat))
     others = {other: runner.entrant(other, spec)._replace(is_patient=True, isolation=level) for other, spec in specs.items()}
     entrants = {each: entrant._replace(is_patient=True) if each == seat else others[each] for each in start.seats}
-    names = {each: each_entrant.label for each, each_entrant in entrants.items()}
-    prepared = runner.prepare(request, names, specs, list(entrants), isolation=isolation)
+    prepared = runner.prepare(request, [one.label for one in entrants.values()], entrants, isolation=isolation)
 
     def listen(match: Match) -> list[Listener]:
         match.log_of(seat).follow(stderr)

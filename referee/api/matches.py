@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from referee.games.capabilities import Pairing
     from referee.games.game import Json, Outcome, Seat
     from referee.match.loop import Entrant
-    from referee.players.spec import Spec
     from sdk.bot import Bot
 
     Player = str | os.PathLike[str] | type[Bot]
@@ -254,7 +253,6 @@ def play_pair(
 
 def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
     """Play one match of programs and classes."""
-    specs: dict[Seat, Spec] = {}
     entrants: dict[Seat, Entrant] = {}
     for seat, player in players.items():
         if inspect.isclass(player):
@@ -263,11 +261,8 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
         spec = resolve(str(player), seat, request.game.info.name, request.settings)
         if spec.is_human:
             raise PlayerError("A person plays on a page, which the command line serves: referee play human runner")
-        specs[seat] = spec
         entrants[seat] = runner.entrant(seat, spec)
-    names = {seat: _label(player) for seat, player in players.items()}
-    prepared = runner.prepare(request, names, specs, list(players))
-    return runner.play(prepared, {seat: entrants[seat] for seat in players})
+    return runner.play(runner.prepare(request, map(_label, players.values()), entrants), entrants)
 
 
 def _check_player(seat: Seat, player: object) -> None:

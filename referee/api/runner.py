@@ -14,7 +14,7 @@ from referee.match.options import MatchOptions
 from referee.replay.paths import log_path, reserve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from referee.games.game import Game, Seat
     from referee.isolation.level import Isolation
@@ -77,25 +77,23 @@ class PlayedMatch(NamedTuple):
 
 def prepare(
     request: MatchRequest,
-    names: Mapping[Seat, str],
-    specs: Mapping[Seat, Spec],
-    logged: Sequence[Seat],
+    names: Iterable[str],
+    entrants: Mapping[Seat, Entrant],
     *,
     isolation: Isolation | None = None,
 ) -> PreparedMatch:
-    """Choose the isolation level and reserve the replay file. ``names`` go into the file's name; ``logged`` are seats with a log.
+    """Choose the isolation level and reserve the replay file. ``names`` go into the file's name; ``entrants`` are the players that have a log.
 
     ``isolation`` is a level that was chosen for these programs before, in a series of matches. Raises UsageError if the isolation level or the file isn't available.
     """
     if isolation is None:
         from referee.isolation.choose import choose
 
-        isolation = choose(
-            request.options.isolation, request.options.limits, [spec.program for spec in specs.values() if not spec.is_human]
-        )
-    _check_ports(specs, isolation)
-    path = reserve_replay(request.out, list(names.values()))
-    logs = {seat: log_path(path, seat) for seat in logged}
+        programs = [one.program for one in entrants.values() if one.program is not None]
+        isolation = choose(request.options.isolation, request.options.limits, programs)
+    _check_ports(entrants, isolation)
+    path = reserve_replay(request.out, list(names))
+    logs = {seat: log_path(path, seat) for seat in entrants}
     for log in logs.values():
         log.unlink(missing_ok=True)
     return PreparedMatch(request, isolation, path, logs)
@@ -189,11 +187,16 @@ def _file_word(player: str, most_bytes: int) -> str:
     return word or "bot"
 
 
-def _check_ports(specs: Mapping[Seat, Spec], isolation: Isolation) -> None:
+def _check_ports(entrants: Mapping[Seat, Entrant], isolation: Isolation) -> None:
     """UsageError where two programs would need one port: only sandboxes have ports of their own."""
-    fixed = [spec for spec in specs.values() if spec.runs is not None and spec.runs.through[1:] not in ((), ("0",))]
-    if len(fixed) > 1 and not isolation.has_walls:
+    fixed = [
+        one.program
+        for one in entrants.values()
+        if one.program is not None and one.host is not None and not (one.isolation or isolation).has_walls
+        if one.program.through[1:] not in ((), ("0",))
+    ]
+    if len(fixed) > 1:
         raise UsageError(
-            f"Both programs expect a server on port {fixed[0].program.through[1]}, and outside a sandbox there is one such port; "
+            f"Both programs expect a server on port {fixed[0].through[1]}, and outside a sandbox there is one such port; "
             "write {port} where each is told its own."
         )

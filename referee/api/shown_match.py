@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.api import runner
@@ -12,8 +11,7 @@ from referee.isolation.supervision import start_early
 from referee.match.options import CPU, TimeControl
 from referee.match.seeds import new_seed, secret_of
 from referee.match.steady_pace import SteadyPace
-from referee.players.own_files import published
-from referee.players.spec import Spec, resolve
+from referee.players.spec import resolve
 from referee.support.packages import need_web
 
 if TYPE_CHECKING:
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
+    from referee.players.spec import Spec
     from referee.servers.listener import Visitor
     from referee.web.live import PageAddress, Pages, Series
 
@@ -67,21 +66,24 @@ def play_shown(
     people. ``say`` gets the place of a replay that ends early. Players in ``visitors`` are connected already. With ``series_match`` the
     people may agree on a rematch. ``place`` is where the pages of the match before were served.
     """
-    specs = {seat: Spec(name, None, visitors[seat].about) if seat in visitors else _spec(name, seat, match) for seat, name in names.items()}
-    if any(spec.runs is not None for spec in specs.values()):
+    game = match.game.info.name
+    specs = {seat: resolve(name, seat, game, match.settings) for seat, name in names.items() if seat not in visitors}
+    programs = {seat: runner.entrant(seat, spec) for seat, spec in specs.items() if not spec.is_human}
+    if programs:
         start_early()
-    people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
+    people = tuple(seat for seat, spec in specs.items() if spec.is_human)
     _check(show, people, match.options.time)
     if people and match.seed is None and match.beginning is None:
         # People see the position before the match begins.
         match = match._replace(seed=new_seed())
-    prepared = runner.prepare(match, names, specs, [seat for seat, spec in specs.items() if not spec.is_human])
+    prepared = runner.prepare(match, names.values(), programs)
     pages = None
     try:
         if people or show.is_live:
-            pages = _pages(prepared, specs, people, show, series_match if people else None, place, on_pages)
+            labels = {seat: programs[seat].label if seat in programs else name.strip() for seat, name in names.items()}
+            pages = _pages(prepared, labels, people, show, series_match if people else None, place, on_pages)
         clock = match.options.time if show.is_timed else _UNTIMED
-        entrants = {seat: _entrant(seat, spec, pages, clock, visitors.get(seat)) for seat, spec in specs.items()}
+        entrants = {seat: programs.get(seat) or _guest(seat, specs.get(seat), pages, clock, visitors.get(seat)) for seat in names}
 
         def listeners(running: Match) -> list[Listener]:
             found = [*([] if pages is None else [pages]), *listen(running)]
@@ -106,18 +108,14 @@ def play_shown(
     return played, pages
 
 
-def _spec(name: str, seat: str, match: MatchRequest) -> Spec:
-    """Return a player by its name, under a name without folders of this machine: others may read its replay, texts and log."""
-    return published(resolve(name, seat, match.game.info.name, match.settings), str(Path.cwd()))
-
-
-def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl, visitor: Visitor | None) -> Entrant:
+def _guest(seat: str, spec: Spec | None, pages: Pages | None, clock: TimeControl, visitor: Visitor | None) -> Entrant:
+    """Return the entrant of a visitor, or of a person on a page."""
     from referee.match.loop import Entrant
 
     if visitor is not None:
         return Entrant(visitor.name, visitor.about, connection=visitor.connection, host=visitor.host)
-    if pages is None or seat not in pages.connections:
-        return runner.entrant(seat, spec)
+    assert spec is not None
+    assert pages is not None
     return Entrant(spec.label, {**spec.about, "clock": clock.to_json()}, connection=pages.connections[seat], time=clock)
 
 
@@ -132,7 +130,7 @@ def _check(show: Show, people: tuple[str, ...], time: TimeControl) -> None:
 
 def _pages(
     prepared: PreparedMatch,
-    specs: Mapping[str, Spec],
+    labels: Mapping[str, str],
     people: tuple[str, ...],
     show: Show,
     series_match: SeriesMatch | None,
@@ -148,7 +146,7 @@ def _pages(
         "version": game.info.version,
         "rules": settings.rules,
         "settings": game.codec.settings_json(settings),
-        "players": {seat: {"name": spec.label} for seat, spec in specs.items()},
+        "players": {seat: {"name": label} for seat, label in labels.items()},
         "clock": {},
     }
     is_paced = game.human_play is not None and game.human_play.is_paced

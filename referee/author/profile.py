@@ -102,10 +102,10 @@ def _play(
 ) -> PlayedMatch:
     """Play one game; py-spy may look into the program of the seat ``sampled``. ``tell`` gets the place of a replay that ends early."""
     entrants = {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}
+    prepared = runner.prepare(match, [spec.label for spec in specs.values()], entrants)
     looked_into = None if sampled is None else entrants[sampled].program
     if sampled is not None and looked_into is not None and not looked_into.through:
         entrants[sampled] = entrants[sampled]._replace(program=looked_into._replace(through=sampling.wrapper()))
-    prepared = runner.prepare(match, {seat: spec.label for seat, spec in specs.items()}, specs, list(specs))
     try:
         return runner.play(prepared, entrants, listen)
     except BaseException:

@@ -119,10 +119,10 @@ class _WatchSession:
     def _play(self, watcher: BotWatcher, changed: list[Path]) -> None:
         match = self._matches[self._game]
         specs = {seat: resolve(name, seat, match.game.info.name, match.settings) for seat, name in self._players.items()}
-        prepared = runner.prepare(match, self._players, specs, list(specs))
+        entrants = {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}
+        prepared = runner.prepare(match, self._players.values(), entrants)
         files = (prepared.replay, *prepared.logs.values())
         try:
-            entrants = {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}
             played = runner.play(prepared, entrants, lambda one: [*self._output.listeners(one), ChangeListener(watcher)])
         except BaseException:
             # A part of a match is of no use here, and the next one begins anew.

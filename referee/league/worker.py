@@ -120,8 +120,8 @@ class Worker:
     def _played(self, task: MatchTask, settings: Any, specs: Mapping[Seat, Spec], begun: float) -> Report:
         replay = replay_path(self._folder, task.key)
         request = runner.MatchRequest(self._game, settings, self._terms.options, task.seed, str(replay))
-        prepared = runner.prepare(request, dict(task.seats), specs, list(specs), isolation=self._proved(specs))
         entrants = {seat: self._entrant(seat, spec, task.seats[seat]) for seat, spec in specs.items()}
+        prepared = runner.prepare(request, task.seats.values(), entrants, isolation=self._proved(specs))
         played = runner.play(prepared, entrants, reserve=self._reserve)
         return Played(self._record(task, played, time.monotonic() - begun))
 
