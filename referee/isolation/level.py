@@ -41,24 +41,24 @@ class Isolation(NamedTuple):
     has_variant_a: bool = True
 
     @property
-    def has_walls(self) -> bool:
+    def has_sandbox(self) -> bool:
         """True if bots run in a sandbox."""
         return self.level in (ISOLATED_CGROUP, ISOLATED)
 
     @property
     def guards_supervisor(self) -> bool:
         """True if bots can't signal the processes of the referee."""
-        return self.has_walls or self.level == LIMITS_USER
+        return self.has_sandbox or self.level == LIMITS_USER
 
     @property
     def holds(self) -> bool:
         """True if a bot can't undo being stopped."""
-        return self.has_walls and self.trees.has_freezer
+        return self.has_sandbox and self.trees.has_freezer
 
     @property
     def accounting(self) -> str:
         """The precision of processor time: "exact" (the kernel counts all processes of a bot) or "approximate"."""
-        return "exact" if self.has_walls and self.trees.has_accounts else "approximate"
+        return "exact" if self.has_sandbox and self.trees.has_accounts else "approximate"
 
     def kept_limits(self) -> dict[str, int]:
         """Return the limits that are enforced at this level, by name."""
@@ -86,11 +86,11 @@ class Isolation(NamedTuple):
         PlayerError if the program has files that can't be copied, or if the user of the sandbox can't run it.
         """
         if self.level == LIMITS_USER:
-            _refuse_unrunnable(program, has_walls=False)
+            _refuse_unrunnable(program, has_sandbox=False)
             return another_user.sandbox(program, self.limits, cpu_seconds, announce)
-        if not self.has_walls:
+        if not self.has_sandbox:
             if self.level != NONE:
-                _refuse_unrunnable(program, has_walls=False)
+                _refuse_unrunnable(program, has_sandbox=False)
             argv = (*program.before, *program.argv)
             if self.level == LIMITS:
                 argv = (*_caps(self.limits, cpu_seconds), *argv)
@@ -114,7 +114,7 @@ class Isolation(NamedTuple):
             undo.callback(copy.give_back)
             # What runs is the copy, whatever has become of the original.
             program = _copied(program, copy.folder)
-            _refuse_unrunnable(program, has_walls=True)
+            _refuse_unrunnable(program, has_sandbox=True)
             _refuse_unshown(program)
             binds = needs(program)
             own_namespace = self._variant(binds) != VARIANT_B
@@ -160,7 +160,7 @@ def _refuse_closed(program: Program, binds: Iterable[str]) -> None:
             raise PlayerError(f"{program.label:.120} needs {where}, which the sandbox's user can't read; try: chmod -R a+rX {where}")
 
 
-def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
+def _refuse_unrunnable(program: Program, *, has_sandbox: bool) -> None:
     """Raise StartError for a file that the kernel can't run, or whose interpreter isn't in the sandbox.
 
     The wrapper programs would run such a file as a shell script. The sandbox shows only interpreters of the system and the referee's own
@@ -180,7 +180,7 @@ def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
         names = f"its first line names the interpreter '{interpreter:.120}'"
         if not os.path.isabs(interpreter) or not os.path.exists(interpreter):
             why = f"{names}, which does not exist; write #!/usr/bin/env python3, for instance"
-        elif has_walls and not (runtime.is_of_system(normal(interpreter)) or is_own_python(words)):
+        elif has_sandbox and not (runtime.is_of_system(normal(interpreter)) or is_own_python(words)):
             why = f"{names}, which is not shown in the sandbox; write #!/usr/bin/env python3, or name the interpreter before the file"
     elif not first.startswith(b"\x7fELF"):
         why = "it is neither a program of this machine nor a script whose first line names one (#!/usr/bin/env python3, for instance)"

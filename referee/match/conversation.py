@@ -163,7 +163,7 @@ class Conversation:
         refusal = None if bot is None else bot.start_refusal()
         if refusal is not None:
             level = self._entrants[seat].isolation or self._isolation
-            inside = "; inside the sandbox there are its own files and the system's alone" if level.has_walls else ""
+            inside = "; inside the sandbox there are its own files and the system's alone" if level.has_sandbox else ""
             raise StartError(f"{refusal}{inside}.", seat)
 
     def collector(

@@ -268,7 +268,7 @@ class Match:
         if not bots:
             return
         self.notes += self.options.isolation.notes
-        if self.options.isolation.has_walls and not self.options.isolation.holds and self.options.run.idle == "stop":
+        if self.options.isolation.has_sandbox and not self.options.isolation.holds and self.options.run.idle == "stop":
             own = "each bot has a core of its own" if self._needs_cores() else "it may work on the other's time"
             self.notes.append(f"There is no freezer: a bot that is stopped between its turns can continue itself; {own}.")
         if self.options.time.kind == CPU and self.options.isolation.accounting != "exact":

@@ -180,7 +180,7 @@ def _build(program: Program, isolation: Isolation, place: Workplace) -> None:
     limits = isolation.limits.for_build()
     build = program._replace(pieces=(Piece(place.source, ""),), origin=program.cwd).own_build()
     run = _Run(program, isolation._replace(limits=limits), limits.build_seconds)
-    if isolation.has_walls:
+    if isolation.has_sandbox:
         build = build._replace(through=(BUILDER, "send", SOURCE))
         run.parcel = Parcel(place.made, program.label)
     else:
@@ -190,7 +190,7 @@ def _build(program: Program, isolation: Isolation, place: Workplace) -> None:
         build = build._replace(cwd=place.home, argv=argv, env={**build.env, "TMPDIR": place.temporary})
     run.to_end(build)
     try:
-        place.finish(place.made if isolation.has_walls else place.home, program.label)
+        place.finish(place.made if isolation.has_sandbox else place.home, program.label)
     except PlayerError as error:
         raise _Refused(f"{run.command} left what can't be used. {error}") from None
 

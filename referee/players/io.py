@@ -40,8 +40,8 @@ from referee.players.billing import Billing, Pending, late
 from referee.players.faults import Failure, the_seat
 from referee.players.in_process import LocalPlayer
 from referee.players.player import Reply
-from referee.players.stderr_monitor import StderrMonitor
 from referee.players.stopping import CHECK_EVERY, GOING_TO_SLEEP, LITTLE, Stopping
+from referee.players.watch import PlayersWatch
 from referee.support.compiling import mypyc_attr
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class PlayerIO:
         self._people = {seat: pipes for seat, pipes in self._pipes.items() if players[seat].process is None}
         self._left: set[str] = set()
         self._processes = [player.process for player in bots.players.values()]
-        self.watch = StderrMonitor(self._pipes.values(), bots)
+        self.watch = PlayersWatch(self._pipes.values(), bots)
         self._stopping = Stopping(self._processes, enabled=stop_idle)
         self._billing = Billing(by_cpu=by_cpu)
         self._held, self._ponderers = self._stopping.held, self._stopping.ponderers

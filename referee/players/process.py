@@ -12,9 +12,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid, StartError, of_seat
-from referee.isolation import sandbox as cells
 from referee.isolation import seccomp, supervisor
 from referee.isolation.level import Isolation
+from referee.isolation.sandbox import DISK, MEMORY, PROCESSES, facts, used_seconds
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, SupervisionReserve, new_supervision
 from referee.players.faults import Failure, who
 from referee.players.own_files import OwnFiles, own_files
@@ -174,7 +174,7 @@ class ProcessPlayer:
             raise MatchVoid(self.sandbox_failure())
         words, own = self.log.last_lines(), self.process.own_files()
         shown = [own.named(word.decode("utf-8", "replace")) for word in words]
-        return Failure("ended", detail=cells.facts(status, shown, sandbox.cause(status, words)))
+        return Failure("ended", detail=facts(status, shown, sandbox.cause(status, words)))
 
     def start_refusal(self) -> str | None:
         """Return why its program could not be started in its sandbox; None if it was started."""
@@ -241,8 +241,8 @@ class BotProcesses:
             self.status_fd = self._supervision.reports
             supervisor.become_subreaper()
             if reserved is not None:
-                self._seconds_before = sum(map(cells.used_seconds, self.pids()))
-            if isolation is not None and isolation.has_walls:
+                self._seconds_before = sum(map(used_seconds, self.pids()))
+            if isolation is not None and isolation.has_sandbox:
                 # Compile the filter now: the supervisor needs as long to start.
                 seccomp.program()
             if reserved is None and not self._supervision.wait_until_ready():
@@ -366,7 +366,7 @@ class BotProcesses:
         elif what == b"status":
             process.status = process.sandbox.exit_status(int(number))
         elif what == b"exceeded":
-            process.sandbox.exceed((cells.MEMORY, cells.PROCESSES, cells.DISK)[int(number)])
+            process.sandbox.exceed((MEMORY, PROCESSES, DISK)[int(number)])
         else:
             self._errors[int(index)] = _start_error(int(number))
 
@@ -380,7 +380,7 @@ class BotProcesses:
     def seconds_beside(self, process: BotProcess) -> float:
         """Return the processor time of all other programs of the match so far, in seconds, including processes that they left behind."""
         own = set(process.sandbox.pids())
-        return sum(cells.used_seconds(pid) for pid in self.pids() if pid not in own) - self._seconds_before
+        return sum(used_seconds(pid) for pid in self.pids() if pid not in own) - self._seconds_before
 
     def pids(self) -> list[int]:
         """The supervisor and everything below it."""

@@ -140,7 +140,7 @@ def no_processes(evidence: Evidence) -> Finding:
 
 def no_files(evidence: Evidence) -> Finding:
     """It writes no files beside its program."""
-    if evidence.subject.isolation.has_walls:
+    if evidence.subject.isolation.has_sandbox:
         return skipped("In the sandbox it can write only to its own /tmp, which is deleted.")
     folder = Path(evidence.subject.program.cwd)
     before = _files(folder)

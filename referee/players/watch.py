@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PARTING = 0.5
 
 
-class StderrMonitor:
+class PlayersWatch:
     """Watches the players of one match beside their answers. ``reads`` counts how often a player's stderr was read."""
 
     def __init__(self, pipes: Iterable[Pipes], bots: BotProcesses) -> None:
