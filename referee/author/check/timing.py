@@ -37,7 +37,8 @@ _LONG_MATCH = 10_000
 CLOSE = 0.5
 #: The part of the move limit that an answer's own processor time must reach before a late answer beside busy programs is the bot's own.
 _OWN_PART = 0.25
-_BUSY = "import os, sys\nparent = int(sys.argv[1])\nwhile os.getppid() == parent:\n    for _ in range(100_000):\n        pass\n"
+#: The program that keeps a processor busy until its parent, whose number it is given, has ended.
+BUSY = "import os, sys\nparent = int(sys.argv[1])\nwhile os.getppid() == parent:\n    for _ in range(100_000):\n        pass\n"
 
 
 class Course(NamedTuple):
@@ -217,7 +218,7 @@ def _busy_programs() -> Iterator[None]:
     """Keep each processor busy with a program."""
     programs: list[subprocess.Popen[bytes]] = []
     try:
-        command = [sys.executable, "-S", "-c", _BUSY, str(os.getpid())]
+        command = [sys.executable, "-S", "-c", BUSY, str(os.getpid())]
         programs += [subprocess.Popen(command, stdin=subprocess.DEVNULL) for _ in range(os.cpu_count() or 1)]
         yield
     finally:
