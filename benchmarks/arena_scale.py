@@ -1,4 +1,4 @@
-"""What an arena costs at size: its start, the next duel, a result that is taken in, standings, a team's page, memory.
+"""What an arena costs at size: its start, the next duel, a result that is taken in, standings, a team's page, the most memory.
 
 python benchmarks/arena_scale.py [--rounds 3] [--teams 200] [--versions 10] [--matches 1000000] [--url postgresql://...] [--store DIR] [--json]
 
@@ -250,7 +250,7 @@ FIGURES = {
     "team": ("view: a team", "ms", VIEW),
     "matches": ("view: matches of a team", "ms", VIEW),
     "matches of two teams": ("view: matches of two teams", "ms", VIEW),
-    "memory": ("memory, the most", "MiB", MEMORY),
+    "memory": ("memory", "MiB", MEMORY),
     "growth": ("growth of the memory", "MiB", GROWTH),
     "command": ("arena standings, intervals of now", "s", COMMAND),
 }
