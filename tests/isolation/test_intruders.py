@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -245,6 +247,14 @@ def test_who_starves_the_referee_is_late_and_voids_nothing(isolation: Isolation,
 def test_without_a_freezer_strict_gives_each_bot_a_core_of_its_own(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     need(not missing(), missing())
     need(len(os.sched_getaffinity(0)) >= 2, "it has one core", of_kernel=True)
+    # Locks of its own: other matches on this machine claim its cores, too.
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o1777)
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        _play_on_cores_of_their_own(planted, monkeypatch)
+
+
+def _play_on_cores_of_their_own(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     isolation = Isolation(ISOLATED, Limits(), is_strict=True)
     places: dict[str, set[frozenset[int]]] = {}
     ask = PlayerIO.ask
