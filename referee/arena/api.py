@@ -82,7 +82,7 @@ def no_object() -> HTTPException:
 
 def wrong(errors: Sequence[Any], outer: int = 0) -> HTTPException:
     """Return the refusal that names the first error of a validation. ``outer`` parts of its place are not the model's."""
-    if errors[0]["type"] == "json_invalid":
+    if errors[0]["type"] in ("json_invalid", "model_attributes_type"):
         return no_object()
     place = ".".join(map(str, errors[0]["loc"][outer:])) or "The request"
     return HTTPException(422, f"{place}: {errors[0]['msg']}.")
@@ -138,10 +138,10 @@ class Api:
             if method == "GET":
                 made.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False, **told)
 
-        add("/arena", self.arena)
+        add("/arena", self.arena, 401)
         add("/standings", self.standings)
         # A team's name may have a slash.
-        add("/teams/{team:path}", self.team, 404)
+        add("/teams/{team:path}", self.team, 401, 404)
         form = {"requestBody": {"required": True, "content": _FORM}}
         add("/submissions", self.submit, 401, 403, 408, 409, 413, 429, 507, method="POST", status_code=202, openapi_extra=form)
         add("/submissions/{number}", self.submission, 401, 403, 404)
@@ -304,6 +304,8 @@ class Api:
     def requeue(self, asked: models.SubmissionAsked) -> models.DoneAnswer:
         """Check a submission again."""
         found = self._submission(str(asked.id))
+        if found.team in self._store.disqualified():
+            raise HTTPException(422, f"{found.team} is disqualified; to admit it again, make a version active.")
         self._store.set_submission(found.number, QUEUED, {}, found.version)
         return self._done("requeue", {"id": found.number, "team": found.team}, f"Submission {found.number} is checked again.")
 

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 #: The longest note of a version, in characters.
 LONGEST_NOTE = 200
+#: PostgreSQL stores no NUL.
+_TEXT = r"^[^\x00]*$"
 
 
 class _Answer(BaseModel):
@@ -170,14 +172,14 @@ class MatchesQuery(_Asked):
 class TeamAsked(_Asked):
     """A team, and why."""
 
-    team: str = Field(min_length=1, max_length=200)
-    reason: str = Field(default="", max_length=LONGEST_NOTE)
+    team: str = Field(min_length=1, max_length=200, pattern=_TEXT)
+    reason: str = Field(default="", max_length=LONGEST_NOTE, pattern=_TEXT)
 
 
 class VersionAsked(_Asked):
     """A version of a team."""
 
-    team: str = Field(min_length=1, max_length=200)
+    team: str = Field(min_length=1, max_length=200, pattern=_TEXT)
     version: int = Field(ge=1, le=10**9)
 
 

@@ -85,11 +85,15 @@ class OpenArena(OpenLeague):
             raise UsageError(f"{folder} holds an arena that was never begun: referee arena new {folder}")
         self.config = config.load(folder, facts["seed"])
         self.league = self.config.league
-        self.added, self.withdrawn = [], []
+        self.added = []
         self._check_terms()
         self._take_references()
         self.results = ArenaState(store)
+        #: How many duels were over when the arena was opened.
+        self._over = len(self.results)
         self.plan()
+        gone = store.disqualified()
+        self.withdrawn = [version.name for version in self.versions if version.team in gone]
 
     def plan(self, most: int | None = None, *, until_decided: bool = False) -> ArenaSchedule:
         """Read the versions, and plan further duels: at most so many, and until the best version is certain."""
@@ -184,7 +188,7 @@ class OpenArena(OpenLeague):
 
         found = []
         # While the arena plays, later results than those that were over when it was opened may not have been read.
-        points = [point for point in self.store.ratings([version.name for version in self.versions]) if point.duels <= len(self.results)]
+        points = [point for point in self.store.ratings([version.name for version in self.versions]) if point.duels <= self._over]
         for duels, group in groupby(points, key=lambda point: point.duels):
             before = [comparison for result in results if result.duel.number < duels for comparison in comparisons(result)]
             ratings = rate(before, self.schedule.known_at(duels))

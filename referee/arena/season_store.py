@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, func, insert, select, update
 
-from referee.arena.store import ACCEPTED, REFUSED, ArenaStore
+from referee.arena.store import ACCEPTED, DISQUALIFIED, REFUSED, ArenaStore
 from referee.errors import UsageError
 from referee.league import database, rows
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 #: The status of a submission that waits, whose program is built, and whose check runs. The others are those of a version.
 QUEUED, BUILDING, CHECKING = "queued", "building", "checking"
 STATUSES = (QUEUED, BUILDING, CHECKING, ACCEPTED, REFUSED)
-#: The fact with the teams that are disqualified, each with the reason.
-_DISQUALIFIED = "disqualified"
 #: How the reason begins why a disqualified team's version plays no more.
 _NO_PLAY = "The team is disqualified: "
 
@@ -187,14 +185,9 @@ class SeasonStore(ArenaStore):
             found = connection.execute(select(_audit).order_by(_audit.c.number.desc()).limit(limit)).all()
         return [AuditEntry(row.number, row.time, row.action, json.loads(row.details)) for row in found]
 
-    def disqualified(self) -> dict[str, str]:
-        """Return the teams that are disqualified, each with the reason."""
-        found: dict[str, str] = self.fact(_DISQUALIFIED) or {}
-        return found
-
     def disqualify(self, team: str, why: str) -> None:
         """Let no version of a team play any more."""
-        self.set_fact(_DISQUALIFIED, {**self.disqualified(), team: why})
+        self.set_fact(DISQUALIFIED, {**self.disqualified(), team: why})
         self._set_forfeits(team, None, f"{_NO_PLAY}{why}")
         self.retire(team)
 
@@ -210,7 +203,7 @@ class SeasonStore(ArenaStore):
         super().activate(version)
         left = self.disqualified()
         if left.pop(version.team, None) is not None:
-            self.set_fact(_DISQUALIFIED, left)
+            self.set_fact(DISQUALIFIED, left)
             self._set_forfeits(version.team, f"{_NO_PLAY}%", None)
 
     def _set_forfeits(self, team: str, like: str | None, reason: str | None) -> None:

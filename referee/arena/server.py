@@ -16,6 +16,7 @@ from referee.arena.readings import Readings
 from referee.arena.receipt import Receipt
 from referee.arena.site import ArenaPages
 from referee.errors import RefereeError
+from referee.league.rows import StoreError
 from referee.version import __version__
 from referee.web.guard import Guard
 
@@ -78,4 +79,6 @@ class ArenaServer:
 
 async def _failed(_: Request, error: RefereeError) -> Response:
     """The store can't be read or written now: the same request may succeed later."""
-    return JSONResponse({"error": str(error)}, 503, {"Retry-After": "5"})
+    # What is wrong with it, and where it is, is not for strangers.
+    told = "The arena's store can't be read or written now; try again in a few seconds." if isinstance(error, StoreError) else str(error)
+    return JSONResponse({"error": told}, 503, {"Retry-After": "5"})

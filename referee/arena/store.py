@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: The fact with what is being played: {"time", "host", "slots", "matches"}; a match has {"key", "seats", "since"}. Times are in seconds since
 #: the epoch. It is stored again every half second.
 PLAYING = "playing"
+#: The fact with the teams that are disqualified, each with the reason.
+DISQUALIFIED = "disqualified"
 #: The status of a version. Only an accepted one plays.
 ACCEPTED, REFUSED = "accepted", "refused"
 
@@ -169,6 +171,11 @@ class ArenaStore(Store):
                     raise
             sleep(_PAUSE)
 
+    def disqualified(self) -> dict[str, str]:
+        """Return the teams that are disqualified, each with the reason."""
+        found: dict[str, str] = self.fact(DISQUALIFIED) or {}
+        return found
+
     def outcomes(self, first: int) -> Iterator[Sequence[Sequence[int]]]:
         """Yield the results of duels in their order, many at once, from the duel ``first`` on."""
         return self._batches(select(_outcomes).where(_outcomes.c.duel >= first).order_by(_outcomes.c.duel), tuple, _ROWS)
@@ -215,6 +222,9 @@ class ArenaStore(Store):
 
     def match(self, key: str) -> tuple[StoredMatch, float | None] | None:
         """A match with the time at which it ended, None if there is no such match."""
+        if "\0" in key:
+            # PostgreSQL refuses to look for it.
+            return None
         with self._read() as connection:
             row = connection.execute(select(database.matches).where(database.matches.c.key == key)).first()
             return None if row is None else (stored_match(row), row.finished)

@@ -108,9 +108,9 @@ def left_out_lines(names: Sequence[str]) -> list[str]:
 
 def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
     """Write the certificate of a folder. Return its path, the key's fingerprint, and the names of the files that it leaves out. Raises RefereeError."""
-    private = signing.read(key)
+    private, kind = signing.read(key)
     if not isinstance(private, Ed25519PrivateKey):
-        hint = "; it holds a public key, which can't sign" if isinstance(private, Ed25519PublicKey) else ""
+        hint = "; it holds a public key, which can't sign" if kind == "public" else ""
         raise UsageError(f"{key} holds no private key of Ed25519 without a password{hint}; make one: referee certificate new-key")
     facts = _stored(folder)
     public = private.public_key()

@@ -59,13 +59,14 @@ def make(private: Path) -> str:
     return fingerprint(key.public_key())
 
 
-def read(path: Path) -> object:
-    """Return the private or public key of a PEM file; None if it holds none that can be read without a password."""
+def read(path: Path) -> tuple[object, str]:
+    """Return the private or public key of a PEM file, None if none can be read without a password; and which it says that it holds, or ""."""
     text = content(path, f"The key {path}", _MOST_BYTES)
+    kind = "private" if b"PRIVATE KEY" in text else "public" if b"PUBLIC KEY" in text else ""
     for load in (partial(load_pem_private_key, password=None), load_pem_public_key):
         with suppress(TypeError, ValueError, UnsupportedAlgorithm):
-            return load(text)
-    return None
+            return load(text), kind
+    return None, kind
 
 
 def wanted(given: str) -> str:
@@ -75,8 +76,8 @@ def wanted(given: str) -> str:
         return text
     if not os.path.lexists(given):
         raise UsageError(f"{given} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
-    key = read(Path(given))
+    key, kind = read(Path(given))
     if not isinstance(key, Ed25519PublicKey):
-        hint = f"; it holds a private key: name {public_path(Path(given))}" if isinstance(key, Ed25519PrivateKey) else ""
+        hint = f"; it holds a private key: name {public_path(Path(given))}" if kind == "private" else ""
         raise UsageError(f"{given} holds no public key of Ed25519{hint}.")
     return fingerprint(key)

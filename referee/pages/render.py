@@ -108,7 +108,15 @@ def _environment() -> Environment:
         finalize=lambda value: _UNSEEN.sub("\ufffd", value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
     made.globals |= {"address": address}
-    made.filters |= {"counted": counted, "duration": duration, "number": number, "points": points, "rating": rating, "when": when}
+    made.filters |= {
+        "counted": counted,
+        "duration": duration,
+        "number": number,
+        "points": points,
+        "rating": rating,
+        "segment": segment,
+        "when": when,
+    }
     return made
 
 
@@ -120,6 +128,11 @@ def well_formed(text: str) -> str:
 def address(**wanted: object) -> str:
     """Return the part of an address, from ``#`` on, that asks a page for something."""
     return "#" + "&".join(f"{name}={quote(well_formed(str(value)), safe='')}" for name, value in wanted.items())
+
+
+def segment(text: str) -> str:
+    """Return a text as one segment of an address's path: its slashes are escaped, too."""
+    return quote(well_formed(text), safe="")
 
 
 def number(value: float, digits: int = 0) -> str:

@@ -308,6 +308,8 @@ def test_a_check_of_an_arena_that_plays_on_finds_no_contradiction(tmp_path: Path
     results = checked.state().results
     run(playing, 4)
     assert max(point.duels for point in playing.store.ratings([version.name for version in playing.versions])) > len(results)
+    # Whoever asks the schedule for further duels takes the new results.
+    checked.glance()
     assert checked.contradicted(results) == []
     # What was recorded before is compared.
     assert checked.contradicted(results[:-1]) != []

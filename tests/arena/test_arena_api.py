@@ -212,7 +212,9 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
         (lambda run: run.ask("/api/nothing"), 404, "There is no such address"),
         (lambda run: run.post("/api/staff/disqualify", {"team": "Cy"}, STAFF), 404, "There is no such team"),
         (lambda run: run.post("/api/staff/disqualify", {"team": "R0"}, STAFF), 404, "There is no such team"),
-        (lambda run: run.post("/api/staff/disqualify", [], STAFF), 422, "The request: Input should be"),
+        (lambda run: run.post("/api/staff/disqualify", [], STAFF), 422, "The request is no JSON object."),
+        (lambda run: run.post("/api/staff/disqualify", {"team": "A\0"}, STAFF), 422, "team: String should match pattern"),
+        (lambda run: run.ask("/api/matches/%00"), 404, "There is no such match"),
         (lambda run: run.ask("/api/staff/disqualify", STAFF, b"{team", JSON), 422, "The request is no JSON object."),
         (lambda run: run.ask("/api/staff/disqualify", STAFF, b"", JSON, "POST"), 422, "The request: Field required."),
         (lambda run: run.post("/api/staff/disqualify", {"team": ""}, STAFF), 422, "team: String should have at least 1 character."),
@@ -359,6 +361,8 @@ def test_the_staff_freezes_disqualifies_requeues_and_activates(running: Season) 
     assert running.post("/api/staff/disqualify", {"team": "Ada", "reason": "copied"}, STAFF).status == 200
     refused = running.hand_in(bot("four"))
     assert (refused.status, refused.json["error"]) == (403, "Your team is disqualified: copied")
+    requeued = running.post("/api/staff/requeue", {"id": second["id"]}, STAFF)
+    assert (requeued.status, requeued.json["error"][:20]) == (422, "Ada is disqualified;")
     running.arena.plan()
     assert [version.team for version in running.arena.schedule.playing()] == ["R0"]
     assert "Ada" not in {one["team"] for one in running.ask("/api/standings").json["entries"]}

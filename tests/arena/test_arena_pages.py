@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import re
 import struct
@@ -17,11 +18,14 @@ from seasons import FORM, TOKENS, copied, form, play, season
 from sqlalchemy import text
 
 from referee.arena import intake, views
+from referee.arena.arena import open_arena
 from referee.arena.checking import Checker
 from referee.arena.readings import Readings
+from referee.arena.season_store import SeasonStore
 from referee.arena.season_work import Notes
 from referee.arena.store import RatingPoint
 from referee.arena.views import ArenaViews
+from referee.league.check import verify_league
 from referee.league.values import MatchTask
 
 if TYPE_CHECKING:
@@ -134,6 +138,20 @@ def test_a_submission_tells_what_plays_and_what_can_be_done(running: Season, mon
     running.store.disqualify("Ada", "copied")
     assert "accepted, but the team is disqualified." in shown(2)
     assert "What to do: ask the staff" in shown(4)
+
+
+def test_a_link_to_a_team_leads_to_no_other(running: Season) -> None:
+    running.store.put_tokens([("tzoe", "Zoë/../Ada")])
+    assert 'href="/teams/Zo%C3%AB%2F..%2FAda"' in running.ask("/", headers=with_cookie("tzoe")).body.decode()
+
+
+def test_a_disqualified_team_is_no_contradiction_to_its_replays(running: Season) -> None:
+    play(running, 4)
+    running.store.disqualify("Ada", "copied")
+    with contextlib.closing(open_arena(running.arena.folder, SeasonStore)) as opened:
+        report = verify_league(opened)
+    assert report.replays >= 8
+    assert report.problems == []
 
 
 def test_the_staff_acts_by_forms(running: Season) -> None:

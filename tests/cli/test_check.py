@@ -317,6 +317,27 @@ def test_a_bot_that_cannot_be_started(referee: Cli, tmp_path: Path) -> None:
     assert told["counts"] == {"ok": 0, "warning": 0, "failed": 1, "skipped": len(CHECKS) - 1}
 
 
+#: Exits in its third question, and in every start after that.
+ONE_MATCH = """
+import json, os, sys
+if os.path.exists("played"):
+    sys.exit(3)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("turn") == 2:
+        open("played", "w").close()
+        sys.exit(3)
+    answer = {"type": "ready", "protocol": 1} if message["type"] == "start" else {"type": "move", "turn": message["turn"], "move": {}}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def test_an_end_that_the_first_match_showed_is_told_of_by_one_check(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(ONE_MATCH)
+    done = referee("check", "bot.py", "--seat", "hunter", "--isolation", "none", "--only", "in-pieces", "--json")
+    assert json.loads(done.stdout)["counts"] == {"ok": 1, "warning": 0, "failed": 0, "skipped": 0}
+
+
 def test_what_is_wrong_is_said(referee: Cli, folder: Path) -> None:
     for words, text in (
         (("nobody.py",), "does not exist"),

@@ -293,8 +293,12 @@ def test_wrong_keys_are_one_sentence(league: Path) -> None:
     for key in ("missing", "0" * 63, f"{'0' * 63}g"):
         with pytest.raises(UsageError, match="is neither a fingerprint, which has 64 hexadecimal digits, nor the file"):
             certificate.check(path, key)
-    for key in ("key.pem", "empty", "in"):
+    for key in ("empty", "in"):
         with pytest.raises(UsageError):
+            certificate.check(path, str(league / key))
+    # A key that can't be read without a password is told of, too.
+    for key in ("key.pem", "text"):
+        with pytest.raises(UsageError, match="it holds a private key: name"):
             certificate.check(path, str(league / key))
     for folder in ("in", "missing", "key.pem"):
         with pytest.raises(UsageError, match="folder"):

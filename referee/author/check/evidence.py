@@ -177,25 +177,25 @@ class Evidence:
         settings: Any = None,
         start: Mapping[str, Any] = _AS_USUAL,
         status: str = FAILED,
+        is_of_start: bool = False,
     ) -> Finding | None:
         """Start the bot and ask it; ``way`` says how, at the beginning of a sentence. Return what is wrong, None if nothing is.
 
         ``asking`` yields what came for each question. ``start`` are changes of the start message, as arguments of ``start_line``.
+        ``is_of_start``: a bot that isn't ready is wrong, even if the first process failed in the same way later.
         """
         with self.session(settings) as session:
             given = self.greeted(session, session.start_line(**start))
             if given.reason:
-                return self.complaint(given, session, way, remedy, status)
+                return self.complaint(given, session, way, remedy, status) if is_of_start or self.trouble(given) else None
             for given in asking(session):
                 if given.reason:
                     return self.complaint(given, session, way, remedy, status) if self.trouble(given) else None
         return None
 
-    def tried_at(self, position: Position, way: str, remedy: str, status: str = FAILED) -> Finding | None:
+    def tried_at(self, position: Position, way: str, remedy: str, **told: Any) -> Finding | None:
         """Ask the bot in one position, as ``tried`` does."""
-        return self.tried(
-            way, remedy, lambda session: [session.ask(position.turn, position.state)], settings=position.settings, status=status
-        )
+        return self.tried(way, remedy, lambda session: [session.ask(position.turn, position.state)], settings=position.settings, **told)
 
     @cached_property
     def transcript(self) -> Transcript:

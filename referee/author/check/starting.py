@@ -106,7 +106,9 @@ def started(evidence: Evidence, text: str, starts: tuple[Change, ...], remedy: s
         return session.ask(turn, state, session.question(turn, state, **question))
 
     for change in starts:
-        if found := evidence.tried(text.format(**change), remedy, lambda session: evidence.play(session, 1, asking), start=change):
+        if found := evidence.tried(
+            text.format(**change), remedy, lambda session: evidence.play(session, 1, asking), start=change, is_of_start=True
+        ):
             return found
     return ok(" ".join(f"{text.format(**change)} it plays." for change in starts))
 
@@ -116,7 +118,7 @@ def other_settings(evidence: Evidence) -> Finding:
     positions = evidence.positions.of(SETTINGS)
     remedy = "Take sizes and limits from the settings of the start message, never from a constant."
     for position in positions:
-        if found := evidence.tried_at(position, f"With other settings ({position.about})", remedy):
+        if found := evidence.tried_at(position, f"With other settings ({position.about})", remedy, is_of_start=True):
             return found
     return ok(f"It plays with {len(positions)} other settings.") if positions else skipped("The game offers no other settings to try.")
 

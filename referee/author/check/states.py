@@ -32,7 +32,7 @@ def asked(kind: str, evidence: Evidence, status: str = FAILED) -> Finding:
     """Ask about all positions of a kind."""
     positions = evidence.positions.of(kind)
     for position in positions:
-        if found := evidence.tried_at(position, f"Asked in this position: {position.about}", _REMEDIES[kind], status):
+        if found := evidence.tried_at(position, f"Asked in this position: {position.about}", _REMEDIES[kind], status=status):
             return found
     if not positions:
         return skipped("The game offers no such position.")
