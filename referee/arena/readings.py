@@ -6,7 +6,7 @@ import threading
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from referee.arena.api_models import MatchAnswer, MatchesAnswer, RatingPointAnswer, StandingsAnswer, TeamAnswer
+from referee.arena.api_models import MatchAnswer, MatchesAnswer, StandingsAnswer, TeamAnswer
 from referee.arena.store import ACCEPTED
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from referee.arena.api_models import MatchesQuery
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import Holder, SeasonStore
+    from referee.arena.store import RatingPoint
 
 _T = TypeVar("_T")
 #: What takes longer to read is good for so many times as long.
@@ -55,7 +56,8 @@ class Readings:
 
     def by_seat(self, team: str) -> dict[str, dict[str, list[int]]]:
         """Return a team's record by opponent and seat, as ``ArenaViews.by_seat``."""
-        return self.of_team("seats", team, self._views.by_seat)
+        with self._lock:
+            return self._views.by_seat(team)
 
     def recent(self) -> dict[str, Any]:
         """Return the faults and hosts of the last duels, as ``ArenaViews.recent``."""
@@ -84,10 +86,15 @@ class Readings:
             # Ages are told to the minute.
             return self._unchanged(name, (self._views.mark(), time() // 60), read)
 
-    def of_team(self, kind: str, team: str, read: Callable[[str], _T]) -> _T:
-        """Return what ``read`` has returned for a team since it had new results, versions or ratings. UsageError if there is no such team."""
+    def of_results(self, kind: str, team: str, read: Callable[[], _T]) -> _T:
+        """Return what ``read`` has returned since a team had new results or versions. UsageError if there is no such team."""
         with self._lock:
-            return self._unchanged(f"{kind} {team}", self._views.mark_of(team), lambda: read(team))
+            return self._unchanged(f"{kind} {team}", self._views.mark_of(team), read)
+
+    def rating_points(self, team: str, read: Callable[[list[tuple[int, RatingPoint]]], _T]) -> _T:
+        """Return what ``read`` makes of a team's ratings, as ``ArenaViews.rating_points``: once, until there are new ones."""
+        with self._lock:
+            return self._unchanged(f"ratings {team}", self._views.rated_of(team), lambda: read(self._views.rating_points(team)))
 
     def _unchanged(self, name: str, mark: object, read: Callable[[], _T]) -> _T:
         known = self._lasting.get(name)
@@ -98,15 +105,16 @@ class Readings:
 
     def against(self, name: str) -> list[dict[str, Any]]:
         """Return a team's record by opponent, as ``ArenaViews.against``. UsageError if there is no such team."""
-        return self.of_team("against", name, self._views.against)
+        with self._lock:
+            return self._views.against(name)
 
-    def team(self, name: str, holder: Holder | None) -> TeamAnswer | None:
-        """Return a team as somebody may see it; None if there is no such team."""
+    def team(self, name: str, holder: Holder | None, *, is_whole: bool = True) -> TeamAnswer | None:
+        """Return a team as somebody may see it; None if there is no such team. Without ``is_whole`` it has no ratings and no record."""
         disqualified = self.store.disqualified().get(name)
         try:
             with self._lock:
                 found = self._views.team(name)
-            ratings = self.of_team("ratings", name, lambda _: [RatingPointAnswer(**one) for one in self._views.ratings(name)])
+                ratings, against = (self._views.ratings(name), self._views.against(name)) if is_whole else ([], [])
         except UsageError:
             is_new = name in self.store.invited()
             return (
@@ -119,7 +127,7 @@ class Readings:
         reports = {version.number: dict(version.report) for version in own if sees_all}
         versions = [{**one, "report": reports.get(one["version"])} for one in found["versions"] if sees_all or one["status"] == ACCEPTED]
         told: dict[str, Any] = {"is_reference": own[0].is_reference, "disqualified": disqualified, "versions": versions}
-        told |= {"ratings": ratings, "against": self.against(name)}
+        told |= {"ratings": ratings, "against": against}
         return TeamAnswer.model_validate({**found, **told})
 
     def matches(self, asked: MatchesQuery) -> MatchesAnswer:

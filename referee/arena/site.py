@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from pydantic import ValidationError
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from referee.arena.api import Api
-    from referee.arena.api_models import MatchAnswer, RatingPointAnswer, StandingsEntry
+    from referee.arena.api_models import MatchAnswer, StandingsEntry
     from referee.arena.players_version import PlayersVersions
     from referee.arena.readings import Readings
     from referee.arena.receipt import Receipt
     from referee.arena.season_store import Holder
+    from referee.arena.store import RatingPoint
 
     Answer = Callable[[Request, Holder | None], Response]
 
@@ -170,7 +171,7 @@ class ArenaPages:
 
     def _team(self, request: Request, holder: Holder | None) -> Response:
         name = request.path_params["team"]
-        found = self._readings.team(name, holder)
+        found = self._readings.team(name, holder, is_whole=False)
         if found is None:
             raise HTTPException(404, "There is no such team.")
         given = {key: value for key, value in request.query_params.items() if value}
@@ -182,7 +183,7 @@ class ArenaPages:
         except UsageError as error:
             raise HTTPException(422, str(error)) from None
         is_own = holder is not None and holder.team in (None, name)
-        heights = [point.rating for point in found.ratings]
+        chart = self._readings.rating_points(name, _chart) if found.versions else _chart([])
         return self._shown(
             "arena_team",
             request,
@@ -194,15 +195,14 @@ class ArenaPages:
             more={**given, "before": page.next},
             is_own=is_own,
             submissions=self._store.submissions(name) if is_own else [],
-            record=self._readings.of_team("record", name, self._record) if found.against else "",
+            record=self._readings.of_results("record", name, lambda: self._record(name)) if found.versions else "",
             logs=self._logs(holder),
-            chart=self._readings.of_team("chart", name, lambda _: _chart(found.ratings)) if found.ratings else [],
-            least=min(heights, default=0.0),
-            most=max(heights, default=0.0),
+            chart=chart,
         )
 
     def _record(self, name: str) -> str:
-        return render.part("arena_record", against=self._readings.against(name), by_seat=self._readings.by_seat(name))
+        against = self._readings.against(name)
+        return render.part("arena_record", against=against, by_seat=self._readings.by_seat(name)) if against else ""
 
     def _match(self, request: Request, holder: Holder | None) -> Response:
         match, _ = self._live.found(request.path_params["match"])
@@ -416,16 +416,24 @@ def _told(match: MatchAnswer) -> list[tuple[str, str]]:
     return [(name, text) for name, text in told if text]
 
 
-def _chart(points: Sequence[RatingPointAnswer]) -> list[tuple[int, str]]:
-    """Return by version the corners of its line in the chart of ratings; none with fewer than two points."""
+class _Chart(NamedTuple):
+    """A team's chart of ratings: by version the corners of its line, none with fewer than two points; the least and the highest rating."""
+
+    lines: list[tuple[int, str]]
+    least: float
+    most: float
+
+
+def _chart(points: Sequence[tuple[int, RatingPoint]]) -> _Chart:
+    """Return the chart of ratings, each with the number of its version."""
     if len(points) < 2:
-        return []
+        return _Chart([], 0.0, 0.0)
     wide, high = _CHART
-    first, last = min(one.duels for one in points), max(one.duels for one in points)
-    least, most = min(one.rating for one in points), max(one.rating for one in points)
+    first, last = min(one.duels for _, one in points), max(one.duels for _, one in points)
+    least, most = min(one.elo for _, one in points), max(one.elo for _, one in points)
     lines: dict[int, list[str]] = {}
-    for one in points:
+    for number, one in points:
         x = wide * (one.duels - first) / (last - first or 1)
-        y = high - 5 - (high - 10) * (one.rating - least) / (most - least or 1)
-        lines.setdefault(one.version, []).append(f"{x:.1f},{y:.1f}")
-    return [(number, " ".join(corners)) for number, corners in lines.items()]
+        y = high - 5 - (high - 10) * (one.elo - least) / (most - least or 1)
+        lines.setdefault(number, []).append(f"{x:.1f},{y:.1f}")
+    return _Chart([(number, " ".join(corners)) for number, corners in lines.items()], least, most)

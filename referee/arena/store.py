@@ -324,9 +324,9 @@ class ArenaStore(Store):
         with self._read() as connection:
             return {row.name: row.elo for row in connection.execute(query)}
 
-    def ratings(self, names: Sequence[str], after: int = -1) -> list[RatingPoint]:
-        """The ratings of some versions over time, those after more than ``after`` duels."""
-        query = select(_ratings).where(_ratings.c.name.in_(names), _ratings.c.duels > after).order_by(_ratings.c.duels, _ratings.c.name)
+    def ratings(self, names: Sequence[str]) -> list[RatingPoint]:
+        """The ratings of some versions over time."""
+        query = select(_ratings).where(_ratings.c.name.in_(names)).order_by(_ratings.c.duels, _ratings.c.name)
         with self._read() as connection:
             return [RatingPoint(*row) for row in connection.execute(query)]
 

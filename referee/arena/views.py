@@ -63,10 +63,9 @@ class ArenaViews:
         #: The duels without a certain result, as of the last refresh; None: not read since.
         self._unsettled: list[OpenDuel] | None = None
         #: What doesn't change again: matches of duels whose results are certain, by duel; the same of a team, each as the opponent's team, the
-        #: own seat and whether it was won; the ratings of a team's versions over time.
+        #: own seat and whether it was won.
         self._matches: OrderedDict[int, list[dict[str, Any]]] = OrderedDict()
         self._seats: dict[str, dict[int, list[tuple[str, str, bool]]]] = {}
-        self._points: dict[str, list[dict[str, Any]]] = {}
 
     def renew(self) -> None:
         """Take what is new with the next call."""
@@ -79,11 +78,15 @@ class ArenaViews:
         return (len(self._state), self._mark, rated, self._strengths)
 
     def mark_of(self, name: str) -> tuple[object, ...]:
-        """Return what changes whenever a team has new results, versions or recorded ratings. UsageError if there is no such team."""
+        """Return what changes whenever a team has new results or versions. UsageError if there is no such team."""
         self._refresh()
-        own = self._positions(name, None)
-        rated = [point.duels for point in map(self._state.rated.get, (self._state.names[at] for at in own)) if point is not None]
-        return (self._mark, int(self._state.planned[own].sum()), max(rated, default=-1))
+        return (self._mark, int(self._state.planned[self._positions(name, None)].sum()))
+
+    def rated_of(self, name: str) -> tuple[object, ...]:
+        """Return what changes whenever a team has new ratings or versions. UsageError if there is no such team."""
+        self._refresh()
+        points = (self._state.rated.get(version.name) for version in named(self._versions, name))
+        return (self._mark, max((point.duels for point in points if point is not None), default=-1))
 
     def _refresh(self) -> None:
         if monotonic() < self._due:
@@ -207,14 +210,15 @@ class ArenaViews:
         mine = sorted(named(self._versions, name), key=lambda version: version.number)
         return {"team": name, "versions": [self._version(version) for version in mine]}
 
-    def ratings(self, name: str) -> list[dict[str, Any]]:
-        """The ratings of a team's versions over time, {"version", "duels", "time", "rating", "low", "high"}: ``duels`` are the whole arena's."""
+    def rating_points(self, name: str) -> list[tuple[int, RatingPoint]]:
+        """The ratings of a team's versions over time, each with the version's number."""
         self._refresh()
         mine = {version.name: version.number for version in named(self._versions, name)}
-        known = self._points.setdefault(name, [])
-        new = self._store.ratings(list(mine), known[-1]["duels"] if known else -1)
-        known += [_point(mine[point.name], point) for point in new]
-        return list(known)
+        return [(mine[point.name], point) for point in self._store.ratings(list(mine))]
+
+    def ratings(self, name: str) -> list[dict[str, Any]]:
+        """The same as {"version", "duels", "time", "rating", "low", "high"}: ``duels`` are the whole arena's."""
+        return [_point(number, point) for number, point in self.rating_points(name)]
 
     def against(self, name: str) -> list[dict[str, Any]]:
         """The record of all versions of a team together, {"team", "won", "tied", "lost", "duels"}, by the opponent's team, most duels first."""

@@ -241,7 +241,7 @@ def test_a_record_is_made_once_for_all_visitors_until_there_are_new_results(runn
         return made[-1]
 
     def asked() -> int:
-        return readings.of_team("record", "Ada", lambda _: record())
+        return readings.of_results("record", "Ada", record)
 
     assert [asked() for _ in range(3)] == made * 3
     play(running, 6)
