@@ -145,7 +145,9 @@ def test_two_people_agree_on_pauses_and_play(serve: Serve, visit: Open, tmp_path
     prey.get_by_text("The hunter wants a pause").wait_for()
     assert prey.locator("#board").bounding_box() == board
     prey.get_by_role("button", name="Agree").click()
-    hunter.get_by_text("Paused", exact=True).wait_for()
+    # Each page must know of the pause: Space on a page that doesn't yet asks for one again.
+    for page in (hunter, prey):
+        page.get_by_text("Paused", exact=True).wait_for()
     prey.keyboard.press("w")
     prey.keyboard.press("Space")
     hunter.get_by_role("button", name="Agree").click()
