@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 from harness import Figure, child, number, run
-from league import Silent
+from league import PretendPool, Silent, pretended
 from sqlalchemy import create_engine, insert
 
 from referee.arena import store as arena_store
@@ -36,7 +35,7 @@ from referee.arena.views import ArenaViews
 from referee.league import database
 from referee.league.local import Finished
 from referee.league.rows import planned, result_text, team_row
-from referee.league.values import MatchRecord, MatchTask
+from referee.league.values import MatchTask
 from referee.league.worker import Played
 
 #: The budgets: seconds of a start, milliseconds of a duel or a result, of a view and of the command, MiB of memory and of its growth.
@@ -55,16 +54,6 @@ for line in sys.stdin:
 """
 #: So many rows go into the store at once.
 CHUNK = 20_000
-
-
-def record(task: MatchTask) -> MatchRecord:
-    """A result in which the hunter needs a number of steps that the match decides."""
-    steps = 1 + int(task.key[-6:], 36) % 3000
-    used = dict.fromkeys(task.seats, steps * 1e-4)
-    text = f"The hunter caught the prey in step {steps}."
-    replay = f"replays/{task.key[:2]}/{task.key}.replay.jsonl.gz"
-    scores = {"hunter": float(steps), "prey": None}
-    return MatchRecord(task.key, "hunter", "caught", text, scores, steps, {}, {}, used, used, replay, "0" * 64, 0.6, "here", "0" * 16)
 
 
 def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int) -> None:
@@ -147,30 +136,23 @@ def _matches(some: range, pairs: Sequence[tuple[str, str]], starts: Any) -> Iter
             yield {
                 **planned(task),
                 "status": database.DONE,
-                "result": result_text(record(task)),
+                "result": result_text(pretended(task)),
                 "seconds": 0.6,
                 "host": "here",
                 "finished": at + 0.5 * game,
             }
 
 
-class Instant:
+class Instant(PretendPool):
     """Workers that are done at once. It keeps the seconds until a result was taken in, and until the first match of the next batch came."""
 
-    def __init__(self, slots: int = 2) -> None:
-        self.slots, self.has_workers = slots, True
+    def __init__(self) -> None:
+        super().__init__(2)
         self.taken: list[float] = []
         self.planned: list[tuple[float, float, int]] = []
-        self.memory: list[int] = []
-        self._running: list[MatchTask] = []
         self._returned: float | None = None
         self._used = 0.0
         self._first = -1
-
-    @property
-    def room(self) -> int:
-        """The slots that are free."""
-        return self.slots - len(self._running)
 
     def submit(self, task: MatchTask) -> None:
         """Begin a match."""
@@ -180,20 +162,17 @@ class Instant:
             used = time.process_time() - self._used
             self.planned.append((time.perf_counter() - self._returned, used, task.duel - self._first))
             self._returned, self._first = None, task.duel
-            self.memory.append(psutil.Process().memory_info().rss)
-        self._running.append(task)
+            self.read_memory()
+        super().submit(task)
 
     def wait(self, seconds: float) -> Sequence[Finished]:
         """End the first match."""
         if self._returned is not None:
             self.taken.append(time.perf_counter() - self._returned)
         task = self._running.pop(0)
-        found = [Finished(task, Played(record(task)))]
+        found = [Finished(task, Played(pretended(task)))]
         self._returned, self._used = time.perf_counter(), time.process_time()
         return found
-
-    def close(self) -> None:
-        """There is nothing to close."""
 
 
 def timed(call: Callable[[], object]) -> float:
@@ -232,7 +211,7 @@ def measure(folder: Path, duels: int) -> dict[str, float]:
     for name, call in shown.items():
         found[name] = statistics.median(timed(call) for _ in range(7))
     found["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 10)
-    found["growth"] = (pool.memory[-1] - pool.memory[len(pool.memory) // 4]) / (1 << 20)
+    found["growth"] = (pool.readings[-1] - pool.readings[len(pool.readings) // 4]) / (1 << 20)
     arena.glance()
     found["command"] = timed(lambda: (arena.standings(), arena.sentence())) / 1000
     arena.close()

@@ -14,24 +14,20 @@ import contextlib
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
-from harness import Figure, alternate, number, run
-from league import tasks
-from matches import SEATS
+from harness import Figure, alternate, number, open_folder, run
+from league import tasks, teams, terms
 
 from referee.isolation.limits import Limits
 from referee.league.local import LocalPool, free_slots
 from referee.league.stream import play_stream
-from referee.league.values import MatchTask, Team
-from referee.league.worker import Terms
-from referee.match.options import CPU, WALL, MatchOptions
+from referee.league.values import MatchTask
+from referee.match.options import CPU, WALL, TimeControl
 
-#: The limit of a move by each clock, in seconds; None: the default.
-LIMITS = {CPU: 0.01, WALL: None}
+#: The limit of a move by each clock, in seconds.
+LIMITS = {CPU: 0.01, WALL: TimeControl().move}
 #: The two never meet, so that every match has all its steps.
 APART = {"hunter": [0, 0, 1, 1], "prey": [230, 100]}
 HONEST = """
@@ -45,14 +41,6 @@ class Honest(HunterBot, PreyBot):
     flee = hunt
 Honest.main()
 """
-
-
-def terms(clock: str) -> Terms:
-    """Return what all matches by one clock have in common. Only an answer can be late: neither a start nor the referee itself."""
-    time = {"startup": 600.0, "bank": None, "kind": clock}
-    if (limit := LIMITS[clock]) is not None:
-        time["move"] = limit
-    return Terms("evasion", None, MatchOptions.model_validate({"time": time, "run": {"max_lateness": 600.0}, "isolation": "strict"}))
 
 
 @contextlib.contextmanager
@@ -85,11 +73,8 @@ def _apart(task: MatchTask) -> MatchTask:
 def everything(options: argparse.Namespace) -> list[Figure]:
     """All figures. UsageError if this machine has no sandbox."""
     slots = free_slots(Limits())
-    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with open_folder() as folder, contextlib.ExitStack() as stack:
         (folder / "bot.py").write_text(HONEST)
-        teams = {team: Team(team, dict.fromkeys(SEATS, str(folder / "bot.py"))) for team in "AB"}
         counts: dict[str, list[int]] = {}
 
         def late(clock: str, pool: LocalPool) -> float:
@@ -97,7 +82,9 @@ def everything(options: argparse.Namespace) -> list[Figure]:
             counts.setdefault(clock, []).append(asked)
             return found
 
-        pools = {clock: LocalPool(terms(clock), teams, folder / clock, slots) for clock in LIMITS}
+        # Only an answer can be late: neither a start nor the referee itself.
+        of = {clock: terms(startup=600.0, move=limit, lateness=600.0, kind=clock) for clock, limit in LIMITS.items()}
+        pools = {clock: LocalPool(of[clock], teams(folder / "bot.py"), folder / clock, slots) for clock in LIMITS}
         for pool in pools.values():
             stack.callback(pool.close)
         stack.enter_context(load(options.load * (os.cpu_count() or 1)))

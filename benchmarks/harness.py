@@ -7,6 +7,7 @@ ratios, and ``--against FILE`` compares ratios alone.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -14,7 +15,8 @@ import platform
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import sub, truediv
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -94,6 +96,14 @@ def child(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> st
         last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise RefereeError(f"A program of the benchmark failed: {escape(last, 300)}")
     return done.stdout
+
+
+@contextlib.contextmanager
+def open_folder() -> Iterator[Path]:
+    """Yield a new folder that a sandbox's user can read."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 def machine() -> str:

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness import Figure, alternate, run
-from league import TERMS, tasks, teams
+from harness import Figure, alternate, open_folder, run
+from league import tasks, teams, terms
 from matches import IDLE_SDK, PARSING, SEATS, FloorGame, start_line, step_of_match
 
 from referee.errors import RefereeError
@@ -94,7 +94,7 @@ def fixed_cost(rounds: int, folder: Path) -> list[Figure]:
     """A match of one step in a worker that has played before, beside the start of the same two programs in bare sandboxes."""
     programs = [resolve(str(folder / "bot.py"), seat, "evasion").program for seat in SEATS]
     isolation = choose("strict", Limits(), programs)
-    with contextlib.closing(Worker(TERMS, teams(folder), folder / "replays")) as worker:
+    with contextlib.closing(Worker(terms(), teams(folder / "bot.py"), folder / "replays")) as worker:
 
         def match() -> float:
             begun = time.perf_counter()
@@ -178,10 +178,7 @@ class _BareBot:
 
 def everything(options: argparse.Namespace) -> list[Figure]:
     """All figures. UsageError if this machine has no sandbox."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        # The sandbox's user reads the program of the floor here.
-        folder.chmod(0o755)
+    with open_folder() as folder:
         (folder / "bot.py").write_text(PARSING)
         best = choose("strict", Limits())._replace(is_strict=False)
         return [*isolation_costs(options.rounds, options.steps, best), *fixed_cost(options.rounds, folder)]

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psutil
-from harness import Figure, child, number, run
+from harness import Figure, child, number, open_folder, run
 from matches import PARSING, SEATS
 
 from referee.isolation.limits import Limits
@@ -30,7 +30,7 @@ from referee.league.local import Finished, LocalPool, free_slots
 from referee.league.stream import play_stream
 from referee.league.values import MatchRecord, MatchTask, Team
 from referee.league.worker import Played, Terms
-from referee.match.options import MatchOptions, RunOptions, TimeControl
+from referee.match.options import WALL, MatchOptions
 
 #: The budgets: the time of many matches beside their share of one, busy cores in percent, those busy with the matches, memory in MiB.
 LONGER, BUSY, PLAYING, GROWTH = 1.1, 92.0, 88.0, 20.0
@@ -38,16 +38,17 @@ LONGER, BUSY, PLAYING, GROWTH = 1.1, 92.0, 88.0, 20.0
 ALONE = 15
 #: Pretended matches before the first reading of the memory, and between two readings.
 INTERVAL = 100
-#: Nothing ends these matches before their last step but a capture: other programs may slow the machine down.
-TERMS = Terms(
-    "evasion",
-    None,
-    MatchOptions(time=TimeControl(startup=60.0, move=60.0, bank=None), run=RunOptions(max_lateness=60.0), isolation="strict"),
-)
 
 
-def teams(folder: Path) -> dict[str, Team]:
-    return {name: Team(name, dict.fromkeys(SEATS, str(folder / "bot.py"))) for name in ("A", "B")}
+def terms(level: str = "strict", *, startup: float = 60.0, move: float = 60.0, lateness: float = 60.0, kind: str = WALL) -> Terms:
+    """Return what all matches have in common. By default nothing ends one before its last step: other programs may slow the machine down."""
+    time = {"startup": startup, "move": move, "bank": None, "kind": kind}
+    return Terms("evasion", None, MatchOptions.model_validate({"time": time, "run": {"max_lateness": lateness}, "isolation": level}))
+
+
+def teams(bot: Path) -> dict[str, Team]:
+    """Two teams of one bot."""
+    return {name: Team(name, dict.fromkeys(SEATS, str(bot))) for name in "AB"}
 
 
 def tasks(count: int, steps: int) -> Iterator[MatchTask]:
@@ -75,9 +76,9 @@ def _alone(steps: int, folder: Path) -> float:
     try:
         if cores:
             os.sched_setaffinity(0, {max(cores)})
-        with contextlib.closing(LocalPool(TERMS, teams(folder), folder / "replays", 1)) as pool:
-            _play(pool, 1, steps)
-            return statistics.median(_play(pool, 1, steps) for _ in range(ALONE))
+        with contextlib.closing(LocalPool(terms(), teams(folder / "bot.py"), folder / "replays", 1)) as pool:
+            play(pool, 1, steps)
+            return statistics.median(play(pool, 1, steps) for _ in range(ALONE))
     finally:
         if cores:
             os.sched_setaffinity(0, cores)
@@ -89,10 +90,10 @@ def _many(steps: int, matches: int, slots: int, folder: Path) -> tuple[float, fl
     The workers have started and have proved their sandbox before the time begins.
     """
     used, opened = _children_seconds(), time.perf_counter()
-    with contextlib.closing(LocalPool(TERMS, teams(folder), folder / "replays", slots)) as pool:
-        _play(pool, slots, steps)
+    with contextlib.closing(LocalPool(terms(), teams(folder / "bot.py"), folder / "replays", slots)) as pool:
+        play(pool, slots, steps)
         psutil.cpu_times_percent(percpu=True)
-        seconds = _play(pool, matches, steps)
+        seconds = play(pool, matches, steps)
         idle = [core.idle + getattr(core, "iowait", 0.0) for core in psutil.cpu_times_percent(percpu=True)]
     # The workers have been waited for, so that the time of everything below them is known: that of their start, too.
     own = 100 * (_children_seconds() - used) / ((time.perf_counter() - opened) * slots)
@@ -105,7 +106,7 @@ def _children_seconds() -> float:
     return found.ru_utime + found.ru_stime
 
 
-def _play(pool: LocalPool, matches: int, steps: int) -> float:
+def play(pool: LocalPool, matches: int, steps: int) -> float:
     """Play matches; the seconds that they took."""
     begun = time.perf_counter()
     for _ in play_stream(pool, tasks(matches, steps)):
@@ -113,47 +114,54 @@ def _play(pool: LocalPool, matches: int, steps: int) -> float:
     return time.perf_counter() - begun
 
 
+def pretended(task: MatchTask) -> MatchRecord:
+    """A result in which the hunter needs a number of steps that the match decides."""
+    steps = 1 + int(task.key[-6:], 36) % 3000
+    used = dict.fromkeys(task.seats, steps * 1e-4)
+    text = f"The hunter caught the prey in step {steps}."
+    replay = f"replays/{task.key[:2]}/{task.key}.replay.jsonl.gz"
+    scores = {"hunter": float(steps), "prey": None}
+    return MatchRecord(task.key, "hunter", "caught", text, scores, steps, {}, {}, used, used, replay, "0" * 64, 0.6, "here", "0" * 16)
+
+
 class PretendPool:
     """Workers that make results up, and readings of this process's memory, in bytes."""
 
-    slots = 8
     has_workers = True
 
-    def __init__(self) -> None:
+    def __init__(self, slots: int = 8) -> None:
+        self.slots = slots
         self.readings: list[int] = []
         self._ended = 0
         self._running: list[MatchTask] = []
         self._random = random.Random(1)
-        self._process = psutil.Process()
 
     @property
     def room(self) -> int:
+        """The slots that are free."""
         return self.slots - len(self._running)
 
     def submit(self, task: MatchTask) -> None:
+        """Begin a match."""
         self._running.append(task)
 
     def wait(self, seconds: float) -> Sequence[Finished]:
+        """End one of the matches."""
         del seconds
         if not self._running:
             return []
         task = self._running.pop(self._random.randrange(len(self._running)))
         self._ended += 1
         if self._ended % INTERVAL == 0:
-            self.readings.append(self._process.memory_info().rss)
-        return [Finished(task, Played(self._record(task)))]
+            self.read_memory()
+        return [Finished(task, Played(pretended(task)))]
+
+    def read_memory(self) -> None:
+        """Take a reading."""
+        self.readings.append(psutil.Process().memory_info().rss)
 
     def close(self) -> None:
         """There is nothing to close."""
-
-    def _record(self, task: MatchTask) -> MatchRecord:
-        steps = self._random.randrange(1, 3000)
-        used = dict.fromkeys(task.seats, steps * 1e-4)
-        text = f"The hunter caught the prey in step {steps}."
-        return MatchRecord(
-            task.key, "hunter", "caught", text, {"hunter": float(steps), "prey": None}, steps, {}, {}, used, used, task.key, task.key,
-            wall_seconds=steps * 2e-4, host="here", position=str(steps),
-        )  # fmt: skip
 
 
 class Silent:
@@ -198,9 +206,7 @@ def memory(matches: int) -> Figure:
 
 def everything(options: argparse.Namespace) -> list[Figure]:
     """All figures. UsageError if this machine has no sandbox."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with open_folder() as folder:
         (folder / "bot.py").write_text(PARSING)
         return [*full_machine(options.rounds, options.steps, options.matches, folder), memory(options.pretended)]
 

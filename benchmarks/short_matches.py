@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -25,17 +24,14 @@ from typing import Any
 
 from fastchess import BOT, ENGINE, LEVELS, LINE, LONG_LINE, Fastchess, compiled
 from fastchess import COUNTERS as COUNTERS_NAME
-from harness import Figure, alternate, number, run
-from league import tasks
+from harness import Figure, alternate, number, open_folder, run
+from league import play, tasks, teams, terms
 from matches import SEATS, start_line
 
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import Limits
 from referee.league.local import LocalPool, free_slots
-from referee.league.stream import play_stream
-from referee.league.values import Team
-from referee.league.worker import Played, Terms, Worker
-from referee.match.options import MatchOptions
+from referee.league.worker import Played, Worker
 from referee.support.escape import escape
 
 #: The budgets: a match of one step beside the bare pair, and many matches beside fastchess that keeps its engines, by level.
@@ -45,12 +41,6 @@ MANY = {"none": 1.1, "limits": None, "strict": 1.8}
 LINES = {len(line) * 2 // 3: line for line in (LINE, LONG_LINE)}
 #: How many matches of one step are one measurement.
 ALIKE = 20
-
-
-def terms(level: str) -> Terms:
-    """Return what all matches of a level have in common. Nothing ends one before its last step."""
-    time = {"startup": 60.0, "move": 60.0, "bank": None}
-    return Terms("evasion", None, MatchOptions.model_validate({"time": time, "run": {"max_lateness": 60.0}, "isolation": level}))
 
 
 def pair(bot: Path) -> float:
@@ -89,10 +79,7 @@ def one_step(worker: Worker) -> float:
 
 def many(pool: LocalPool, games: int, steps: int) -> float:
     """Return the games a second of many matches."""
-    begun = time.perf_counter()
-    for _ in play_stream(pool, tasks(games, steps)):
-        pass
-    return games / (time.perf_counter() - begun)
+    return games / play(pool, games, steps)
 
 
 def of_fastchess(fastchess: Fastchess, games: int, slots: int, *, restarts: bool) -> float:
@@ -107,19 +94,18 @@ def everything(options: argparse.Namespace) -> list[Figure]:
     if options.fastchess is not None and options.steps not in LINES:
         raise UsageError(f"fastchess has no game for --steps {options.steps}; give {' or '.join(map(str, LINES))}.")
     slots = free_slots(Limits())
-    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with open_folder() as folder, contextlib.ExitStack() as stack:
         bot = compiled(folder, "bot", BOT)
-        teams = {team: Team(team, dict.fromkeys(SEATS, str(bot))) for team in "AB"}
-        workers = [stack.enter_context(contextlib.closing(Worker(terms(level), teams, folder / level))) for level in LEVELS]
+        workers = [stack.enter_context(contextlib.closing(Worker(terms(level), teams(bot), folder / level))) for level in LEVELS]
         for worker in workers:
             one_step(worker)
         bare, *ones = alternate(options.rounds, partial(pair, bot), *(partial(one_step, worker) for worker in workers))
         figures = [
             Figure(f"one step, {level}", "ms", values, bare, "ratio", ONE_STEP[level]) for level, values in zip(LEVELS, ones, strict=True)
         ]
-        pools = [stack.enter_context(contextlib.closing(LocalPool(terms(level), teams, folder / f"{level}s", slots))) for level in LEVELS]
+        pools = [
+            stack.enter_context(contextlib.closing(LocalPool(terms(level), teams(bot), folder / f"{level}s", slots))) for level in LEVELS
+        ]
         for pool in pools:
             many(pool, slots, options.steps)
         measures: list[Any] = [partial(many, pool, options.games, options.steps) for pool in pools]

@@ -11,19 +11,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-import tempfile
 from pathlib import Path
 
 import psutil
 from fastchess import BOT, LEVELS, compiled
-from harness import Figure, number, run
-from league import tasks
-from matches import SEATS
-from short_matches import terms
+from harness import Figure, number, open_folder, run
+from league import tasks, teams, terms
 
 from referee.league.local import LocalPool
 from referee.league.stream import play_stream
-from referee.league.values import Team
 
 READINGS = 10
 #: How much the memory may grow over the second half of the matches, in MiB. Before, Python's own tables and the garbage that it collects
@@ -33,10 +29,9 @@ GROWTH = 1.0
 
 def readings(level: str, matches: int, steps: int, folder: Path) -> list[float]:
     """Return the memory of a new worker, its keeper and its supervisor, in MiB, after each tenth of the matches."""
-    teams = {team: Team(team, dict.fromkeys(SEATS, str(folder / "bot"))) for team in "AB"}
     before = {child.pid for child in psutil.Process().children()}
     found = []
-    with contextlib.closing(LocalPool(terms(level), teams, folder / "replays", 1)) as pool:
+    with contextlib.closing(LocalPool(terms(level), teams(folder / "bot"), folder / "replays", 1)) as pool:
         for reading in range(READINGS):
             for task, _ in play_stream(pool, tasks(matches // READINGS, steps)):
                 for replay in folder.glob(f"replays/*/{task.key}*"):
@@ -51,9 +46,7 @@ def readings(level: str, matches: int, steps: int, folder: Path) -> list[float]:
 
 def everything(options: argparse.Namespace) -> list[Figure]:
     """All figures. UsageError if this machine lacks the level."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with open_folder() as folder:
         compiled(folder, "bot", BOT)
         rounds = [readings(options.isolation, options.matches, options.steps, folder) for _ in range(options.rounds)]
     each = options.matches // READINGS
