@@ -171,8 +171,7 @@ def replays(rounds: int, steps: int) -> list[Figure]:
         made: list[dict[str, Any]] = []
 
         def keep(step: Step) -> None:
-            given: dict[str, Any] = step.record.get("moves", {})
-            made.append({seat: GAME.codec.parse(step.before, seat, given.get(seat, {})) for seat in GAME.movers(step.before)})
+            made.append(step.moves(GAME))
 
         verify(played.replay, keep)
         start = GAME.start(GAME.codec.settings(None, {"max_steps": steps}))

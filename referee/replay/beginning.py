@@ -149,10 +149,9 @@ class _Collector:
             self.state = before
         if turn >= self.turn:
             return
-        movers, given = self.game.movers(before), record.get("moves", {})
-        moves = {seat: self.game.codec.parse(before, seat, given.get(seat, {})) for seat in movers}
+        moves = step.moves(self.game)
         self.events.append(StepTaken(turn, before, step.after, moves, step.notices, self._answers(record, moves), {}))
-        for seat in movers:
+        for seat in moves:
             self.notices[seat] = []
         for notice in told(record):
             if notice["seat"] in self.notices:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import heapq
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.replay.reader import open_game, read_head, read_lines, verify
+from referee.replay.reader import UNWRITTEN, open_game, read_head, read_lines, unwritten, verify
+from referee.replay.turning_points import Budget, Spent, change_between
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Notice, Outcome, Seat
     from referee.replay.reader import Step
 
-#: The most positions of one stretch of a match that are kept while it is read; of many stretches together, eight times as many.
-_MOST_KEPT = 256
+#: The most positions of one stretch of a match that are kept.
+_MOST_KEPT = 1_000
 #: The number of costly steps that are named.
 MOST_COSTLY = 5
 #: The greatest distance, in steps, that two costly steps can be asked to have.
 _MOST_APART = 100
-_UNWRITTEN = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 
 
 class Point(NamedTuple):
@@ -69,67 +68,57 @@ class Losses(NamedTuple):
     fault: str = ""
 
 
-class _Budget:
-    """Processor time of this thread that may be spent, in seconds."""
-
-    def __init__(self, seconds: float) -> None:
-        self.left = seconds
-        self._begun = 0.0
-
-    def __enter__(self) -> None:
-        self._begun = time.thread_time()
-
-    def __exit__(self, *_: object) -> None:
-        self.left -= time.thread_time() - self._begun
-
-
-class _Spent(Exception):
-    """The budget is used up."""
-
-
 class _Done(Exception):
     """The rest of the replay isn't needed in this reading."""
 
 
 class _Kept:
-    """Evenly spaced positions of one stretch of a match, never more than ``most``."""
+    """Evenly spaced positions of one stretch of a match, never more than ``_MOST_KEPT``, and its last two positions."""
 
-    def __init__(self, first: int, most: int = _MOST_KEPT) -> None:
-        self._first, self._most, self._apart = first, most, 1
-        self.states: list[tuple[int, Any]] = []
+    def __init__(self, path: Path, budget: Budget, first: int, state: Any) -> None:
+        self._path, self._budget, self.first, self._apart = path, budget, first, 1
+        self._states = {first: state}
+        self.last, self._ends = first, (state, state)
 
-    def add(self, position: int, state: Any) -> None:
+    def add(self, state: Any) -> None:
         """Add the next position of the stretch."""
-        if (position - self._first) % self._apart:
+        self.last += 1
+        self._ends = self._ends[1], state
+        if (self.last - self.first) % self._apart:
             return
-        self.states.append((position, state))
-        if len(self.states) > self._most:
-            del self.states[1::2]
+        self._states[self.last] = state
+        if len(self._states) > _MOST_KEPT:
             self._apart *= 2
+            self._states = {position: state for position, state in self._states.items() if not (position - self.first) % self._apart}
+
+    def state_at(self, position: int) -> Any:
+        """Return one of the positions that are kept."""
+        return self._ends[position - self.last + 1] if self.last - position < 2 else self._states[position]
+
+    def between(self, low: int, high: int) -> int:
+        """Return the number of a position that is kept, in the middle between two others. If there is none, the replay is read again."""
+        inner = [position for position in self._states if low < position < high]
+        if not inner:
+            apart = (high - low) // _MOST_KEPT + 1
+            self._states = {}
+
+            def take(step: Step) -> None:
+                position = step.record["turn"] + 1
+                if position >= high:
+                    raise _Done
+                if position > low and not (position - low) % apart:
+                    self._states[position] = step.after
+
+            with self._budget:
+                read_again(self._path, take)
+            inner = list(self._states)
+        return inner[len(inner) // 2]
 
 
-class _Gap(NamedTuple):
-    """The verdict changes after the position ``low``, and at ``high`` the verdict ``later`` holds."""
-
-    low: int
-    high: int
-    before: Json
-    later: Mapping[str, Json]
-
-    def narrowed(self, kept: _Kept, verdict_of: Callable[[Any], Mapping[str, Json]]) -> _Gap:
-        """Return the gap between two neighbours of the kept positions. Between two changes of walls a verdict changes once at most."""
-        low, high, later = self.low, self.high, self.later
-        inner = [(position, state) for position, state in kept.states if low < position < high]
-        first, last = 0, len(inner)
-        while first < last:
-            middle = (first + last) // 2
-            position, state = inner[middle]
-            found = verdict_of(state)
-            if found["verdict"] == self.before:
-                first, low = middle + 1, position
-            else:
-                last, high, later = middle, position, found
-        return _Gap(low, high, self.before, later)
+def read_again(path: Path, on_step: Callable[[Step], None]) -> None:
+    """Read a replay again, until ``on_step`` raises _Done."""
+    with contextlib.suppress(_Done):
+        verify(path, on_step)
 
 
 class MatchAnalysis:
@@ -146,7 +135,7 @@ class MatchAnalysis:
         self.game, self._settings = open_game(path, head)
         self._analysis: Analysis[Any] | None = self.game.analysis
         self._appraisal: Appraisal[Any] | None = self.game.appraisal
-        self._budget = _Budget(seconds)
+        self.budget = Budget(seconds)
         self.verified: dict[str, Json] = {}
         self.steps = self.judged = 0
         self.outcome: Outcome | None = None
@@ -160,23 +149,19 @@ class MatchAnalysis:
 
         ``on_judged`` is called with each position that is judged.
         """
-        judge = _Judge(self._analysis, self._verdict_of, every=every, on_judged=on_judged)
+        judge = _Judge(self, every=every, on_judged=on_judged)
         self._read_first(judge)
-        while judge.gaps and not judge.is_spent:
-            refiner = _Refiner(judge.gaps)
-            self._read(refiner.take)
-            judge.gaps = []
-            refiner.narrow(judge)
         self.judged = judge.judged
         if judge.is_spent:
             self.left_out.append(f"Not everything after step {judge.last:,} was judged: that would take too long on a board like this.")
-        self._explain(dict(sorted(judge.points)), _losers(self.outcome, self.game.seats(self._settings)))
+        self._explain(judge.points, _losers(self.outcome, self.game.seats(self._settings)))
 
-    def _verdict_of(self, state: Any) -> Mapping[str, Json]:
+    def verdict_of(self, state: Any) -> Mapping[str, Json]:
+        """Return the verdict of a position. Raises Spent if no time is left for it."""
         assert self._analysis is not None
-        if self._budget.left <= 0.0:
-            raise _Spent
-        with self._budget:
+        if self.budget.left <= 0.0:
+            raise Spent
+        with self.budget:
             return self._analysis.verdict(state)
 
     def _read_first(self, judge: _Judge) -> None:
@@ -190,13 +175,10 @@ class MatchAnalysis:
 
         try:
             replay = verify(self.path, take)
-        except _UNWRITTEN as error:
-            # An untrusted file can contain anything.
-            text = f"After {counted(self.steps, 'step')} it holds what no referee writes ({type(error).__name__})."
-            self.verified = {"status": "bad", "kind": "unreadable", "text": text, "steps": self.steps}
+        except UNWRITTEN as error:
+            self.verified = unwritten(self.steps, error)
         else:
-            good = {"status": "good", "text": f"Played again: every one of {counted(replay.turns, 'step')} is as the moves give it."}
-            self.verified = {**(good if replay.problem is None else {"status": "bad", **replay.problem.to_json()}), "steps": replay.turns}
+            self.verified = replay.verdict()
             self.outcome = self.game.outcome(replay.final)
             for record in replay.faults:
                 told = {seat: str(fault.get("text", "")) for seat, fault in record["faults"].items()}
@@ -205,19 +187,14 @@ class MatchAnalysis:
                 judge.begin(replay.final)
         judge.finish()
 
-    def _read(self, on_step: Callable[[Step], None]) -> None:
-        """Read the replay again, until ``on_step`` raises _Done."""
-        with contextlib.suppress(_Done):
-            verify(self.path, on_step)
-
     def _explain(self, wanted: dict[int, dict[str, Json]], losers: tuple[Seat, ...]) -> None:
         """Read the replay once more: the cause and the suggestion of each point, and what the moves of the losing seats cost."""
         if 0 in wanted:
             self.points.append(Point(0, wanted.pop(0)))
         searches = [] if self._appraisal is None else [_Search(self.game, self._appraisal, seat, self._settings) for seat in losers]
         # The other half is for the suggestions, and for the verdicts after costly steps.
-        own = _Budget(self._budget.left / 2)
-        self._budget.left -= own.left
+        own = Budget(self.budget.left / 2)
+        self.budget.left -= own.left
         unsearched = 0
 
         def take(step: Step) -> None:
@@ -234,13 +211,13 @@ class MatchAnalysis:
                 raise _Done
 
         if wanted or searches:
-            self._read(take)
-        self._budget.left += max(0.0, own.left)
+            read_again(self.path, take)
+        self.budget.left += max(0.0, own.left)
         if unsearched:
             self.left_out.append(
                 f"The search for better moves left out the last {counted(unsearched, 'step')}: that would take too long on a board like this."
             )
-        if self._analysis is not None and self._budget.left <= 0.0 and any(point.step and not point.best for point in self.points):
+        if self._analysis is not None and self.budget.left <= 0.0 and any(point.step and not point.best for point in self.points):
             self.left_out.append(f"A turning point without a {self._analysis.suggestion_name} was not searched for one.")
         self.losses = [
             search.losses(self._verdict_after)._replace(fault=self._faults.get(seat, ""))
@@ -254,15 +231,15 @@ class MatchAnalysis:
         if analysis.invalidates_verdict(step.before, step.after):
             what = tuple(notice.text for notice in step.notices if _is_told(notice))
         best: Mapping[str, Json] = {}
-        if self._budget.left > 0.0:
-            with self._budget:
+        if self.budget.left > 0.0:
+            with self.budget:
                 best = analysis.suggestion(step.before)
         return Point(step.record["turn"], verdict, analysis.cause(step.before, step.after), what, best)
 
     def _verdict_after(self, state: Any) -> Mapping[str, Json]:
         try:
-            return {} if self._analysis is None else self._verdict_of(state)
-        except _Spent:
+            return {} if self._analysis is None else self.verdict_of(state)
+        except Spent:
             return {}
 
 
@@ -280,125 +257,63 @@ def _losers(outcome: Outcome | None, seats: tuple[Seat, ...]) -> tuple[Seat, ...
 class _Judge:
     """Judges positions while a replay is read: every one after a change of walls, and the last one before it."""
 
-    def __init__(
-        self,
-        analysis: Analysis[Any] | None,
-        verdict_of: Callable[[Any], Mapping[str, Json]],
-        *,
-        every: bool,
-        on_judged: Callable[[int], None],
-    ) -> None:
-        self._analysis, self.verdict_of, self._every, self._on_judged = analysis, verdict_of, every, on_judged
-        self.is_spent = analysis is None
+    def __init__(self, analysis: MatchAnalysis, *, every: bool, on_judged: Callable[[int], None]) -> None:
+        self._of, self._every, self._on_judged = analysis, every, on_judged
+        self.is_spent = False
         self.judged = self.last = 0
         #: Positions from which a verdict holds.
-        self.points: list[tuple[int, dict[str, Json]]] = []
-        self.gaps: list[_Gap] = []
-        self._kept = _Kept(0)
+        self.points: dict[int, dict[str, Json]] = {}
+        self._kept: _Kept | None = None
         self._before: Json = None
         self._verdict: Mapping[str, Json] = {}
-        self._position = 0
-        self._ends: tuple[Any, Any] = (None, None)
 
     def begin(self, state: Any) -> None:
         """Judge the start."""
-        if not self.is_spent:
-            self._ends = (state, state)
-            self._guarded(self._open, 0, state)
+        self._guarded(self._open, 0, state)
 
     def take(self, step: Step) -> None:
         """Take the next step."""
-        if self.is_spent:
+        analysis = self._of.game.analysis
+        if self.is_spent or analysis is None or self._kept is None:
             return
-        self._position = step.record["turn"] + 1
-        assert self._analysis is not None
-        if self._analysis.invalidates_verdict(step.before, step.after):
-            self._guarded(self._close, self._position - 1, step.before)
-            self._guarded(self._open, self._position, step.after)
+        if analysis.invalidates_verdict(step.before, step.after):
+            self._guarded(self.close)
+            self._guarded(self._open, step.record["turn"] + 1, step.after)
         else:
-            self._kept.add(self._position, step.after)
-        self._ends = (step.before, step.after)
+            self._kept.add(step.after)
 
     def finish(self) -> None:
         """Judge the end of the match."""
-        before, last = self._ends
-        self._guarded(self._close, self._position, last, before)
-        if self._analysis is None:
-            self.is_spent = False
+        self._guarded(self.close)
 
     def _guarded(self, work: Callable[..., None], *given: Any) -> None:
-        if not self.is_spent:
+        if not self.is_spent and self._of.game.analysis is not None:
             try:
                 work(*given)
-            except _Spent:
+            except Spent:
                 self.is_spent = True
 
     def _open(self, first: int, state: Any) -> None:
-        self._kept = _Kept(first)
-        self._kept.add(first, state)
-        self._verdict = self.verdict_of(state)
+        self._kept = _Kept(self._of.path, self._of.budget, first, state)
+        self._verdict = self._of.verdict_of(state)
         if self._verdict:
-            self.add(first, self._verdict)
+            self.last = first
+            self._add(first, self._verdict, is_told=self._every or self._verdict["verdict"] != self._before)
+            self._on_judged(first)
 
-    def _close(self, last: int, state: Any, before: Any = None) -> None:
-        """Judge the end of a stretch. ``before`` is the position before it, which counts if the match ended there without a verdict."""
-        first = self._kept.states[0][0] if self._kept.states else last
-        if not self._verdict or last <= first:
-            return
-        later = self.verdict_of(state)
-        if not later and before is not None and last - 1 > first:
-            last -= 1
-            later = self.verdict_of(before)
-        if later and later["verdict"] != self._verdict["verdict"]:
-            self._before = later["verdict"]
-            self.place(_Gap(first, last, self._verdict["verdict"], later), self._kept)
+    def close(self) -> None:
+        """Judge the end of a stretch."""
+        kept = self._kept
+        if kept is not None and self._verdict:
+            found = change_between(kept.first, kept.last, self._verdict, kept.state_at, self._of.verdict_of, kept.between)
+            if found is not None:
+                self._add(*found, is_told=True)
 
-    def place(self, gap: _Gap, kept: _Kept) -> None:
-        """Narrow a gap; note it as a point if nothing is left between its ends, else for the next reading."""
-        found = gap.narrowed(kept, self.verdict_of)
-        if found.high - found.low > 1:
-            self.gaps.append(found)
-        else:
-            self.points.append((found.high, dict(found.later)))
-            self.judged += 1
-
-    def narrow(self, gap: _Gap, kept: _Kept) -> None:
-        """The same after a further reading."""
-        self._guarded(self.place, gap, kept)
-
-    def add(self, position: int, verdict: Mapping[str, Json]) -> None:
-        """Note the verdict of a position after a change of walls."""
+    def _add(self, position: int, verdict: Mapping[str, Json], *, is_told: bool) -> None:
         self.judged += 1
-        self.last = position
-        if self._every or verdict["verdict"] != self._before:
-            self.points.append((position, dict(verdict)))
         self._before = verdict["verdict"]
-        self._on_judged(position)
-
-
-class _Refiner:
-    """Keeps positions within gaps while a replay is read again."""
-
-    def __init__(self, gaps: list[_Gap]) -> None:
-        self._gaps = sorted(gaps, key=lambda gap: gap.low)
-        most = max(4, _MOST_KEPT * 8 // len(gaps))
-        self._kept = [_Kept(gap.low + 1, most) for gap in self._gaps]
-        self._at = 0
-
-    def take(self, step: Step) -> None:
-        """Take the next step."""
-        position = step.record["turn"] + 1
-        while self._at < len(self._gaps) and position >= self._gaps[self._at].high:
-            self._at += 1
-        if self._at == len(self._gaps):
-            raise _Done
-        if position > self._gaps[self._at].low:
-            self._kept[self._at].add(position, step.after)
-
-    def narrow(self, judge: _Judge) -> None:
-        """Let the judge narrow every gap."""
-        for gap, kept in zip(self._gaps, self._kept, strict=True):
-            judge.narrow(gap, kept)
+        if is_told:
+            self.points[position] = dict(verdict)
 
 
 class _Search:
@@ -416,7 +331,7 @@ class _Search:
         game = self._game
         if self._seat not in game.movers(step.before):
             return
-        found = self._appraise(step.before, self._moves(step), step.after)
+        found = self._appraise(step.before, step.moves(game), step.after)
         if found is None or found.cost <= 0:
             return
         entry = (found.cost, -step.record["turn"], step, found)
@@ -424,10 +339,6 @@ class _Search:
             heapq.heappush(self._worst, entry)
         else:
             heapq.heappushpop(self._worst, entry)
-
-    def _moves(self, step: Step) -> dict[Seat, Any]:
-        game, given = self._game, step.record.get("moves") or {}
-        return {seat: game.codec.parse(step.before, seat, given.get(seat, {})) for seat in game.movers(step.before)}
 
     def losses(self, verdict_of: Callable[[Any], Mapping[str, Json]]) -> Losses:
         """Return the costliest steps, each at least as far from the others as the game says."""
@@ -441,7 +352,7 @@ class _Search:
         return Losses(self._seat, appraisal.measure(self._seat, self._settings), appraisal.is_exact, steps)
 
     def _costly(self, number: int, step: Step, found: Appraised, verdict_of: Callable[[Any], Mapping[str, Json]]) -> Costly:
-        game, moves = self._game, self._moves(step)
+        game, moves = self._game, step.moves(self._game)
         instead, _ = game.step(step.before, {**moves, self._seat: found.better})
         verdicts = verdict_of(step.after), verdict_of(instead)
         told = game.codec.move_json

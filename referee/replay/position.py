@@ -178,8 +178,7 @@ def _remarks(record: Mapping[str, Json], seat: Seat) -> list[str]:
 
 def moves_of(game: Game[Any, Any], step: Step) -> dict[Seat, Json]:
     """Return the moves of a step as JSON, by seat."""
-    given = step.record.get("moves", {})
-    return {seat: game.codec.move_json(game.codec.parse(step.before, seat, given.get(seat, {}))) for seat in game.movers(step.before)}
+    return {seat: game.codec.move_json(move) for seat, move in step.moves(game).items()}
 
 
 def _better(game: Game[Any, Any], step: Step | None) -> list[tuple[Seat, Appraised]]:
@@ -187,8 +186,7 @@ def _better(game: Game[Any, Any], step: Step | None) -> list[tuple[Seat, Apprais
     appraisal = game.appraisal
     if step is None or appraisal is None:
         return []
-    given = step.record.get("moves", {})
-    moves = {seat: game.codec.parse(step.before, seat, given.get(seat, {})) for seat in game.movers(step.before)}
+    moves = step.moves(game)
     found = ((seat, appraisal.appraiser(seat)(step.before, moves, step.after)) for seat in moves)
     return [(seat, one) for seat, one in found if one is not None]
 

@@ -301,8 +301,7 @@ def _recorded_fault(fault: Mapping[str, Json]) -> Given:
 
 def _recorded(game: Game[Any, Any], step: Step, seat: Seat) -> Given:
     """Return the recorded answer of a step that was played again, so its moves are good."""
-    move = game.codec.parse(step.before, seat, step.record.get("moves", {}).get(seat, {}))
-    return answer_of(game, move, remark_of(step.record, seat))
+    return answer_of(game, step.moves(game)[seat], remark_of(step.record, seat))
 
 
 def answer_of(game: Game[Any, Any], move: Any, remark: Remark | None) -> Given:

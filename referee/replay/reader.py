@@ -28,7 +28,7 @@ from referee.wire import strict_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from referee.games.game import Game, Json, Notice
+    from referee.games.game import Game, Json, Notice, Seat
 
 #: The longest line of a replay, in bytes; the longest honest line holds the drawings of two bots.
 _MAX_LINE_BYTES = 4 << 20
@@ -46,6 +46,10 @@ _NUMBERS = rb'\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\}'
 _TAIL = re.compile(rb',"us":%b(?:,"(?:cpu|wall)_us":%b)?(?:,"remarks":(\{.*\}))?(?:,"log":%b)?\}\n' % ((_NUMBERS,) * 3))
 
 
+#: The errors that a replay which no referee wrote can cause while it is played again: an untrusted file can contain anything.
+UNWRITTEN = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
+
+
 class Step(NamedTuple):
     """A step of a replay: its record and the positions before and after it."""
 
@@ -53,6 +57,11 @@ class Step(NamedTuple):
     before: Any
     after: Any
     notices: tuple[Notice, ...]
+
+    def moves(self, game: Game[Any, Any]) -> dict[Seat, Any]:
+        """Return the moves by seat, as the engine takes them."""
+        given = self.record.get("moves", {})
+        return {seat: game.codec.parse(self.before, seat, given.get(seat, {})) for seat in game.movers(self.before)}
 
 
 class Failed(NamedTuple):
@@ -76,6 +85,17 @@ class Replay(NamedTuple):
     final: Any
     problem: Problem | None
     path: Path | None = None
+
+    def verdict(self) -> dict[str, Json]:
+        """Return whether it is complete and correct, as pages and ``--json`` show it."""
+        good = {"status": "good", "text": f"Played again: every one of {counted(self.turns, 'step')} is as the moves give it."}
+        return {**(good if self.problem is None else {"status": "bad", **self.problem.to_json()}), "steps": self.turns}
+
+
+def unwritten(steps: int, error: Exception) -> dict[str, Json]:
+    """Return such a verdict on a replay that caused one of ``UNWRITTEN`` after a number of good steps."""
+    text = f"After {counted(steps, 'step')} it holds what no referee writes ({type(error).__name__})."
+    return {"status": "bad", "kind": "unreadable", "text": text, "steps": steps}
 
 
 class Problem(NamedTuple):

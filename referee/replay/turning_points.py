@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from referee.games.game import Json
+
+
+class Spent(Exception):
+    """The processor time for judging is used up."""
+
+
+class Budget:
+    """Processor time of the calling thread that is left for one kind of work on a file, in seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds
+        self._begun = 0.0
+
+    def __enter__(self) -> None:
+        self._begun = time.thread_time()
+
+    def __exit__(self, *_: object) -> None:
+        self.left -= time.thread_time() - self._begun
 
 
 class CheckpointQueue:
@@ -54,20 +73,35 @@ def turning_points(
         if not verdict:
             continue
         yield first, verdict
-        last = end()
-        later = dict(verdict_of(state_at(last))) if last > first else {}
-        if not later and last - 1 > first:
-            # The match ended there for another reason, such as a fault, so that position has no verdict.
-            last -= 1
-            later = dict(verdict_of(state_at(last)))
-        if not later or later["verdict"] == verdict["verdict"]:
-            continue
-        low, high = first, last
-        while high - low > 1:
-            middle = (low + high) // 2
-            found = dict(verdict_of(state_at(middle)))
-            if found["verdict"] == verdict["verdict"]:
-                low = middle
-            else:
-                high, later = middle, found
-        yield high, later
+        if point := change_between(first, end(), verdict, state_at, verdict_of):
+            yield point
+
+
+def change_between(
+    first: int,
+    last: int,
+    verdict: Mapping[str, Json],
+    state_at: Callable[[int], Any],
+    verdict_of: Callable[[Any], Mapping[str, Json]],
+    between: Callable[[int, int], int] = lambda low, high: (low + high) // 2,
+) -> tuple[int, dict[str, Json]] | None:
+    """Return the position from which another verdict than that of ``first`` holds, and that verdict; None if it is the same up to ``last``.
+
+    ``between`` names the position between two others that is judged next.
+    """
+    later = dict(verdict_of(state_at(last))) if last > first else {}
+    if not later and last - 1 > first:
+        # The match ended there for another reason, such as a fault, so that position has no verdict.
+        last -= 1
+        later = dict(verdict_of(state_at(last)))
+    if not later or later["verdict"] == verdict["verdict"]:
+        return None
+    low, high = first, last
+    while high - low > 1:
+        middle = between(low, high)
+        found = dict(verdict_of(state_at(middle)))
+        if found["verdict"] == verdict["verdict"]:
+            low = middle
+        else:
+            high, later = middle, found
+    return high, later

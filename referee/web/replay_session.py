@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import marshal
 import threading
-import time
 from array import array
 from bisect import bisect_left
 from itertools import chain
@@ -14,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 from referee.errors import ReplayError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.match.clock import Clock
-from referee.replay.reader import open_game, play_again, read_head, start_of
+from referee.replay.reader import UNWRITTEN, open_game, play_again, read_head, start_of, unwritten
 from referee.replay.recorded import microseconds, time_control, told
-from referee.replay.turning_points import CheckpointQueue, turning_points
-from referee.support.words import counted
+from referee.replay.turning_points import Budget, CheckpointQueue, Spent, turning_points
 from referee.wire import decode, encode
 
 if TYPE_CHECKING:
@@ -43,24 +41,6 @@ JUDGING_SECONDS = 60.0
 
 class Cancelled(Exception):
     """The work was cancelled because no page needs it any more."""
-
-
-class _TooMuch(Exception):
-    pass
-
-
-class _Effort:
-    """Processor time of the calling thread that is left for one kind of work on a file."""
-
-    def __init__(self, seconds: float) -> None:
-        self.left = seconds
-        self._begun = 0.0
-
-    def __enter__(self) -> None:
-        self._begun = time.thread_time()
-
-    def __exit__(self, *_: object) -> None:
-        self.left -= time.thread_time() - self._begun
 
 
 class _Billed:
@@ -90,9 +70,9 @@ class ReplayIndex:
         on_begin: Callable[[], None] = lambda: None,
     ) -> None:
         self.left_out: list[str] = []
-        self._measuring = _Effort(measuring_seconds or 0.0)
+        self._measuring = Budget(measuring_seconds or 0.0)
         self._is_measured = measuring_seconds is not None
-        self._judging = _Effort(judging_seconds)
+        self._judging = Budget(judging_seconds)
         self._unmeasured = 0
         self._is_cancelled = threading.Event()
         #: Set at the end of ``play``.
@@ -132,13 +112,11 @@ class ReplayIndex:
             self.verdict = {"status": "bad", "kind": "unreadable", "text": str(error), "steps": self.steps}
         except Cancelled:
             self.verdict = {"status": "unknown", "kind": "cancelled", "text": "The file is no longer kept here.", "steps": self.steps}
-        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-            # An untrusted file can contain anything; waiting threads must still get a result.
-            text = f"After {counted(self.steps, 'step')} it holds what no referee writes ({type(error).__name__})."
-            self.verdict = {"status": "bad", "kind": "unreadable", "text": text, "steps": self.steps}
+        except UNWRITTEN as error:
+            # Waiting threads must still get a result.
+            self.verdict = unwritten(self.steps, error)
         else:
-            good = {"status": "good", "text": f"Played again: every one of {counted(replay.turns, 'step')} is as the moves give it."}
-            self.verdict = {**(good if replay.problem is None else {"status": "bad", **replay.problem.to_json()}), "steps": replay.turns}
+            self.verdict = replay.verdict()
         finally:
             # Whatever was wrong with the file, ``compute_verdicts`` must come to an end.
             self._checkpoints.finish(self.steps)
@@ -160,7 +138,7 @@ class ReplayIndex:
                     on_found()
         except Cancelled:
             pass
-        except _TooMuch:
+        except Spent:
             last = self.judged[-1][0] if self.judged else 0
             self.left_out.append(f"Not everything after step {last:,} was judged: that would take too long on a board like this.")
         finally:
@@ -184,7 +162,7 @@ class ReplayIndex:
         if self._analysis is None:
             return {}
         if not self.may_go_on:
-            raise _TooMuch
+            raise Spent
         with self._judging:
             return self._analysis.verdict(state)
 
