@@ -7,7 +7,10 @@ import random
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from referee.league.report import DuelLine, LeagueProgress, MatchLine, ReportData, TeamRow
+from referee.league.league import Standing
+from referee.league.ratings import Rating
+from referee.league.report import DuelLine, LeagueProgress, MatchLine, ReportData
+from referee.league.standings import Row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +92,7 @@ def _match(rng: random.Random, game: int, seats: tuple[str, str], strength: dict
     return line._replace(reason="caught", text=f"The hunter catches the prey after {steps} steps.", winner="hunter")
 
 
-def _standings(teams: Sequence[str], duels: Sequence[DuelLine], strength: dict[str, float]) -> list[TeamRow]:
+def _standings(teams: Sequence[str], duels: Sequence[DuelLine], strength: dict[str, float]) -> list[Standing]:
     points = dict.fromkeys(teams, 0.0)
     won, tied, lost, total = (dict.fromkeys(teams, 0) for _ in range(4))
     for duel in duels:
@@ -108,10 +111,7 @@ def _standings(teams: Sequence[str], duels: Sequence[DuelLine], strength: dict[s
         places = (1, 1) if is_first else (max(2, place - reach), min(len(teams), place + reach))
         elo = 170 * (strength[team] - sum(strength.values()) / len(teams))
         played = won[team] + tied[team] + lost[team]
-        rows.append(
-            TeamRow(
-                team, place, False, places, is_first, points[team], played, won[team], tied[team], lost[team], float(total[team]),
-                *((elo, elo - width, elo + width * 1.1) if played else (None, None, None)),
-            )
-        )  # fmt: skip
+        row = Row(place, False, team, played, won[team], tied[team], lost[team], 0, 0, points[team], float(total[team]), 0)
+        rated = (elo, elo - width, elo + width * 1.1) if played else (math.nan, -math.inf, math.inf)
+        rows.append(Standing(row, Rating(team, *rated, *places), is_first, None))
     return rows

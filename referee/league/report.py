@@ -6,7 +6,7 @@ import itertools
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.league.config import ELIMINATION, StartList
+from referee.league.config import StartList
 from referee.league.pace import Pace
 from referee.league.standings import rule
 
@@ -22,41 +22,6 @@ if TYPE_CHECKING:
 RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
 #: The speed is computed from the ends of at most so many matches.
 _TIMES = 1000
-
-
-class TeamRow(NamedTuple):
-    """One row of the standings.
-
-    ``places`` is the interval of places that the results allow at 95 %; ``decided`` is True if it has one place only. ``total`` is what
-    breaks ties of points. ``elo`` is the rating with its interval from ``low`` to ``high``; None if nothing was rated yet. ``forfeits``
-    is the number of duels that the team lost because it could not start. ``byes`` are fixtures won without a match, ``stage`` the rounds
-    that the team survived in an elimination, and ``buchholz`` is for a Swiss league; the last two are None in other formats.
-    """
-
-    team: str
-    place: int
-    #: True if another team has the same place.
-    shared: bool
-    places: tuple[int, int]
-    decided: bool
-    points: float
-    played: int
-    won: int
-    tied: int
-    lost: int
-    total: float | None = None
-    elo: float | None = None
-    low: float | None = None
-    high: float | None = None
-    forfeits: int = 0
-    byes: int = 0
-    stage: int | None = None
-    buchholz: float | None = None
-
-    @property
-    def shown_place(self) -> str:
-        """The place as tables show it: "1=" if it is shared."""
-        return f"{self.place}{'=' if self.shared else ''}"
 
 
 class MatchLine(NamedTuple):
@@ -112,7 +77,7 @@ class ReportData(NamedTuple):
     format: str
     settings: Mapping[str, Json]
     progress: LeagueProgress
-    standings: Sequence[TeamRow]
+    standings: Sequence[Standing]
     duels: Sequence[DuelLine]
     seed: int | None = None
     variants: Sequence[Mapping[str, Json]] = ()
@@ -153,7 +118,7 @@ def of_league(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
             counts.done + counts.planned,
             *_speed(opened, is_running=is_running and not is_over),
         ),
-        standings=[_row(place, is_elimination=league.format.kind == ELIMINATION) for place in opened.standings(state.results)],
+        standings=opened.standings(state.results),
         duels=list(_duels(opened, points)),
         seed=league.seed,
         variants=variants if len(variants) > 1 else (),
@@ -197,30 +162,6 @@ def _speed(opened: OpenLeague, *, is_running: bool) -> tuple[float | None, float
         pace.note(end)
     rate = pace.rate(time.time())
     return (None, None) if rate is None else (rate * 60, opened.store.counts().planned / rate)
-
-
-def _row(place: Standing, *, is_elimination: bool) -> TeamRow:
-    row, rating = place.row, place.rating
-    return TeamRow(
-        row.team,
-        row.place,
-        row.shared,
-        (rating.best_rank, rating.worst_rank),
-        place.is_decided,
-        row.points,
-        row.played,
-        row.won,
-        row.tied,
-        row.lost,
-        row.total,
-        rating.elo,
-        rating.low,
-        rating.high,
-        row.forfeits,
-        row.byes,
-        row.stage if is_elimination else None,
-        row.buchholz,
-    )
 
 
 def _duels(opened: OpenLeague, points: Mapping[int, Mapping[str, float]]) -> Iterator[DuelLine]:

@@ -11,6 +11,7 @@ import math
 from os.path import commonpath
 from typing import TYPE_CHECKING, Any
 
+from referee.league.config import ELIMINATION
 from referee.league.standings import FIXTURE_RULE
 from referee.league.tallies import crosstable, endings, tallies
 from referee.replay.paths import SUFFIX
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
 
     from referee.games.game import Json
-    from referee.league.report import DuelLine, MatchLine, ReportData, TeamRow
+    from referee.league.league import Standing
+    from referee.league.report import DuelLine, MatchLine, ReportData
     from referee.league.schedule import BracketLine
 
 #: The sections of the page, with their names in its navigation.
@@ -59,24 +61,24 @@ def served(data: ReportData, duels: Iterable[DuelLine], start: int, problem: str
 def _config(data: ReportData) -> dict[str, Any]:
     from referee.pages import render
 
-    return {"live": False, "teams": [render.well_formed(row.team) for row in data.standings]}
+    return {"live": False, "teams": [render.well_formed(place.row.team) for place in data.standings]}
 
 
 def _shown(data: ReportData) -> dict[str, Any]:
     """Return what the template of the report shows."""
-    rows = [row._replace(**{key: _finite(value) for key, value in row._asdict().items()}) for row in data.standings]
-    names = [row.team for row in rows]
+    rows = [_row(place) for place in data.standings]
+    names = [place.row.team for place in data.standings]
     found = tallies(names, data.duels)
     cross = crosstable(names, data.duels)
-    is_elimination = any(row.stage is not None for row in rows)
-    teams = [(row, found[row.team], [_cell(cross, row.team, other) for other in names]) for row in rows]
-    leaders = [row.team for row in rows if row.place == 1]
+    is_elimination = data.format == ELIMINATION
+    teams = [(row, found[team], [_cell(cross, team, other) for other in names]) for row, team in zip(rows, names, strict=True)]
+    leaders = [place.row.team for place in data.standings if place.row.place == 1]
     about = [f"{data.game} {data.rules}".strip(), data.format, counted(len(rows), "team"), "" if data.seed is None else f"seed {data.seed}"]
     return {
         "league": data,
         "progress": data.progress,
         "about": " · ".join(text for text in about if text),
-        "summary": f"{about[0]}, {about[2]}" + (f": {leaders[0]} leads" if len(leaders) == 1 and rows[0].played else ""),
+        "summary": f"{about[0]}, {about[2]}" + (f": {leaders[0]} leads" if len(leaders) == 1 and rows[0]["played"] else ""),
         "problem": "",
         "sections": _SECTIONS,
         "rows": rows,
@@ -86,8 +88,8 @@ def _shown(data: ReportData) -> dict[str, Any]:
         "has": {
             "stage": is_elimination,
             "share": data.is_live and not is_elimination,
-            **{name: any(getattr(row, name) is not None for row in rows) for name in ("buchholz", "total")},
-            "forfeits": any(row.forfeits for row in rows),
+            "buchholz": any(row["buchholz"] is not None for row in rows),
+            "forfeits": any(row["forfeits"] for row in rows),
         },
         "bracket": list(_bracket(data)),
         "fixture_rule": FIXTURE_RULE,
@@ -97,6 +99,12 @@ def _shown(data: ReportData) -> dict[str, Any]:
         "settings": _facts(data.settings),
         "variants": [_facts(settings) for settings in data.variants] if len(data.variants) > 1 else [],
     }
+
+
+def _row(place: Standing) -> dict[str, Any]:
+    """Return what a template shows of a team: the fields of its row and of its rating, with None for a rating that is not known."""
+    values = {**place.row._asdict(), **place.rating._asdict()}
+    return {**{name: _finite(value) for name, value in values.items()}, "shown_place": place.row.shown_place, "decided": place.is_decided}
 
 
 def _time(data: ReportData) -> str:
@@ -123,8 +131,10 @@ def _cell(cross: Mapping[tuple[str, str], float], team: str, other: str) -> tupl
 class _Scale:
     """The scale of all ratings, as shares of the width of a bar."""
 
-    def __init__(self, rows: Iterable[TeamRow]) -> None:
-        bounds = [value for row in rows if row.elo is not None for value in (row.low, row.high, row.elo) if value is not None]
+    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        bounds: list[float] = [
+            value for row in rows if row["elo"] is not None for value in (row["low"], row["high"], row["elo"]) if value is not None
+        ]
         low, high = min(-50.0, *bounds, 0), max(50.0, *bounds, 0)
         margin = (high - low) * 0.03
         self._low, self._width = low - margin, high - low + 2 * margin

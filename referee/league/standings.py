@@ -56,6 +56,11 @@ class Row(NamedTuple):
     stage: int = 0
     buchholz: float | None = None
 
+    @property
+    def shown_place(self) -> str:
+        """The place as tables show it: "1=" if it is shared."""
+        return f"{self.place}{'=' if self.shared else ''}"
+
 
 #: Which team goes on in an elimination: ``schedule.bracket`` finds it.
 FIXTURE_RULE = (

@@ -81,7 +81,7 @@ def table(places: Sequence[Standing], width: int, *, is_live: bool = False, kind
     for place, cells in zip(places, rows, strict=True):
         row = place.row
         name = escape(row.team, 40) + ("" if place.forfeit is None else " (withdrawn)" if place.is_withdrawn else " (can't start)")
-        made.add_row(f"{row.place}{'=' if row.shared else ''}", Text(name), *(cells[heading] for heading in headings))
+        made.add_row(row.shown_place, Text(name), *(cells[heading] for heading in headings))
     stream = io.StringIO()
     Console(file=stream, width=width).print(made)
     return [line.rstrip() for line in stream.getvalue().rstrip("\n").split("\n")]

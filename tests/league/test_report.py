@@ -43,9 +43,9 @@ def test_every_duel_and_match_is_in_the_page(teams: int) -> None:
     page = report_page.html(data)
     config, pack = held(page)
     found = tables(page)
-    assert config["teams"] == [row.team for row in data.standings]
+    assert config["teams"] == [place.row.team for place in data.standings]
     assert [(row[0], row[1], row[2]) for row in found["standings-table"]] == [
-        (str(row.place), row.team, render.points(row.points)) for row in data.standings
+        (str(row.place), row.team, render.points(row.points)) for row, *_ in data.standings
     ]
     texts, (prefix, suffix) = pack["texts"], pack["replay"]
     assert len(pack["duels"]) == len(data.duels)
@@ -70,9 +70,10 @@ def test_the_tables_are_those_of_the_duels() -> None:
     """Crosstable, endings and time, counted here once more from the duels."""
     data = league(6, starts=3)
     found = tables(report_page.html(data))
-    for row, cross, endings, times in zip(data.standings, found["cross"], found["endings-table"], found["time-table"], strict=True):
+    rows = [place.row for place in data.standings]
+    for row, cross, endings, times in zip(rows, found["cross"], found["endings-table"], found["time-table"], strict=True):
         assert cross[0] == f"{row.place} {row.team}"
-        for other, shown in zip(data.standings, cross[1:], strict=True):
+        for other, shown in zip(rows, cross[1:], strict=True):
             both = [duel.points[row.team] for duel in data.duels if {row.team, other.team} == set(duel.teams)]
             assert shown == ("" if row == other else render.points(sum(both)))
         played = [(seat, match) for duel in data.duels for match in duel.matches for seat, team in match.seats.items() if team == row.team]
@@ -85,8 +86,9 @@ def test_the_tables_are_those_of_the_duels() -> None:
 
 def test_without_its_duels_a_crosstable_is_open() -> None:
     data = league(4, finished=0)
+    rows = [place.row for place in data.standings]
     assert tables(report_page.html(data))["cross"] == [
-        [f"{row.place} {row.team}", *("" if row == other else "·" for other in data.standings)] for row in data.standings
+        [f"{row.place} {row.team}", *("" if row == other else "·" for other in rows)] for row in rows
     ]
 
 
@@ -148,9 +150,10 @@ def test_the_served_page_needs_only_files_that_are_served() -> None:
 
 def test_numbers_that_json_does_not_have_are_left_out() -> None:
     data = league(3)
-    row = data.standings[0]._replace(elo=float("nan"), low=float("-inf"), high=float("inf"))
+    place = data.standings[0]
+    place = place._replace(rating=place.rating._replace(elo=float("nan"), low=float("-inf"), high=float("inf")))
     match = data.duels[0].matches[0]._replace(seconds={"hunter": float("nan")}, slowest={})
-    data = data._replace(standings=[row, *data.standings[1:]], duels=[data.duels[0]._replace(matches=(match,))])
+    data = data._replace(standings=[place, *data.standings[1:]], duels=[data.duels[0]._replace(matches=(match,))])
     page = report_page.html(data)
     assert tables(page)["standings-table"][0][6:8] == [render.NONE, render.NONE]
     assert held(page)[1]["duels"][0][5][0][6] == f"{match.steps} steps · time {render.NONE}, {render.NONE}"
@@ -158,7 +161,7 @@ def test_numbers_that_json_does_not_have_are_left_out() -> None:
 
 def test_a_shared_place_has_a_sign_wherever_it_stands() -> None:
     data = league(6)
-    shared = [row._replace(place=1, shared=True) for row in data.standings[:2]]
+    shared = [place._replace(row=place.row._replace(place=1, shared=True)) for place in data.standings[:2]]
     page = report_page.html(data._replace(standings=[*shared, *data.standings[2:]]))
     assert [row[0] for row in tables(page)["standings-table"][:3]] == ["1=", "1=", "3"]
     assert page.count('<span class="rank">1= </span>') == 2
@@ -233,7 +236,7 @@ def test_a_link_to_the_page_is_shown_with_the_last_match(tmp_path: Path) -> None
         told = dict(re.findall(r'<meta property="og:(\S+)" content="(.*?)">', (tmp_path / "report.html").read_text()))
         assert told["image"] == expected
         assert told["title"] == f"{data.name} · League"
-        assert told["description"] == f"evasion classic, 4 teams: {data.standings[0].team} leads"
+        assert told["description"] == f"evasion classic, 4 teams: {data.standings[0].row.team} leads"
     picture = Image.open(tmp_path / "card.png")
     assert picture.size == (1200, 630)
     assert len(picture.convert("RGB").getcolors(1 << 20) or ()) > 20
