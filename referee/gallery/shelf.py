@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from referee.gallery.listing import read_entry, scan
 from referee.support.escape import escape
-from referee.web.kept_replay import in_thread
+from referee.web.kept_replay import call_in, in_thread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,13 +71,7 @@ class Shelf:
         """Read what is new, unless that was done a moment ago."""
         if not self._is_reading() and monotonic() >= self._due:
             loop = asyncio.get_running_loop()
-
-            def tell() -> None:
-                # The loop may have ended meanwhile.
-                with contextlib.suppress(RuntimeError):
-                    loop.call_soon_threadsafe(self._tell)
-
-            self._reading = in_thread(lambda: self._read(tell))
+            self._reading = in_thread(lambda: self._read(lambda: call_in(loop, self._tell)))
             self._reading.add_done_callback(lambda _: self._tell())
 
     def _tell(self) -> None:

@@ -71,15 +71,10 @@ class ReplaySession:
         if self._judging is None:
             loop = asyncio.get_running_loop()
 
-            def tell() -> None:
-                # The loop may have ended meanwhile.
-                with contextlib.suppress(RuntimeError):
-                    loop.call_soon_threadsafe(self._tell)
-
             async def judge() -> None:
                 if self._verdict is not None:
                     await asyncio.wait({self._verdict})
-                await worked(lambda: self.recorded.compute_verdicts(tell), self._turn)
+                await worked(lambda: self.recorded.compute_verdicts(lambda: call_in(loop, self._tell)), self._turn)
 
             self._judging = asyncio.ensure_future(judge())
             self._judging.add_done_callback(lambda _: self._tell())
@@ -105,6 +100,12 @@ class ReplaySession:
             await news.wait()
 
 
+def call_in(loop: asyncio.AbstractEventLoop, what: Callable[..., object], *given: Any) -> None:
+    """Call a function in a loop of another thread, unless the loop has ended meanwhile."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(what, *given)
+
+
 def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
     """Run a function in a daemon thread, so that it doesn't delay the program's exit."""
     loop = asyncio.get_running_loop()
@@ -120,9 +121,7 @@ def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
             result = work()
         except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
             failure = error
-        # The loop may have ended meanwhile.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, result, failure)
+        call_in(loop, settle, result, failure)
 
     threading.Thread(target=run, daemon=True).start()
     return future

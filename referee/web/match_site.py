@@ -22,7 +22,7 @@ from referee.web import qr
 from referee.web.app import Site, read_json
 from referee.web.connections import IS_FULL
 from referee.web.human_session import COUNTDOWN, HumanMove, HumanSession, JudgedWish
-from referee.web.kept_replay import Running, Tail
+from referee.web.kept_replay import Running, Tail, call_in
 from referee.web.replay_session import ReplayIndex
 from referee.web.stream import Stream
 from referee.wire import decode
@@ -80,7 +80,7 @@ class MatchSite(Site):
         is_here: bool = True,
     ) -> None:
         self._changed = asyncio.Event()
-        self.recorded = ReplayIndex(on_begin=lambda: self._call(self._changed.set))
+        self.recorded = ReplayIndex(on_begin=lambda: call_in(self._loop, self._changed.set))
         running = Running(path, self.recorded, self._changed.set)
         super().__init__(running, config, tokens, logs, is_here=is_here, is_public=True)
         self._played = running.played
@@ -185,7 +185,7 @@ class MatchSite(Site):
             for batch in self.tail.batches():
                 for stream in self._streams.values():
                     stream.write(batch)
-                self._call(self._changed.set)
+                call_in(self._loop, self._changed.set)
                 yield from batch
 
         source = lines()
@@ -201,12 +201,7 @@ class MatchSite(Site):
             pass
         for stream in self._streams.values():
             stream.finish()
-        self._call(self._ended)
-
-    def _call(self, what: Callable[[], None]) -> None:
-        # The loop may have ended meanwhile.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(what)
+        call_in(self._loop, self._ended)
 
     def _ended(self) -> None:
         verdict = self.recorded.verdict or {}

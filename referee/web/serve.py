@@ -192,20 +192,12 @@ def _serve_match(given: dict[str, Any]) -> None:
         is_here = _enter(given["folder"])
         site = MatchSite(
             Path(given["replay"]),
-            {
-                "name": Path(given["replay"]).name,
-                "server": True,
-                "settings": given["head"],
-                "start": given["start"],
-                "timed": given["timed"],
-                "match": given["match"],
-                "series": given["series"],
-            },
-            {token: seat or None for token, seat in given["tokens"].items()},
+            given["config"],
+            given["tokens"],
             {seat: Path(path) for seat, path in given["logs"].items()},
             {seat: (fds[0], fds[1], fds[2]) for seat, fds in given["pipes"].items()},
             given["pace"],
-            is_timed=given["timed"],
+            is_timed=given["config"]["timed"],
             rematch=None if offers is None else Rematch(given["pipes"], offers["offers"], offers["why_not"]),
             on_rematch=lambda kind: _announce(given["proposals"], kind.encode()),
             join=given["join"],
