@@ -43,13 +43,17 @@ _SHARED_MEMORY = "/dev/shm"
 
 
 class UserSandbox(Sandbox):
-    """A bot that runs as a separate user. ``home`` is the copy of its files; ``processes`` is its limit with room for what starts it."""
+    """A bot that runs as a separate user. ``home`` is the copy of its files; ``processes`` is its limit with room for what starts it.
+
+    ``keeps_files``: it is a build, in a folder of this referee, and its files are there after its end.
+    """
 
     is_sandbox = True
 
-    def __init__(self, start: ProgramStart, limits: Limits, processes: int, home: str, user: UserNumber) -> None:
+    def __init__(self, start: ProgramStart, limits: Limits, processes: int, home: str, user: UserNumber, *, keeps_files: bool) -> None:
         super().__init__(start, limits, LIMITS_USER)
         self.home = home
+        self._keeps_files = keeps_files
         self.watch = SoftLimits(limits.memory_bytes, processes)
         self._user: UserNumber | None = user
 
@@ -60,19 +64,8 @@ class UserSandbox(Sandbox):
         """
         if self._user is not None:
             end_all_of(self._user.number)
-            supervisor.attempt(supervisor.remove_tree, os.path.dirname(self.home))
-            _clear_shared_memory(self._user.number)
-            self._user.release()
-            self._user = None
-
-
-class BuildSandbox(UserSandbox):
-    """A build that runs as a user of its own, in a folder of this referee: its files are there after its end."""
-
-    def close(self) -> None:
-        """Make sure that no process and no shared memory of its user is left, and give the number back."""
-        if self._user is not None:
-            end_all_of(self._user.number)
+            if not self._keeps_files:
+                supervisor.attempt(supervisor.remove_tree, os.path.dirname(self.home))
             _clear_shared_memory(self._user.number)
             self._user.release()
             self._user = None
@@ -155,7 +148,8 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
         confined = confinement.before(bubblewrap.tool("perl") or "perl", confined_to, _FILTER_FD)
         argv = (*_become(user.number), *caps, *confined, *program.before, *inside)
         fd = confinement.filter_pipe(has_network=bool(program.through) and not program.is_build, is_build=program.is_build)
-        made = (BuildSandbox if program.is_build else UserSandbox)(ProgramStart(argv, env, home, (fd,)), limits, processes, home, user)
+        start = ProgramStart(argv, env, home, (fd,))
+        made = UserSandbox(start, limits, processes, home, user, keeps_files=program.is_build)
         undo.pop_all()
         return made
 

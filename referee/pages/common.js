@@ -1,6 +1,7 @@
 // What the scripts of the pages share: the theme, long tables, the choice by a name, and parts of a page that are filled or replaced.
 
-import { byId, part, remembered } from "../web/viewer/kit/dom.js";
+import { byId, part } from "../web/viewer/kit/dom.js";
+import { listenToTheme } from "../web/viewer/app/palette.js";
 
 /** What the reader has opened, by the id of the table; a table stays open when the server sends it again. @type {Set<string>} */
 const opened = new Set();
@@ -96,14 +97,7 @@ export function fetched(from) {
 
 /** Let the theme be chosen, and long tables be opened. */
 export function listenToButtons() {
-  const root = document.documentElement;
-  const chosen = remembered("theme");
-  if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
-  byId("theme").addEventListener("click", () => {
-    const isDark = (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-    root.dataset.theme = isDark ? "light" : "dark";
-    remembered("theme", root.dataset.theme);
-  });
+  listenToTheme();
   document.addEventListener("click", ({ target }) => {
     const table = target instanceof Element ? target.closest("button.more")?.getAttribute("aria-controls") : null;
     if (!table) return;

@@ -1,6 +1,7 @@
 // The report of a league: the team and the duels that the address asks for, the crosstable by keys, and a league that is running.
 
 import { byId, counted, number, part } from "../web/viewer/kit/dom.js";
+import { quoted } from "../web/viewer/app/clip.js";
 import { address, clean, configured, fetched, filled, keepingFocus, listenToPage, replaceParts, unpacked } from "./common.js";
 
 /** How many duels are shown at first, and how many more at a time. */
@@ -121,11 +122,6 @@ function matchItem(duel, match) {
     players: joined(players, " · "), text: match.text, reason: match.reason, faults: match.faults.map(([seat, text]) => filled("fault", { text: `${match.teams[seat] ?? ""}: ${text}` })),
     facts: match.facts, link: { href: address({ match: key }), "aria-label": `Link to ${label}` },
   });
-}
-
-/** A word for a shell. @param {string} path */
-function quoted(path) {
-  return /^[\w./@%+=:,-]+$/.test(path) && !path.startsWith("-") ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** A row of the crosstable. @param {number} row */

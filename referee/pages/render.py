@@ -40,7 +40,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 def single(name: str, config: Mapping[str, Any], bulk: object = None, **values: Any) -> str:
     """Return the page ``name`` as one file. ``config`` and ``bulk`` are for its script; ``values`` are what its template shows."""
     script, style = page.bundle(_script(name), _asset), _style()
-    inline = {"policy": page.policy(script, style), "style": style, "script": script}
+    inline = {"policy": page.policy((script,), (style,)), "style": style, "script": script}
     return _rendered(name, config, bulk, {"is_inline": True, **inline, **values})
 
 

@@ -24,7 +24,7 @@ from referee.support.files import open_regular
 from referee.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 _PACKAGE = Path(__file__).parents[1]
 _APP = "web/viewer/app"
@@ -37,6 +37,7 @@ POLICY = (
 )
 #: The modules and the style sheets of the page, each joined in one file.
 _SCRIPT, _SHEET = f"{_APP}/page.js", f"{_APP}/page.css"
+_SHEETS = ("kit/base", "app/layout", "app/style", "app/seat", "app/story", "many/neighbours")
 #: The pages about several matches.
 MANY = ("gallery", "compare", "projector")
 _MANY = "web/viewer/many"
@@ -101,10 +102,8 @@ def page(config: Mapping[str, Any]) -> str:
     """
     # The page is drawn when its script has run: drawn without it, it would be laid out twice.
     head = f'<link rel="stylesheet" href="{_SHEET}"><script defer blocking="render" src="{_SCRIPT}"></script>'
-    text = _replaced(_replaced(_text("index.html"), "style", head), "script", "")
-    if config.get("mode") == "watch":
-        text = text.replace("<!--policy-->", '<link rel="preload" as="fetch" href="replay" crossorigin="anonymous">', 1)
-    return configured(text, config)
+    preload = '<link rel="preload" as="fetch" href="replay" crossorigin="anonymous">' if config.get("mode") == "watch" else ""
+    return _configured(_filled(policy=preload, style=head, script=""), config)
 
 
 def many_script(kind: str) -> str:
@@ -112,17 +111,20 @@ def many_script(kind: str) -> str:
     return f"{_MANY}/{kind}-page.js"
 
 
-def _text(name: str) -> str:
-    return (_PACKAGE / _APP / name).read_text(encoding="utf-8")
+def _filled(**parts: str) -> str:
+    """Return the page with these parts in the places of their marks."""
+    text = (_PACKAGE / _APP / "index.html").read_text(encoding="utf-8")
+    for name, part in parts.items():
+        text = text.replace(f"<!--{name}-->", part, 1)
+    return text
 
 
 def _style() -> str:
-    """Return the style sheets that the page names, joined in their order."""
-    named = _between(_text("index.html"), "style")
-    return "".join((_PACKAGE / path).read_text(encoding="utf-8") for path in re.findall(r'href="([^"]+)"', named))
+    """Return the style sheets of the page, joined in their order."""
+    return "".join((_PACKAGE / "web/viewer" / f"{name}.css").read_text(encoding="utf-8") for name in _SHEETS)
 
 
-def configured(text: str, config: Mapping[str, Any]) -> str:
+def _configured(text: str, config: Mapping[str, Any]) -> str:
     """Insert the configuration into a page, as data. It is escaped so that no text can end the enclosing element."""
     return text.replace('id="page">null<', f'id="page">{_configuration(config)}<')
 
@@ -133,7 +135,7 @@ def _configuration(config: Mapping[str, Any]) -> str:
 
 def single(config: Mapping[str, Any], replay: bytes) -> str:
     """Return the page as one file that contains its replay and makes no requests."""
-    return configured(_viewer().replace("<!--replay-->", _data("replay", replay)), config)
+    return _configured(_viewer().replace("<!--replay-->", _data("replay", replay)), config)
 
 
 def framed(loader: str, config: Mapping[str, Any], replay: bytes, shown: str, *, has_viewer: bool) -> str:
@@ -144,13 +146,13 @@ def framed(loader: str, config: Mapping[str, Any], replay: bytes, shown: str, *,
     viewer = _viewer()
     assert "</script" not in loader.lower()
     style = "body{font:16px system-ui,sans-serif}img{max-width:100%}"
-    scripts, styles = f"{_source(loader)} {_source(bundle(f'{_APP}/main.js', asset))}", f"{_source(style)} {_source(_style())}"
+    allowed = policy((loader, bundle(f"{_APP}/main.js", asset)), (style, _style()), policies="notebook")
     parts = {"replay": replay, "config": _packed(_configuration(config))}
     if has_viewer:
         parts["viewer"] = _packed(viewer)
     return (
         f'<!doctype html><html lang="en" data-viewer="{hashlib.sha256(viewer.encode()).hexdigest()}"><meta charset="utf-8">'
-        f'{_policy(scripts, styles, "notebook")}<meta name="color-scheme" content="light dark"><title>Referee</title><style>{style}</style>'
+        f'{allowed}<meta name="color-scheme" content="light dark"><title>Referee</title><style>{style}</style>'
         f"{shown}{''.join(_data(name, data) for name, data in parts.items())}<script>{loader}</script></html>"
     )
 
@@ -167,7 +169,7 @@ def _data(name: str, data: bytes) -> str:
 @cache
 def _viewer() -> str:
     """Return the page as one file that lacks only its replay and its configuration."""
-    return inlined(_text("index.html"), _style(), bundle(f"{_APP}/main.js", asset))
+    return _inlined(bundle(f"{_APP}/main.js", asset))
 
 
 def waiting(loader: str, address: str) -> str:
@@ -177,42 +179,27 @@ def waiting(loader: str, address: str) -> str:
     """
     script = f'"use strict";\nconst viewer = () => {{\n{bundle(f"{_APP}/main.js", asset)}}};\n{loader}'
     # A page that is opened from its file has no origin, so its folder isn't 'self' in every browser.
-    text = inlined(_text("index.html"), _style(), script, scripts="'self' file:", policies=address)
-    return configured(text.replace("<!--replay-->", '<div id="replay" hidden></div>'), {})
+    text = _inlined(script, more=("'self'", "file:"), policies=address)
+    return _configured(text.replace("<!--replay-->", '<div id="replay" hidden></div>'), {})
 
 
-def inlined(text: str, style: str, script: str, *, scripts: str = "", policies: str = "'none'") -> str:
-    """Insert a style and a script into a page, with a security policy that allows these and nothing else.
-
-    ``scripts`` are more sources of scripts, ``policies`` the names of the Trusted Types policies that the page may make.
-    """
+def _inlined(script: str, **allowed: Any) -> str:
+    """Return the page with its style and a script in it, and a security policy that allows these; ``allowed`` is more for ``policy``."""
     assert "</script" not in script.lower()
-    text = text.replace("<!--policy-->", policy(script, style, scripts=scripts, policies=policies))
-    text = _replaced(text, "style", f"<style>{style}</style>")
-    return _replaced(text, "script", f"<script>{script}</script>")
+    style = _style()
+    return _filled(policy=policy((script,), (style,), **allowed), style=f"<style>{style}</style>", script=f"<script>{script}</script>")
 
 
-def policy(script: str, style: str, *, scripts: str = "", policies: str = "'none'") -> str:
-    """Return the element with the policy of a page without a server that has one script and one style; the rest as for ``inlined``."""
-    return _policy(f"{_source(script)} {scripts}".strip(), _source(style), policies)
+def policy(scripts: Iterable[str], styles: Iterable[str], *, more: Iterable[str] = (), policies: str = "'none'") -> str:
+    """Return the element with the security policy of a page without a server: it allows these scripts and styles and nothing else.
 
-
-def _policy(scripts: str, styles: str, policies: str) -> str:
-    """Return the element with the security policy of a page without a server, for sources of scripts and styles and names of policies."""
+    ``more`` are further sources of scripts, ``policies`` the names of the Trusted Types policies that the page may make.
+    """
     policy = (
-        f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src data:; "
+        f"default-src 'none'; script-src {' '.join([*map(_source, scripts), *more])}; style-src {' '.join(map(_source, styles))}; img-src data:; "
         f"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types {policies}"
     )
     return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-
-
-def _replaced(text: str, name: str, by: str) -> str:
-    return text.replace(f"<!--{name}-->{_between(text, name)}<!--/{name}-->", by, 1)
-
-
-def _between(text: str, name: str) -> str:
-    """Return the part of a page between the marks of that name."""
-    return text.partition(f"<!--{name}-->")[2].partition(f"<!--/{name}-->")[0]
 
 
 def _source(text: str) -> str:

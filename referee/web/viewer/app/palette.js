@@ -43,8 +43,8 @@ export function named(colors, name) {
   return { orange: colors.orange, blue: colors.blue, accent: colors.accent, grid: colors.grid, warn: colors.warn, plain: colors.faint }[name] ?? name;
 }
 
-/** Use the theme that was chosen before, and let the page's button change it. @param {() => void} repaint */
-export function listenToTheme(repaint) {
+/** Use the theme that was chosen before, and let the page's button change it. @param {() => void} [repaint] */
+export function listenToTheme(repaint = () => {}) {
   const chosen = remembered("theme");
   if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;
   byId("theme").addEventListener("click", () => {

@@ -280,7 +280,7 @@ async function follow() {
   }
 }
 
-listenToTheme(() => {});
+listenToTheme();
 const help = listenToHelp();
 search.value = wanted.get("search") ?? "";
 if (Object.hasOwn(ORDERS, wanted.get("sort") ?? "")) sort.value = wanted.get("sort") ?? "";
