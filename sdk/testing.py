@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, overload
 
 from referee import games
 from referee.games.outcome import MalformedMove
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+    from typing_extensions import Unpack
+
     from referee.games.evasion.state import HunterMove, PreyMove
     from referee.games.evasion.state import State as EvasionState
     from referee.games.game import Game
@@ -39,6 +41,15 @@ if TYPE_CHECKING:
     from sdk import HunterBot, PolicemanBot, PreyBot, RectangleBot, ThiefBot, evasion, maze, rectangle
 
     Cell = tuple[int, int]
+
+    class Asking(TypedDict, total=False):
+        """The options of a question, as ``answer`` has them."""
+
+        seed: int
+        notices: Sequence[str]
+        move_time: float | None
+        bank: float | None
+
 
 __all__ = ["Answer", "Result", "answer", "ask", "play", "position"]
 
@@ -125,27 +136,13 @@ class Answer(NamedTuple):
 
 @overload
 def ask(
-    bot: type[HunterBot] | HunterBot,
-    state: EvasionState,
-    *,
-    seat: Literal["hunter"] | None = None,
-    seed: int = 0,
-    notices: Sequence[str] = (),
-    move_time: float | None = None,
-    bank: float | None = None,
+    bot: type[HunterBot] | HunterBot, state: EvasionState, *, seat: Literal["hunter"] | None = None, **options: Unpack[Asking]
 ) -> HunterMove: ...
 
 
 @overload
 def ask(
-    bot: type[PreyBot] | PreyBot,
-    state: EvasionState,
-    *,
-    seat: Literal["prey"] | None = None,
-    seed: int = 0,
-    notices: Sequence[str] = (),
-    move_time: float | None = None,
-    bank: float | None = None,
+    bot: type[PreyBot] | PreyBot, state: EvasionState, *, seat: Literal["prey"] | None = None, **options: Unpack[Asking]
 ) -> PreyMove: ...
 
 
@@ -155,24 +152,12 @@ def ask(
     state: maze.State | MazeState,
     *,
     seat: maze.Role | None = None,
-    seed: int = 0,
-    notices: Sequence[str] = (),
-    move_time: float | None = None,
-    bank: float | None = None,
+    **options: Unpack[Asking],
 ) -> Go: ...
 
 
 @overload
-def ask(
-    bot: type[RectangleBot] | RectangleBot,
-    state: RectangleState,
-    *,
-    seat: str | None = None,
-    seed: int = 0,
-    notices: Sequence[str] = (),
-    move_time: float | None = None,
-    bank: float | None = None,
-) -> Orders: ...
+def ask(bot: type[RectangleBot] | RectangleBot, state: RectangleState, *, seat: str | None = None, **options: Unpack[Asking]) -> Orders: ...
 
 
 def ask(bot: type[Bot] | Bot, state: Any, **options: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,45 +31,29 @@ OTHER = "Instead of grading"
 RUBRIC = "rubric.toml"
 
 
-_GRADESCOPE = "Gradescope"
+_other = partial(typer.Option, rich_help_panel=OTHER)
+_gradescope = partial(typer.Option, rich_help_panel="Gradescope")
 #: The folder of Gradescope's container.
 HOME = Path("/autograder")
 FORMAT = "gradescope"
 _DEADLINE = 540.0
 
-InitGradescope = Annotated[
-    Path | None, typer.Option("--init-gradescope", metavar="RUBRIC", help="Make the zip of an autograder.", rich_help_panel=_GRADESCOPE)
-]
+InitGradescope = Annotated[Path | None, _gradescope("--init-gradescope", metavar="RUBRIC", help="Make the zip of an autograder.")]
 Format = Annotated[
     str | None,
-    typer.Option(
-        "--format",
-        metavar="gradescope",
-        help="Grade one submission in an autograder's container, and write its results.json.",
-        rich_help_panel=_GRADESCOPE,
-    ),
+    _gradescope("--format", metavar="gradescope", help="Grade one submission in an autograder's container, and write its results.json."),
 ]
 Autograder = Annotated[
     Path | None,
-    typer.Option("--autograder", metavar="DIR", help=f"The folder of the container.  (default: {HOME})", rich_help_panel=_GRADESCOPE),
+    _gradescope("--autograder", metavar="DIR", help=f"The folder of the container.  (default: {HOME})"),
 ]
 DeadlineSeconds = Annotated[
     float | None,
-    typer.Option(
-        "--deadline",
-        metavar="SECONDS",
-        help=f"Begin no match later than this after the start.  (default: {_DEADLINE:g})",
-        rich_help_panel=_GRADESCOPE,
-    ),
+    _gradescope("--deadline", metavar="SECONDS", help=f"Begin no match later than this after the start.  (default: {_DEADLINE:g})"),
 ]
 RunsPerDay = Annotated[
     int | None,
-    typer.Option(
-        "--max-runs-per-day",
-        metavar="N",
-        help="Grade at most N runs of a student in 24 hours.  (default: all)",
-        rich_help_panel=_GRADESCOPE,
-    ),
+    _gradescope("--max-runs-per-day", metavar="N", help="Grade at most N runs of a student in 24 hours.  (default: all)"),
 ]
 
 
@@ -130,34 +115,23 @@ def grade(
         str | None, typer.Option("--isolation", metavar="LEVEL", help="strict, limits or none, in place of the rubric's.")
     ] = None,
     workers: Workers,
-    check: Annotated[
-        bool, typer.Option("--check-rubric", help="Grade all example bots by the rubric, and print their marks.", rich_help_panel=OTHER)
-    ] = False,
-    init: Annotated[
-        bool, typer.Option("--init", help="Write a commented rubric for each game into the current folder.", rich_help_panel=OTHER)
-    ] = False,
+    check: Annotated[bool, _other("--check-rubric", help="Grade all example bots by the rubric, and print their marks.")] = False,
+    init: Annotated[bool, _other("--init", help="Write a commented rubric for each game into the current folder.")] = False,
     reveal: Annotated[
         Path | None,
-        typer.Option(
-            "--reveal",
-            metavar="DIR",
-            help="Write reveal.json: the seed and all starts of a grading, to be published after the due date.",
-            rich_help_panel=OTHER,
+        _other(
+            "--reveal", metavar="DIR", help="Write reveal.json: the seed and all starts of a grading, to be published after the due date."
         ),
     ] = None,
     check_reveal: Annotated[
         bool,
-        typer.Option(
-            "--check-reveal",
-            help="SUBMISSIONS is a published reveal.json: check its seed and starts. Exit status 1 if there is a problem.",
-            rich_help_panel=OTHER,
+        _other(
+            "--check-reveal", help="SUBMISSIONS is a published reveal.json: check its seed and starts. Exit status 1 if there is a problem."
         ),
     ] = False,
     digest: Annotated[
         str | None,
-        typer.Option(
-            "--hash", metavar="HASH", help="For --check-reveal: the hash that was published with the assignment.", rich_help_panel=OTHER
-        ),
+        _other("--hash", metavar="HASH", help="For --check-reveal: the hash that was published with the assignment."),
     ] = None,
     init_gradescope: InitGradescope = None,
     form: Format = None,

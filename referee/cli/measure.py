@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import shlex
 import sys
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee import games
-from referee.cli import completion, request
+from referee.cli import request
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say, told_anyway
 from referee.cli.front import AUTHORS
-from referee.cli.options import Game, Out, Quiet, Slots, seat_option, with_match_options, words
+from referee.cli.options import Game, Out, Quiet, Slots, bot_argument, seat_option, with_match_options, words
 from referee.cli.terminal import StatusLine
 from referee.match.events import Listener
 from referee.support.packages import need_league
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 TEST_HELP = "THE TEST"
 
 
-def _number(name: str, text: str) -> Any:
-    return typer.Option(name, help=text, rich_help_panel=TEST_HELP)
+_test_option = functools.partial(typer.Option, rich_help_panel=TEST_HELP)
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -38,30 +38,20 @@ def _number(name: str, text: str) -> Any:
 @with_match_options
 def compare(
     *,
-    a: Annotated[
-        str,
-        typer.Argument(
-            metavar="A",
-            help="A program, or a folder with a program for each role.",
-            autocompletion=completion.bot,
-        ),
-    ],
-    b: Annotated[str, typer.Argument(metavar="B", help="The bot that A is compared with.", autocompletion=completion.bot)],
+    a: Annotated[str, bot_argument(metavar="A", help="A program, or a folder with a program for each role.")],
+    b: Annotated[str, bot_argument(metavar="B", help="The bot that A is compared with.")],
     against: Annotated[
         list[str] | None, typer.Option("--against", metavar="C", help="Let both play this opponent instead of each other; may be repeated.")
     ] = None,
     seat: Annotated[str | None, seat_option(help="Compare them in this role only.  (default: in each role that both play)")] = None,
-    p0: Annotated[float, _number("--p0", "A's share of the duels if it is no better.")] = 0.5,
-    p1: Annotated[float, _number("--p1", "A's share of the duels if it is better.")] = 0.6,
-    alpha: Annotated[float, _number("--alpha", "The chance that equal bots are called different.")] = 0.05,
-    beta: Annotated[float, _number("--beta", "The chance that a difference as large as --p1 is missed.")] = 0.05,
+    p0: Annotated[float, _test_option("--p0", help="A's share of the duels if it is no better.")] = 0.5,
+    p1: Annotated[float, _test_option("--p1", help="A's share of the duels if it is better.")] = 0.6,
+    alpha: Annotated[float, _test_option("--alpha", help="The chance that equal bots are called different.")] = 0.05,
+    beta: Annotated[float, _test_option("--beta", help="The chance that a difference as large as --p1 is missed.")] = 0.05,
     score: Annotated[
-        str,
-        typer.Option(
-            "--score", metavar="wins|margin", help="Score duels by the winner, or by the shares of steps.", rich_help_panel=TEST_HELP
-        ),
+        str, _test_option("--score", metavar="wins|margin", help="Score duels by the winner, or by the shares of steps.")
     ] = "wins",
-    duels: Annotated[int, _number("--duels", "The most duels; after them the test is undecided.")] = 1000,
+    duels: Annotated[int, _test_option("--duels", help="The most duels; after them the test is undecided.")] = 1000,
     slots: Slots = None,
     out: Annotated[
         Path | None,
@@ -167,18 +157,9 @@ def _single(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:
 @with_match_options
 def profile(
     *,
-    bot: Annotated[
-        str, typer.Argument(metavar="BOT", help="The program to measure: a player as in referee play.", autocompletion=completion.bot)
-    ],
-    against: Annotated[
-        str, typer.Argument(metavar="AGAINST", help="Its opponent, which fills every other seat.", autocompletion=completion.bot)
-    ],
-    seat: Annotated[
-        str | None,
-        typer.Option(
-            "--seat", metavar="SEAT", help="The seat of BOT.  (default: the first that it can play)", autocompletion=completion.seat
-        ),
-    ] = None,
+    bot: Annotated[str, bot_argument(help="The program to measure: a player as in referee play.")],
+    against: Annotated[str, bot_argument(metavar="AGAINST", help="Its opponent, which fills every other seat.")],
+    seat: Annotated[str | None, seat_option(help="The seat of BOT.  (default: the first that it can play)")] = None,
     games: Annotated[int, typer.Option("--games", metavar="N", min=1, max=1_000, help="Games to play, one after another.")] = 1,
     flame: Annotated[
         Path | None,

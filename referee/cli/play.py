@@ -17,7 +17,7 @@ from referee.api.shown_match import Show
 from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS
-from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
+from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, bot_argument, with_match_options
 from referee.cli.pages import PACES, Browser, Host, Name, Port, page_option, read_pace
 from referee.cli.run import announce_build, linger, progress, run_match, tell_notes
 from referee.errors import UsageError
@@ -183,13 +183,12 @@ def duel(
     *,
     team_a: Annotated[
         str,
-        typer.Argument(
+        bot_argument(
             metavar="TEAM_A",
             help="A program that plays both roles, or a folder with one for each, named after the role, such as hunter.py or thief.py",
-            autocompletion=completion.bot,
         ),
     ],
-    team_b: Annotated[str, typer.Argument(metavar="TEAM_B", help="The other team.", autocompletion=completion.bot)],
+    team_b: Annotated[str, bot_argument(metavar="TEAM_B", help="The other team.")],
     game: Game = None,
     out: Annotated[
         str | None, typer.Option("--out", metavar="FOLDER", help="The folder for the result and the replays.  (default: matches/replays/)")

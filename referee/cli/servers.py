@@ -13,6 +13,7 @@ from referee.api.shown_match import Show
 from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import PLAYERS, SERVERS
+from referee.cli.options import bot_argument, isolation_option
 from referee.cli.pages import Browser, page_option
 from referee.cli.plain import Program
 from referee.cli.run import linger, run_match
@@ -260,9 +261,7 @@ def connect(
     port: Annotated[int, typer.Argument(metavar="PORT", min=1, max=65_535, help="The server's port for your bot.")],
     bots: Annotated[
         list[str],
-        typer.Argument(
-            metavar="BOT [PREY_BOT]", help="Your bots: one bot for both roles, or a hunter and a prey.", autocompletion=completion.bot
-        ),
+        bot_argument(metavar="BOT [PREY_BOT]", help="Your bots: one bot for both roles, or a hunter and a prey."),
     ],
     dialect: Annotated[
         str,
@@ -277,15 +276,7 @@ def connect(
         str | None, typer.Option("--rules", help="The rule set that the bot is told.  (default: diagonal or gameserver)")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="The name to play under.  (default: the bot's)")] = None,
-    isolation: Annotated[
-        str | None,
-        typer.Option(
-            "--isolation",
-            metavar="auto|strict|limits|none",
-            help="The bot's isolation.  (default: auto)",
-            autocompletion=completion.isolation,
-        ),
-    ] = None,
+    isolation: Annotated[str | None, isolation_option(help="The bot's isolation.  (default: auto)")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Play with a bot of yours on another server that speaks one of the two protocols.
