@@ -47,10 +47,8 @@ class MatchRequest(NamedTuple):
 
 def settings_of(game: Game[Any, Any], *, draws_starts: bool = False) -> Callable[[str | None, Mapping[str, Any]], Any]:
     """Return the function that checks a game's settings. With ``draws_starts`` they need not say where the game starts."""
-    # A game of another package may be older than this capability.
-    source = getattr(game, "starts", None) if draws_starts else None
-    checked: Callable[[str | None, Mapping[str, Any]], Any] = (source or game.codec).settings
-    return checked
+    source = game.starts if draws_starts else None
+    return (source or game.codec).settings
 
 
 class PreparedMatch(NamedTuple):

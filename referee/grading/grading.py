@@ -17,7 +17,7 @@ from referee.errors import UsageError
 from referee.grading import marks
 from referee.grading.marks import opponent_name
 from referee.grading.plan import GradingPlan
-from referee.grading.pools import FairPool
+from referee.grading.pools import fairly
 from referee.grading.rubric import opponent_seats, other_roles, submission_seats
 from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
 from referee.league.database import FILE
@@ -262,7 +262,8 @@ class OpenGrading:
 
     def run(self, pool: Pool, watch: ProgressListener) -> None:
         """Play all matches that have no result yet. LeagueStopped if none can be played at present."""
-        Engine(self.store, FairPool(pool, frozenset(self.plan.students)), self.plan, watch).run()
+        students = frozenset(self.plan.students)
+        Engine(self.store, pool, self.plan, watch, judged=lambda finished: fairly(finished, students)).run()
 
     def grades(self) -> Grades:
         """The marks as they stand."""

@@ -1,4 +1,4 @@
-"""Pools around those of leagues: in a grading no opponent's failure counts, and in a container no match begins after a deadline."""
+"""Which matches of a grading count, and how long it lasts: no opponent's failure counts, and in a container no match begins after a deadline."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee.league.engine import LeagueStopped
 from referee.league.worker import Played, Void
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from referee.league.local import Finished, Pool
     from referee.league.values import MatchTask
@@ -24,55 +24,13 @@ _GRACE_SECONDS = 30.0
 _VOIDED = "an opponent failed, which is not the submission's fault: {}"
 
 
-class _PoolAround:
-    """A pool that lets another one play. Implements ``league.local.Pool``."""
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-        self.slots = pool.slots
-
-    @property
-    def has_workers(self) -> bool:
-        """False while it has nobody to play."""
-        return self._pool.has_workers
-
-    @property
-    def room(self) -> int:
-        """How many more matches it takes now."""
-        return self._pool.room
-
-    def submit(self, task: MatchTask) -> None:
-        """Take a match."""
-        self._pool.submit(task)
-
-    def wait(self, seconds: float) -> Sequence[Finished]:
-        """Wait for the end of a match."""
-        return self._pool.wait(seconds)
-
-    def close(self) -> None:
-        """End all workers."""
-        self._pool.close()
-
-
-class FairPool(_PoolAround):
-    """A pool in which a match is void if an opponent failed and the submission didn't."""
-
-    def __init__(self, pool: Pool, students: frozenset[str]) -> None:
-        super().__init__(pool)
-        self._students = students
-
-    def wait(self, seconds: float) -> Sequence[Finished]:
-        """Wait for the end of a match."""
-        return [self._judged(finished) for finished in super().wait(seconds)]
-
-    def _judged(self, finished: Finished) -> Finished:
-        task, report = finished
-        if isinstance(report, Played) and report.record.faults:
-            seats = report.record.faults
-            if not any(task.seats[seat] in self._students for seat in seats):
-                text = next(iter(seats.values()))
-                return finished._replace(report=Void(task.key, _VOIDED.format(text), report.record.host))
-        return finished
+def fairly(finished: Finished, students: Container[str]) -> Finished:
+    """Return the end of a match: it is void if an opponent failed and the submission didn't."""
+    task, report = finished
+    if isinstance(report, Played) and (faults := report.record.faults) and not any(task.seats[seat] in students for seat in faults):
+        text = next(iter(faults.values()))
+        return finished._replace(report=Void(task.key, _VOIDED.format(text), report.record.host))
+    return finished
 
 
 class TimeIsUp(LeagueStopped):
@@ -94,20 +52,29 @@ class Deadline:
         return self._end - time.monotonic()
 
 
-class DeadlinePool(_PoolAround):
-    """A pool that takes no match after a deadline. It raises TimeIsUp when the matches that were running have ended, or soon anyway."""
+class DeadlinePool:
+    """A pool around another one that takes no match after a deadline. Implements ``league.local.Pool``.
+
+    It raises TimeIsUp when the matches that were running have ended, or soon anyway.
+    """
 
     def __init__(self, pool: Pool, deadline: Deadline, grace_seconds: float = _GRACE_SECONDS) -> None:
-        super().__init__(pool)
+        self._pool = pool
+        self.slots = pool.slots
         self._deadline = deadline
         self._grace_seconds = grace_seconds
         self._running = 0
 
     @property
+    def has_workers(self) -> bool:
+        """False while it has nobody to play."""
+        return self._pool.has_workers
+
+    @property
     def room(self) -> int:
         """How many more matches it takes now. Raises TimeIsUp."""
         if self._deadline.left() > 0:
-            return super().room
+            return self._pool.room
         if not self._running:
             raise TimeIsUp("The time is up: the matches that are left are not played.")
         return 0
@@ -115,12 +82,16 @@ class DeadlinePool(_PoolAround):
     def submit(self, task: MatchTask) -> None:
         """Take a match."""
         self._running += 1
-        super().submit(task)
+        self._pool.submit(task)
 
     def wait(self, seconds: float) -> Sequence[Finished]:
         """Wait for the end of a match. Raises TimeIsUp."""
-        ended = super().wait(seconds)
+        ended = self._pool.wait(seconds)
         self._running -= len(ended)
         if not ended and self._deadline.left() < -self._grace_seconds:
             raise TimeIsUp("The time is up: a match that was running is given up.")
         return ended
+
+    def close(self) -> None:
+        """End all workers."""
+        self._pool.close()

@@ -15,7 +15,7 @@ from referee.games.values import is_whole
 from referee.grading import family, needs
 from referee.grading.values import Need, Rubric, RubricTest
 from referee.isolation.limits import IsolationValue, Limits
-from referee.league import starts, teams
+from referee.league import teams
 from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.players.spec import resolve
 from referee.replay.paths import content
@@ -201,7 +201,7 @@ class _RubricReader:
 
     def _settings(self, given: Mapping[str, Any], where: str) -> tuple[Any, bool]:
         """Return checked settings, and whether they name the start. ``where`` begins the message."""
-        source = starts.capability(self.game)
+        source = self.game.starts
         has_set_start = bool(self.start_keys & given.keys())
         try:
             if source is not None and not has_set_start:
@@ -304,7 +304,7 @@ class _RubricReader:
 
 def _start_keys(game: Game[Any, Any], rules: str | None) -> frozenset[str]:
     """Return the settings that a drawn start replaces: they name a start."""
-    source = starts.capability(game)
+    source = game.starts
     return frozenset() if source is None else frozenset(source.draw(source.settings(rules, {}), bytes(16)))
 
 

@@ -273,7 +273,7 @@ class LeagueReader:
 
     def _settings(self, given: Mapping[str, Any], where: str) -> Any:
         """Return checked settings; ``where`` names the variant for the message."""
-        source = starts.capability(self.game)
+        source = self.game.starts
         try:
             return self.game.codec.settings(self.given.rules, given)
         except SettingsError as error:

@@ -96,10 +96,22 @@ class ProgressListener(Protocol):
 
 
 class Engine:
-    """Plays the matches of a plan. ``run`` returns when nothing is left to play. Matches of teams in ``absent`` wait for another run."""
+    """Plays the matches of a plan. ``run`` returns when nothing is left to play. Matches of teams in ``absent`` wait for another run.
 
-    def __init__(self, store: Store, pool: Pool, plan: MatchPlan, watch: ProgressListener, absent: Container[str] = ()) -> None:
+    ``judged`` returns what counts as the end of a match.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        pool: Pool,
+        plan: MatchPlan,
+        watch: ProgressListener,
+        absent: Container[str] = (),
+        judged: Callable[[Finished], Finished] = lambda finished: finished,
+    ) -> None:
         self._store = store
+        self._judged = judged
         self._pool = pool
         self._plan = plan
         self._watch = watch
@@ -192,7 +204,7 @@ class Engine:
 
         A slot that is free gets its next match first, unless one of the results can stop matches.
         """
-        ended = self._pool.wait(_TICK) if self._running else ()
+        ended = [self._judged(finished) for finished in self._pool.wait(_TICK)] if self._running else []
         for finished in ended:
             self._running.pop(finished.task.key, None)
         if queue is not None and not self._next_check and all(map(_stops_nothing, ended)):

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from referee.games.capabilities import Starts
     from referee.games.game import Game, Json
 
 #: The most starts of a league.
@@ -34,12 +33,6 @@ _MOST_BYTES = 64 << 20
 #: The number of draws of known positions in a row after which a new position is unlikely.
 _MOST_DRAWS = 1_000
 _SEEDS = range(-(2**63), 2**63)
-
-
-def capability(game: Game[Any, Any]) -> Starts | None:
-    """Return the game's drawn starts, or None. A game of another package may be older than this capability."""
-    found: Starts | None = getattr(game, "starts", None)
-    return found
 
 
 def starts(game: Game[Any, Any], settings: Any, secret: bytes, count: int) -> tuple[MatchStart, ...]:
@@ -57,7 +50,7 @@ def drawn(game: Game[Any, Any], settings: Any, secret: bytes) -> Iterator[MatchS
 
     Raises SettingsError if the settings allow no fair start, or no further one.
     """
-    source = capability(game)
+    source = game.starts
     if source is None:
         yield from (MatchStart(number, {}, _seed(secret, number)) for number in count_from())
         return
@@ -151,7 +144,7 @@ def placed(game: Game[Any, Any], settings: Any, start: Mapping[str, Json]) -> An
 
 def is_placed(game: Game[Any, Any], settings: Any, start: Mapping[str, Json]) -> bool:
     """True if a start names everything that the game would draw, so that nothing is left to the settings."""
-    source = capability(game)
+    source = game.starts
     return source is not None and source.draw(settings, b"").keys() <= start.keys()
 
 

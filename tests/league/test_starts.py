@@ -49,14 +49,6 @@ def test_games_that_draw_their_start_from_the_seed_have_different_seeds(name: st
     assert len({start.seed for start in found}) == 5
 
 
-def test_a_game_without_the_capability_has_starts() -> None:
-    class Old:
-        """A game from before the capability."""
-
-    assert starts.capability(Old()) is None  # type: ignore[arg-type]  # that is the point
-    assert [start.number for start in starts.starts(Old(), None, SECRET, 2)] == [0, 1]  # type: ignore[arg-type]  # the same
-
-
 def test_repetitions_have_seeds_of_their_own() -> None:
     (start,) = starts.standard(SECRET)
     seeds = [starts.match_seed(start, repeat) for repeat in range(5)]
