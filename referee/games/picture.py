@@ -7,13 +7,19 @@ width. In a small picture they are larger, so that marks stay legible.
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     Point = tuple[float, float]
 
 #: The paper, the board, its grid, writing and lesser writing: the viewer's colours on a light page.
 PAPER, BOARD, GRID, INK, FAINT = "#ffffff", "#fbfbf8", "#e4e4de", "#1d2329", "#5a636c"
+#: How many parts of a trail fade.
+_FADES = 8
 
 
 class Box(NamedTuple):
@@ -124,3 +130,16 @@ class Picture(NamedTuple):
     names: tuple[tuple[str, str, str], ...] = ()
     ending: str = ""
     marks: tuple[Point, ...] = ()
+
+
+def trail(places: Sequence[Point], color: str, dash: tuple[float, ...], steps: int, width: float, least: float) -> Iterator[Line]:
+    """Yield the path of one player, fainter the older it is, to ``least``: this takes ``steps``. The newest part is twice as wide as ``width``."""
+    last = len(places) - 1
+    fading = min(last, steps)
+    for part in range(_FADES):
+        start = last - fading + fading * part // _FADES if part else 0
+        end = last - fading + fading * (part + 1) // _FADES
+        points = tuple(place for place, _ in groupby(places[start : end + 1]))
+        if len(points) > 1:
+            share = (part + 1) / _FADES
+            yield Line(points, color, width + width * share, dash, least + (0.9 - least) * share**1.6)

@@ -5,14 +5,13 @@ This module is the game's ``PictureView``.
 
 from __future__ import annotations
 
-from itertools import groupby
 from math import hypot, log10
 
 from referee.games.evasion.board.regions import corners, distance, reachable
 from referee.games.evasion.board.walls import DIAGONAL, HORIZONTAL, VERTICAL
 from referee.games.evasion.state import HUNTER, PREY
 from referee.games.evasion.variants import RULE_SETS
-from referee.games.picture import INK, PAPER, Area, Box, Disc, Label, Line, Picture, Shape
+from referee.games.picture import INK, PAPER, Area, Box, Disc, Label, Line, Picture, Shape, trail
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ EDGE_SHARE, EDGE = 0.4, 0.1
 _BODY, _FLASH = 0.45, 0.4
 #: The corners of the hunter's triangle: the angle of each as cosine and sine from its heading, and its distance from the middle.
 _ARROW = ((1.0, 0.0, 1.4), (-0.737, 0.675, 1.1), (-0.737, -0.675, 1.1))
-#: How many parts of a trail fade, and how many steps the fading takes.
-_FADES, _FADING_STEPS = 8, 200
+#: How many steps the fading of a trail takes.
+_FADING_STEPS = 200
 #: The shares of the region's colour in its cells and in those at its border.
 _INNER, _BORDER = 110 / 255, 150 / 255
 #: The most columns of a board with large cells.
@@ -60,8 +59,13 @@ def draw(states: Sequence[State]) -> Picture:
             age = 1 - (index + 1) / count
             color = "#" + "".join(f"{round(share * (new + (old - new) * age)):02x}" for new, old in zip(NEW_WALL, OLD_WALL, strict=True))
             parts += _boxes(wall, top, color, grow)
-    parts += _trail([one.hunter for one in states], top, HUNTER_COLOR, ())
-    parts += _trail([one.prey for one in states], top, PREY_COLOR, (0.55, 0.35))
+    for bodies, color, dash in (
+        ([one.hunter for one in states], HUNTER_COLOR, ()),
+        ([one.prey for one in states], PREY_COLOR, (0.55, 0.35)),
+    ):
+        lines = trail([_middle(body, top) for body in bodies], color, dash, _FADING_STEPS, 0.15, 0.14)
+        # Steps in one direction are one segment.
+        parts += [line._replace(points=tuple(corners(line.points))) for line in lines]
     hunter, prey = _middle(state.hunter, top), _middle(state.prey, top)
     parts.append(Disc(hunter, max(settings.capture_radius, 0.5), 0.0, HUNTER_COLOR, is_ring=True))
     if state.ended == "caught":
@@ -200,20 +204,6 @@ def _merged(rows: Sequence[int]) -> list[tuple[int, int, int, int]]:
         found += [(x, first, wide, y - first) for (x, wide), first in going.items() if (x, wide) not in runs]
         going = runs
     return found
-
-
-def _trail(bodies: list[Body], top: int | None, color: str, dash: tuple[float, ...]) -> Iterator[Line]:
-    """Yield the trail of one player, fainter the older it is; steps in one direction are merged into one segment."""
-    places = [_middle(body, top) for body in bodies]
-    last = len(places) - 1
-    fading = min(last, _FADING_STEPS)
-    for part in range(_FADES):
-        start = last - fading + fading * part // _FADES if part else 0
-        end = last - fading + fading * (part + 1) // _FADES
-        points = corners([place for place, _ in groupby(places[start : end + 1])])
-        if len(points) > 1:
-            share = (part + 1) / _FADES
-            yield Line(tuple(points), color, 0.15 + 0.15 * share, dash, 0.14 + 0.76 * share**1.6)
 
 
 def _reach(width: int, around: float, most: float, within: float) -> float:

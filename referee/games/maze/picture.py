@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from math import cos, pi, sin
 
 from referee.games.maze.layouts import WALL
-from referee.games.picture import INK, Area, Box, Letter, Line, Picture, Shape, Strokes
+from referee.games.picture import INK, Area, Box, Letter, Line, Picture, Shape, Strokes, trail
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ WALL_COLOR, WALL_FACE, WALL_EDGE = "#64727f", "#20303a", "#45525d"
 SKIN, DARK, LEAF, CAP, BADGE = "#f5dcc3", "#000000", "#003d2c", "#00324f", "#ffd75e"
 #: The least size of a figure, in percent of the board's width.
 LEAST = 2.8
-#: How many parts of a trail fade, and how many steps the fading takes.
-_FADES, _FADING_STEPS = 8, 80
+#: How many steps the fading of a trail takes.
+_FADING_STEPS = 80
 #: How far the two trails lie from the middles of squares.
 _ASIDE = 0.08
 
@@ -89,8 +88,12 @@ def draw(states: Sequence[State]) -> Picture:
     state = states[-1]
     layout = state.settings.layout
     parts: list[Area | Box | Line | Strokes | Shape | Letter] = [*_walls(state), *_door(state)]
-    parts += _trail(state, [one.thief for one in states], THIEF_TRAIL, (), -_ASIDE)
-    parts += _trail(state, [one.policeman for one in states], POLICEMAN_TRAIL, (0.55, 0.45), _ASIDE)
+    for places, color, dash, aside in (
+        ([one.thief for one in states], THIEF_TRAIL, (), -_ASIDE),
+        ([one.policeman for one in states], POLICEMAN_TRAIL, (0.55, 0.45), _ASIDE),
+    ):
+        path = [(x + aside, y + aside) for x, y in (_middle(state, place) for place in places)]
+        parts += trail(path, color, dash, _FADING_STEPS, 0.17, 0.15)
     # Two on one square stand side by side.
     aside = 0.2 if state.thief == state.policeman else 0.0
     eyes, dark_eyes = _eyes(-0.185), _eyes(-0.13)
@@ -145,19 +148,6 @@ def _door(state: State) -> Iterator[Box | Letter]:
         yield Box(x + 0.32, y + 0.1, 0.36, 0.52, "#ffffff")
         yield Box(x + 0.32, y + 0.1, 0.21, 0.55, LEAF)
         yield Letter((x + 0.5, y + 0.8), "EXIT", 0.27, "#000000")
-
-
-def _trail(state: State, places: list[int], color: str, dash: tuple[float, ...], aside: float) -> Iterator[Line]:
-    """Yield the path of one player, fainter the older it is."""
-    last = len(places) - 1
-    fading = min(last, _FADING_STEPS)
-    for part in range(_FADES):
-        start = last - fading + fading * part // _FADES if part else 0
-        end = last - fading + fading * (part + 1) // _FADES
-        points = [_middle(state, place) for place, _ in groupby(places[start : end + 1])]
-        if len(points) > 1:
-            share = (part + 1) / _FADES
-            yield Line(tuple((x + aside, y + aside) for x, y in points), color, 0.17 + 0.17 * share, dash, 0.15 + 0.75 * share**1.6)
 
 
 def _figure(middle: Point, color: str, marks: tuple[tuple[Points, str], ...]) -> Iterator[Shape]:
