@@ -51,6 +51,11 @@ class ArenaEngine(Engine):
         super()._give_out(queue)
         _again(self._plan.record)
 
+    def _take_ended(self, queue: Queue | None) -> bool:
+        ended = super()._take_ended(queue)
+        _again(partial(self._plan.tell, ended=ended))
+        return ended
+
     def _take(self, finished: Finished) -> MatchTask | None:
         return _again(partial(super()._take, finished))
 

@@ -17,6 +17,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import lapack
 from scipy.special import expit
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 _GOLDEN, _SILVER = (math.sqrt(5) - 1) / 2, math.sqrt(2) - 1
 #: The information of the tie that each version has against an average one, so that nothing is ever infinitely uncertain.
 _OWN = 0.25
+#: The least variance of a difference, against rounding.
+_LEAST_VARIANCE = 1e-9
+#: All pairs are surveyed after a duel for each so many entries. Until then, candidates are so many opponents of each entry.
+_SURVEYED, _OPPONENTS = 16, 32
+#: So many rows of a matrix of all pairs are computed at once.
+_ROWS = 256
 
 
 class Entry(NamedTuple):
@@ -62,7 +69,7 @@ class Matchmaker:
         own = np.array([entry.place for entry in entries], dtype=np.int64)
         self._strengths = strengths[own]
         count = len(entries)
-        self._left = np.full((count, count), most)
+        self._left = np.full((count, count), most, dtype=np.int32)
         np.fill_diagonal(self._left, 0)
         numbers = np.full(len(strengths), -1)
         numbers[own] = np.arange(count)
@@ -70,6 +77,9 @@ class Matchmaker:
         both = (a >= 0) & (b >= 0)
         first, second = a[both], b[both]
         self._left[first, second] = self._left[second, first] = most - pairs.met[both]
+        # A version that plays its placement alone meets those that go on, and others in their placement.
+        plays = self._plays()
+        self._may_meet = (self._left > 0) & plays[:, np.newaxis] & plays
         chances = expit(strengths[pairs.a] - strengths[pairs.b])
         weights = pairs.met * chances * (1 - chances)
         shown = _OWN + np.bincount(pairs.a, weights, len(strengths)) + np.bincount(pairs.b, weights, len(strengths))
@@ -82,50 +92,89 @@ class Matchmaker:
             known = weights[at] * (1 - weights[at] / shown[other[at]])
             own_share = own_share + np.bincount(mine[at], known, count)
         np.fill_diagonal(information, _OWN + own_share)
-        self._covariance: Floats = np.asarray(np.linalg.inv(information), dtype=np.float64)
+        self._covariance = Covariance(information)
+        #: How many ranks an entry rises with its strength. It changes little from one duel to the next, as does which pairs are worth a look.
+        self._density: Floats = np.zeros(count)
+        self._candidates = Candidates.none(count)
+        self._surveyed = 0
+
+    def _plays(self) -> Any:
+        return self._goes_on | (self._duels < self._placement)
 
     def next(self) -> tuple[str, str] | None:
         """Return the next duel; None if all entries have met often enough."""
-        may_meet = self._left > 0
-        # A version that plays its placement alone meets those that go on, and others in their placement.
-        is_new = self._duels < self._placement
-        plays = is_new | self._goes_on
-        may_meet &= plays[:, np.newaxis] & plays
-        can = may_meet.any(axis=1)
+        can = self._may_meet.any(axis=1)
         if not can.any():
             return None
-        waited = np.where(can & plays, self._number - self._last, -1)
+        waited = np.where(can, self._number - self._last, -1)
         late = int(np.argmax(waited))
-        if waited[late] >= plays.sum():
-            a, b = late, self._most_telling(may_meet, late)[1]
-        elif (is_new & can).any():
-            a = int(np.argmin(np.where(is_new & can, self._duels, np.iinfo(np.int64).max)))
-            b = self._spread(a, may_meet[a])
+        is_new = (self._duels < self._placement) & can
+        if waited[late] >= self._plays().sum():
+            a, b = late, self._most_telling_for(late)
+        elif is_new.any():
+            a = int(np.argmin(np.where(is_new, self._duels, np.iinfo(np.int64).max)))
+            b = self._spread(a, self._may_meet[a])
         else:
-            a, b = self._most_telling(may_meet)
+            a, b = self._most_telling()
         self._note(a, b)
         return self._names[a], self._names[b]
 
-    def _most_telling(self, may_meet: Any, of: int | None = None) -> tuple[int, int]:
-        """Return the two entries whose duel tells most, or those of one entry."""
-        own = np.diag(self._covariance)
-        variances = np.maximum(own[:, np.newaxis] + own - 2 * self._covariance, 1e-9)
-        differences = self._strengths[:, np.newaxis] - self._strengths
-        # How many ranks an entry rises with its strength: the density of the others at its strength.
-        density = np.exp(-(differences**2) / (2 * variances)) / np.sqrt(2 * math.pi * variances)
-        np.fill_diagonal(density, 0.0)
-        ranks = density.sum(axis=1)[:, np.newaxis] * self._covariance
+    def _most_telling(self) -> tuple[int, int]:
+        """Return the two entries whose duel tells most."""
+        found = self._candidates
+        if self._surveyed <= 0 or not self._may_meet[found.a, found.b].any():
+            found = self._survey()
+        at = int(np.argmax(np.where(self._may_meet[found.a, found.b], self._gains(found), -1.0)))
+        return int(found.a[at]), int(found.b[at])
+
+    def _most_telling_for(self, a: int) -> int:
+        """Return the opponent of an entry whose duel with it tells most."""
+        if self._surveyed <= 0:
+            self._survey()
+        column = self._covariance.column(a)
+        squares = self._covariance.times(self._density**2 * column)
+        every = np.arange(len(column))
+        return int(
+            np.argmax(
+                np.where(self._may_meet[a], self._gains(self._candidates._replace(a=a, b=every, covariances=column, squares=squares)), -1.0)
+            )
+        )
+
+    def _survey(self) -> Candidates:
+        """Compute what all duels tell, and keep the most telling ones of each entry as candidates for the next duels."""
+        covariance = self._covariance.whole()
+        own, count = np.diag(covariance).copy(), len(covariance)
+        parts = [np.arange(first, min(first + _ROWS, count)) for first in range(0, count, _ROWS)]
+        for rows in parts:
+            variances = np.maximum(own[rows, np.newaxis] + own - 2 * covariance[rows], _LEAST_VARIANCE)
+            differences = self._strengths[rows, np.newaxis] - self._strengths
+            # The density of the others at the strength of an entry.
+            density = np.exp(-(differences**2) / (2 * variances)) / np.sqrt(2 * math.pi * variances)
+            density[np.arange(len(rows)), rows] = 0.0
+            self._density[rows] = density.sum(axis=1)
+        ranks = self._density[:, np.newaxis] * covariance
         squares = ranks.T @ ranks
-        learnt = np.diag(squares)[:, np.newaxis] + np.diag(squares) - 2 * squares
+        whole = Candidates(own, np.diag(squares).copy(), np.arange(count), np.arange(count), covariance, squares)
+        kept = min(count, _OPPONENTS)
+        chosen = []
+        for rows in parts:
+            some = whole._replace(a=rows[:, np.newaxis], covariances=covariance[rows], squares=squares[rows])
+            gains = np.where(self._may_meet[rows], self._gains(some), -1.0)
+            chosen.append(np.sort(np.argpartition(gains, count - kept, axis=1)[:, count - kept :], axis=1))
+        a, b = np.repeat(np.arange(count), kept), np.concatenate(chosen).ravel()
+        self._candidates = whole._replace(a=a, b=b, covariances=covariance[a, b], squares=squares[a, b])
+        self._surveyed = max(1, count // _SURVEYED)
+        return self._candidates
+
+    def _gains(self, some: Candidates) -> Floats:
+        """Return by how much each duel is expected to lower the sum of the squared errors of all ranks."""
+        variances = np.maximum(some.own[some.a] + some.own[some.b] - 2 * some.covariances, _LEAST_VARIANCE)
+        learnt = some.power[some.a] + some.power[some.b] - 2 * some.squares
         # The chance if the difference is as uncertain as it is.
-        chances = expit(differences / np.sqrt(1 + math.pi * variances / 8))
+        chances = expit((self._strengths[some.a] - self._strengths[some.b]) / np.sqrt(1 + math.pi * variances / 8))
         weights = chances * (1 - chances)
         # Rounded, so that the last digits of a sum don't choose between equals.
-        gains = np.where(may_meet, weights * learnt / (1 + weights * variances), -1.0).round(9)
-        if of is not None:
-            return of, int(np.argmax(gains[of]))
-        a, b = np.unravel_index(int(np.argmax(gains)), gains.shape)
-        return int(a), int(b)
+        return np.asarray((weights * learnt / (1 + weights * variances)).round(9))
 
     def _spread(self, a: int, may_meet: Any) -> int:
         """Return the opponent for a duel of a placement: their ratings are spread evenly over all entries, and so are these duels."""
@@ -139,13 +188,80 @@ class Matchmaker:
         """Count a duel as played."""
         self._left[a, b] -= 1
         self._left[b, a] -= 1
+        self._may_meet[a, b] = self._may_meet[b, a] = self._left[a, b] > 0
         for place in (a, b):
             self._duels[place] += 1
             self._last[place] = self._number
+            if not self._goes_on[place] and self._duels[place] >= self._placement:
+                self._may_meet[place] = self._may_meet[:, place] = False
         self._number += 1
+        self._surveyed -= 1
         chance = expit(self._strengths[a] - self._strengths[b])
         weight = chance * (1 - chance)
-        column = self._covariance[:, a] - self._covariance[:, b]
-        variance = column[a] - column[b]
-        # Sherman and Morrison: the inverse after one more duel.
-        self._covariance -= np.outer(column, column) * (weight / (1 + weight * variance))
+        column = self._covariance.column(a) - self._covariance.column(b)
+        scale = float(weight / (1 + weight * (column[a] - column[b])))
+        dense = self._density**2 * column
+        self._candidates = self._candidates.after(column, self._covariance.times(dense), float(column @ dense), scale)
+        self._covariance.note(column, scale)
+
+
+class Candidates(NamedTuple):
+    """Pairs ``a`` and ``b`` of entries, with the ``covariances`` of their strengths, and ``squares``: the same of the errors of all ranks.
+
+    ``own`` and ``power`` are the variances of each entry in both.
+    """
+
+    own: Floats
+    power: Floats
+    a: Any
+    b: Any
+    covariances: Floats
+    squares: Floats
+
+    @classmethod
+    def none(cls, count: int) -> Candidates:
+        """Return no pairs of so many entries."""
+        none = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(count), np.zeros(count), none, none, np.zeros(0), np.zeros(0))
+
+    def after(self, column: Floats, image: Floats, square: float, scale: float) -> Candidates:
+        """Return the same after one more duel, as ``Covariance.note``: ``image`` and ``square`` are what the errors of all ranks make of ``column``."""
+        a, b = self.a, self.b
+        return self._replace(
+            own=self.own - scale * column**2,
+            power=self.power - 2 * scale * column * image + scale**2 * square * column**2,
+            covariances=self.covariances - scale * column[a] * column[b],
+            squares=self.squares - scale * (column[a] * image[b] + image[a] * column[b]) + scale**2 * square * column[a] * column[b],
+        )
+
+
+class Covariance:
+    """The inverse of the ``information`` about all strengths. A duel that is noted changes no more than one row of numbers."""
+
+    def __init__(self, information: Floats) -> None:
+        # Cholesky's factor, and the lower half of the inverse: half of the work of any other inverse.
+        factor, _ = lapack.dpotrf(information, lower=True, overwrite_a=True)
+        self._base: Floats = lapack.dpotri(factor, lower=True, overwrite_c=True)[0]
+        above = np.triu_indices(len(information), 1)
+        self._base[above] = self._base.T[above]
+        self._columns: Floats = np.zeros((0, len(information)))
+        self._scales: Floats = np.zeros(0)
+
+    def column(self, place: int) -> Floats:
+        """Return a column."""
+        return np.asarray(self._base[place] - (self._scales * self._columns[:, place]) @ self._columns)
+
+    def times(self, vector: Floats) -> Floats:
+        """Return the product with a vector."""
+        return np.asarray(self._base @ vector - (self._scales * (self._columns @ vector)) @ self._columns)
+
+    def note(self, column: Floats, scale: float) -> None:
+        """Take one more duel, by the formula of Sherman and Morrison: ``scale`` times the square of a ``column`` is subtracted."""
+        self._columns = np.vstack([self._columns, column])
+        self._scales = np.append(self._scales, scale)
+
+    def whole(self) -> Floats:
+        """Return the matrix."""
+        self._base -= (self._columns.T * self._scales) @ self._columns
+        self._columns, self._scales = self._columns[:0], self._scales[:0]
+        return self._base

@@ -50,10 +50,6 @@ class Readings:
         """Return how ratings have changed, as ``ArenaViews.trends``."""
         return self.shared("trends", self._views.trends, 6 * _LONG)
 
-    def uncounted(self) -> int:
-        """Return how many matches count when their batch is over."""
-        return self.shared("uncounted", self._views.uncounted)
-
     def by_seat(self, team: str) -> dict[str, dict[str, list[int]]]:
         """Return a team's record by opponent and seat, as ``ArenaViews.by_seat``."""
         with self._lock:

@@ -165,7 +165,6 @@ class ArenaPages:
             holder,
             summary=" · ".join(f"{one.rank}. {one.team} {render.rating(one.rating)}" for one in entries[:_TOP]),
             rows=self._readings.lasting("rows", lambda: _rows(entries, trends)),
-            uncounted=self._readings.uncounted(),
             matches=self._readings.matches(MatchesQuery(limit=_MATCHES)).matches,
         )
 

@@ -5,6 +5,7 @@ Everything here is a function of the store: read anew, it is the same, down to t
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from referee.league.values import DuelResult
 
 #: The fact with the strengths of all versions after so many duels. A fit begins with it, and the last digits depend on where a fit begins.
+#: "now" are those of the latest result, while a batch is played.
 STRENGTHS = "strengths"
 #: More versions than any arena has; a pair of them is one number.
 _MOST_VERSIONS = 1 << 24
@@ -209,7 +211,7 @@ class ArenaState:
         """Return the strengths of all versions in log-odds, not centred, and begin with those of the last time."""
         from referee.league.ratings import strengths
 
-        known = self._store.fact(STRENGTHS) or {"duels": 0, "of": []}
+        known = {"duels": 0, "of": [], **(self._store.fact(STRENGTHS) or {})}
         begin = np.zeros(len(self.names))
         begin[: len(known["of"])] = known["of"]
         if known["duels"] == len(self):
@@ -217,11 +219,14 @@ class ArenaState:
         pairs = self.pairs
         return strengths(len(self.names), pairs.a, pairs.b, pairs.games, pairs.wins, begin)
 
-    def settle(self, plan: MatchPlan) -> int:
-        """Store the results of duels that are over now; return how many have none yet. No match may be running meanwhile."""
+    def settle(self, plan: MatchPlan, *, is_playing: bool = False) -> int:
+        """Store the results of duels that are over now; return how many have none yet.
+
+        While a match ``is_playing``, a duel that was stopped may still become complete, so it has no result yet.
+        """
         self.catch_up()
         while True:
-            found, left = self._results(plan)
+            found, left = self._results(plan, is_playing=is_playing)
             self._store.put_outcomes(found)
             self._take(found)
             if left or not found:
@@ -242,9 +247,11 @@ class ArenaState:
         if outcomes:
             self._append(np.array(outcomes, dtype=np.int32).T[1:])
 
-    def _results(self, plan: MatchPlan) -> tuple[list[DuelOutcome], int]:
+    def _results(self, plan: MatchPlan, *, is_playing: bool = False) -> tuple[list[DuelOutcome], int]:
         """Return the next results without a gap, and how many of the duels that were looked at have none."""
         duels = self._store.open_duels(len(self))
+        if is_playing:
+            duels = list(itertools.takewhile(lambda one: all(record is not None for _, record in one.matches), duels))
         forfeits = self._store.forfeits() if duels else {}
         results = [plan.result(one.duel, one.matches, forfeits, is_stopped=one.is_stopped) for one in duels]
         whole = next((place for place, result in enumerate(results) if result is None), len(results))

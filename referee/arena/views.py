@@ -99,7 +99,8 @@ class ArenaViews:
             self._versions = self._store.versions()
             self._by_name = {version.name: version for version in self._versions}
             self._mark = mark
-        known = (self._store.fact(STRENGTHS) or {"of": []})["of"]
+        told = {"of": [], **(self._store.fact(STRENGTHS) or {})}
+        known = told.get("now", told["of"])
         if known == self._strengths and len(self._elo) == len(self._state.names):
             return
         self._strengths = known
@@ -161,11 +162,6 @@ class ArenaViews:
                 found[version.team] = self._elo[version.name] - before
             last[version.team] = self._elo[version.name]
         return found
-
-    def uncounted(self) -> int:
-        """How many matches were played that count when their batch is over."""
-        self._refresh()
-        return self._store.done(len(self._state))
 
     def by_seat(self, name: str) -> dict[str, dict[str, list[int]]]:
         """The matches won and played of a team, by the opponent's team and the own seat, of its last 200 duels."""

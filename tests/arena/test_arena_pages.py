@@ -210,13 +210,6 @@ def test_the_trend_is_since_a_day_ago_or_since_the_version_before(running: Seaso
     assert '+100<span class="unseen"> better</span>' in running.ask("/").body.decode()
 
 
-def test_matches_that_do_not_count_yet_are_told_of(running: Season) -> None:
-    assert "of it will count" not in running.ask("/").body.decode()
-    with running.store._write() as connection:
-        connection.execute(text("DELETE FROM outcomes WHERE duel = (SELECT max(duel) FROM outcomes)"))
-    assert ArenaViews(running.store).uncounted() == 2
-
-
 def test_a_record_is_by_opponent_and_seat(running: Season) -> None:
     play(running, 6)
     expected: dict[str, dict[str, list[int]]] = {}

@@ -12,6 +12,7 @@ import pytest
 from arenas import accept_all, add, begin
 from leagues import Notes, PretendPool, play, record
 
+from referee.arena import schedule
 from referee.arena.arena import OpenArena, open_arena
 from referee.arena.engine import ArenaEngine
 from referee.arena.state import STRENGTHS, ArenaState
@@ -105,6 +106,7 @@ def test_verify_and_standings_store_nothing(tmp_path: Path, monkeypatch: pytest.
             raise KeyboardInterrupt
         return play(task)
 
+    monkeypatch.setattr(schedule, "_SPARE", 10**9)
     with closing(begin(tmp_path / "arena", 3)) as arena, pytest.raises(KeyboardInterrupt):
         run(arena, 30, PretendPool(dies, slots=1))
     with closing(open_arena(tmp_path / "arena")) as arena:
@@ -184,6 +186,48 @@ def test_matches_of_duels_that_are_not_over_are_shown(tmp_path: Path, monkeypatc
     with closing(begin(tmp_path / "arena", 2)) as arena:
         run(arena, 8, PretendPool(looks))
     assert [len(each) for each in seen] == list(range(16))
+
+
+def test_pages_have_results_while_their_batch_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    seen: list[tuple[int, set[float]]] = []
+
+    def looks(task: MatchTask) -> Report:
+        entries = views.standings()
+        seen.append((sum(entry["duels"] for entry in entries) // 2, {entry["rating"] for entry in entries}))
+        return play(task)
+
+    planned = []
+    for spare, count in ((0, [each // 2 for each in range(16)]), (10**9, [0] * 16)):
+        monkeypatch.setattr(schedule, "_SPARE", spare)
+        seen.clear()
+        with closing(begin(tmp_path / f"arena{spare}", 2)) as arena:
+            views = ArenaViews(arena.store)
+            run(arena, 8, PretendPool(looks, slots=1))
+            # A slot gets its next match before a result is stored.
+            assert [duels for duels, _ in seen] == count
+            assert (len(seen[-1][1]) > 1) == (spare == 0)
+            planned.append([(duel.teams, duel.start) for duel in arena.plan().duels()])
+    # What pages are told decides no duel.
+    assert planned[0] == planned[1]
+
+
+def test_a_stopped_duel_has_no_result_while_matches_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+
+    def dies(task: MatchTask) -> Report:
+        if task.duel == 1 and task.game_number == 1:
+            raise KeyboardInterrupt
+        return play(task)
+
+    with closing(begin(tmp_path / "arena", 2)) as arena:
+        with pytest.raises(KeyboardInterrupt):
+            run(arena, 8, PretendPool(dies, slots=1))
+        arena.store.stop([1], "stopped")
+        arena.results.settle(arena.schedule, is_playing=True)
+        assert len(arena.results) == 1
+        arena.results.settle(arena.schedule)
+        assert len(arena.results) == 2
 
 
 def test_a_rating_is_recorded_while_the_next_duels_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
