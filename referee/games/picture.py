@@ -12,7 +12,7 @@ from itertools import groupby
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     Point = tuple[float, float]
 
@@ -132,14 +132,25 @@ class Picture(NamedTuple):
     marks: tuple[Point, ...] = ()
 
 
-def trail(places: Sequence[Point], color: str, dash: tuple[float, ...], steps: int, width: float, least: float) -> Iterator[Line]:
-    """Yield the path of one player, fainter the older it is, to ``least``: this takes ``steps``. The newest part is twice as wide as ``width``."""
+def trail(
+    places: Sequence[Point],
+    color: str,
+    dash: tuple[float, ...],
+    steps: int,
+    width: float,
+    least: float,
+    merged: Callable[[Sequence[Point]], Sequence[Point]] = lambda path: path,
+) -> Iterator[Line]:
+    """Yield the path of one player, fainter the older it is, to ``least``: this takes ``steps``. The newest part is twice as wide as ``width``.
+
+    ``merged`` leaves out points of a part that aren't needed.
+    """
     last = len(places) - 1
     fading = min(last, steps)
     for part in range(_FADES):
         start = last - fading + fading * part // _FADES if part else 0
         end = last - fading + fading * (part + 1) // _FADES
-        points = tuple(place for place, _ in groupby(places[start : end + 1]))
+        points = tuple(merged([place for place, _ in groupby(places[start : end + 1])]))
         if len(points) > 1:
             share = (part + 1) / _FADES
             yield Line(points, color, width + width * share, dash, least + (0.9 - least) * share**1.6)

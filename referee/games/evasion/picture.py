@@ -63,9 +63,8 @@ def draw(states: Sequence[State]) -> Picture:
         ([one.hunter for one in states], HUNTER_COLOR, ()),
         ([one.prey for one in states], PREY_COLOR, (0.55, 0.35)),
     ):
-        lines = trail([_middle(body, top) for body in bodies], color, dash, _FADING_STEPS, 0.15, 0.14)
         # Steps in one direction are one segment.
-        parts += [line._replace(points=tuple(corners(line.points))) for line in lines]
+        parts += trail([_middle(body, top) for body in bodies], color, dash, _FADING_STEPS, 0.15, 0.14, corners)
     hunter, prey = _middle(state.hunter, top), _middle(state.prey, top)
     parts.append(Disc(hunter, max(settings.capture_radius, 0.5), 0.0, HUNTER_COLOR, is_ring=True))
     if state.ended == "caught":
