@@ -293,7 +293,7 @@ def assert_full_board(page: Page) -> None:
             assert left >= side if width > height else bottom <= board["y"] + 1 or top >= board["y"] + board["height"] - 1
         covered = [(one, other) for index, one in enumerate(boxes) for other in boxes[:index] if overlap(one, other)]
         assert not covered, (width, height)
-    page.set_viewport_size(before)
+    resize(page, before["width"], before["height"])
 
 
 def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

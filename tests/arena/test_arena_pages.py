@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 from arenas import accept_all
 from leagues import IDLE
-from pages import DESKTOP, PHONE, axe, launched, visiting
+from pages import DESKTOP, PHONE, axe, launched, resize, visiting
 from seasons import FORM, TOKENS, copied, form, play, season
 from sqlalchemy import text
 
@@ -315,7 +315,7 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
             for path in ("", "live", "teams/Ada", f"matches/{match}", "submissions/1", "staff"):
                 page.goto(f"{top}{path}")
                 for size in (DESKTOP, PHONE):
-                    page.set_viewport_size({"width": size["width"], "height": size["height"]})
+                    resize(page, size["width"], size["height"])
                     assert axe(page) == [], path
                     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
                     if not path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import axe, launched, visiting, wait_for_step, wait_until_read
+from pages import axe, launched, resize, visiting, wait_for_step, wait_until_read
 from sample_grades import HOSTILE, crowd
 
 from referee.grading import handout, outputs, page
@@ -51,7 +51,7 @@ def test_a_page_is_whole_at_every_width(wanted: str, folder: Path, visit: Open) 
     opened = visit(f"file://{folder}/{wanted}", {"width": WIDTHS[0], "height": 900}, color_scheme="dark")
     opened.locator("main section").first.wait_for()
     for width in WIDTHS:
-        opened.set_viewport_size({"width": width, "height": 900})
+        resize(opened, width, 900)
         opened.emulate_media(color_scheme="light" if width == WIDTHS[1] else "dark")
         assert opened.evaluate("document.documentElement.scrollWidth") <= width
         # The widest page has all of 1024 and nothing else.

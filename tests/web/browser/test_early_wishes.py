@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 #: How long before the first legal step each move is wished for, in milliseconds.
 GAPS = list(range(20, 481, 20))
+STEPS = 200
 #: A key goes down before each wall; a moment after a wall was built, a click removes the one before. Under `gameserver`, two clicks build a wall and one
 #: removes it, each as early as the gap says. The hunter is at (4 + turn, 4 + turn).
 WISHES = """
-const { isTurnwise, key, wait, gaps } = SETUP;
+const { isTurnwise, key, wait, gaps, last: LAST } = SETUP;
 globalThis.sent = {};
 globalThis.said = {};
-let [count, last, older] = [0, null, 0];
+let [count, last, older, turn] = [0, null, 0, 0];
 const board = () => document.getElementById("board");
 const click = (...cells) => cells.forEach(([column, row]) => {
     const { left, top, width, height } = board().getBoundingClientRect();
@@ -40,8 +41,10 @@ const act = () => {
     else click([200, row], [240, row]);
     count += 1;
 };
-const next = () => count < gaps.length && setTimeout(act, wait - gaps[count]);
+// What is wished for at the very end can't be played any more.
+const next = () => count < gaps.length && turn < LAST && setTimeout(act, wait - gaps[count]);
 const hear = (message) => {
+    if (message.type === "asked") turn = message.turn;
     // By then the board has its size.
     if (message.type === "asked" && message.turn > 3 && last === null) {
         last = {};
@@ -109,18 +112,19 @@ def test_a_wish_that_comes_early_is_played_in_the_first_step_that_allows_it(rule
         "--hunter",
         "4,4,1,1",
         "--max-steps",
-        "200",
+        str(STEPS),
         "--no-stay",
         "--out",
         "h.gz",
     )
     served = serve("play", "human", prey, *arguments, count=3 if prey == "human" else 2)
-    setup = {"isTurnwise": rules == "gameserver", "key": key, "wait": wait, "gaps": GAPS}
+    setup = {"isTurnwise": rules == "gameserver", "key": key, "wait": wait, "gaps": GAPS, "last": STEPS - 30}
     page = visit(served.addresses[0], script=f"{{ const SETUP = {json.dumps(setup)}; {WISHES} }}")
     if prey == "human":
         start_as(visit(served.addresses[1]), "")
     start_as(page, "")
-    page.locator("#ending").wait_for()
+    # At the pace of the match, and of the machine.
+    page.locator("#ending").wait_for(timeout=300_000)
     sent, said = page.evaluate("[sent, said]")
     served.finish()
     match = Played(tmp_path / "h.gz")

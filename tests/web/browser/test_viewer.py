@@ -95,7 +95,7 @@ def test_it_plays_to_the_end_stops_there_and_loops(address: str, visit: Open) ->
     wait_for_step(page, 297)
     page.wait_for_function("() => Number(document.getElementById('step').textContent.replace(/\\D/g, '')) < 200")
     page.keyboard.press("Space")
-    assert page.locator("#play").get_attribute("aria-label") == "Play"
+    page.locator("#play[aria-label=Play]").wait_for()
 
 
 def test_an_idle_page_draws_nothing(address: str, visit: Open) -> None:

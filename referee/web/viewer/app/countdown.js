@@ -11,6 +11,8 @@ export class Countdown {
     this.place = el("p", { id: "countdown", "aria-hidden": "true", hidden: true });
     this.timer = 0;
     this.endsAt = 0;
+    /** The end by the word that came fastest: on a slow network the others are later than they say. */
+    this.earliest = Infinity;
   }
 
   get isRunning() {
@@ -19,7 +21,8 @@ export class Countdown {
 
   /** @param {number | null | undefined} seconds left; none stops it */
   set(seconds) {
-    this.endsAt = typeof seconds === "number" ? performance.now() + 1000 * seconds : 0;
+    if (typeof seconds === "number") this.earliest = Math.min(this.earliest, performance.now() + 1000 * seconds);
+    this.endsAt = typeof seconds === "number" ? this.earliest : 0;
     this.show();
   }
 

@@ -206,7 +206,8 @@ export class Seat {
       if (message.status === "chosen" && !this.isOver) this.chosen(message.move, message.id);
       this.wish.take(message, this.inWords(message.move, message.why));
     } else if (message.type === "options") {
-      if (message.id === this.optionsId) this.takeOptions(message.reasons);
+      // On a slow network the next question comes first; what is known of the last one is better than nothing.
+      this.takeOptions(message.reasons);
       return;
     } else if (message.type === "preview") {
       if (!this.isOver) this.previews.take(message);
