@@ -5,9 +5,6 @@ A game offers them with its capability ``drawing``, whose function ``position`` 
 
 from __future__ import annotations
 
-from referee.games.values import is_whole
-from referee.games.values import said as shown
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,12 +35,6 @@ def rows_of(drawing: str, signs: Mapping[str, str]) -> list[str]:
         if len(row) != len(rows[0]):
             raise DrawingError(f"line {line + 1} of the drawing has {len(row)} characters, but line 1 has {len(rows[0])}")
     return rows
-
-
-def check_number(name: str, value: object, most: int) -> None:
-    """Raise DrawingError if a value isn't a whole number from 0 to ``most``."""
-    if not is_whole(value) or not 0 <= value <= most:
-        raise DrawingError(f"{name} is {shown(value)}, but must be a whole number from 0 to {most:,}")
 
 
 def places(rows: list[str], sign: str) -> list[Square]:

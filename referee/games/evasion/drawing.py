@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.games.drawing import DrawingError, check_number, mistake, only_place, rows_of, said
+from referee.games.drawing import DrawingError, mistake, only_place, rows_of, said
 from referee.games.evasion import variants
 from referee.games.evasion.board.regions import distance
 from referee.games.evasion.board.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, VERTICAL, Wall, Walls
@@ -74,10 +74,10 @@ def position(
     checked = _with_a_start(variants.settings(rules, {**given, "hunter": body}, standing))
     if len(standing) > checked.max_walls:
         raise DrawingError(f"there are {len(standing)} walls, but max_walls is {checked.max_walls}; give max_walls={len(standing)}")
-    check_number("wall_timer", wall_timer, checked.cooldown)
+    _check_number("wall_timer", wall_timer, checked.cooldown)
     if step is None:
         step = 1 if rule_set.is_turnwise else min(checked.prey_period - 1, checked.max_steps - 1)
-    check_number("step", step, checked.max_steps - 1)
+    _check_number("step", step, checked.max_steps - 1)
     bodies = body, Body(*prey, *_direction("prey_heading", prey_heading))
     next_id = 0 if rule_set.is_turnwise else max([0, *(wall.id + 1 for wall in standing)])
     return State(checked, step, *bodies, Walls(checked.width, checked.height, standing), wall_timer, next_id, changed=step)
@@ -102,6 +102,11 @@ def _with_a_start(found: Settings) -> Settings:
             "draw a larger one, or give capture_radius=1"
         )
     return found._replace(hunter=(x, y, *found.hunter[2:]))
+
+
+def _check_number(name: str, value: object, most: int) -> None:
+    if not is_whole(value) or not 0 <= value <= most:
+        raise DrawingError(f"{name} is {shown(value)}, but must be a whole number from 0 to {most:,}")
 
 
 def _check_corner(at: object) -> None:

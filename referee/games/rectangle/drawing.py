@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.games.drawing import DrawingError, check_number, rows_of
+from referee.games.drawing import DrawingError, rows_of
 from referee.games.rectangle import variants
 from referee.games.rectangle.state import LETTERS, State
 from referee.games.values import is_whole, said
@@ -58,8 +58,8 @@ def position(
     points = tuple((scores or {}).get(seat, 0) for seat in seats)
     if not all(is_whole(value) and value >= 0 for value in points):
         raise DrawingError(f"scores is {said(scores)}, but must have whole numbers from 0")
-    check_number("turn", turn, checked.cap - 1 if checked.cap else 10**6)
-    check_number("idle_turns", idle_turns, checked.stagnation - 1)
+    _check_number("turn", turn, checked.cap - 1 if checked.cap else 10**6)
+    _check_number("idle_turns", idle_turns, checked.stagnation - 1)
     painted = [row.lower() for row in rows]
     return State(
         checked,
@@ -91,6 +91,11 @@ def _robots(rows: list[str], further: Mapping[str, Iterable[Cell]]) -> dict[str,
                 raise DrawingError(f"a robot of {seat} is at {said(cell)}, but must be at (row, column), each from 0 to {len(rows) - 1}")
             found.setdefault(seat, []).append(cell)
     return found
+
+
+def _check_number(name: str, value: object, most: int) -> None:
+    if not is_whole(value) or not 0 <= value <= most:
+        raise DrawingError(f"{name} is {said(value)}, but must be a whole number from 0 to {most:,}")
 
 
 def _columns(rows: list[str]) -> list[str]:
