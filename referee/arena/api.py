@@ -26,6 +26,7 @@ from referee.arena.season_store import QUEUED, Holder, Submission
 from referee.errors import UsageError
 from referee.replay.paths import log_path
 from referee.support.files import open_regular
+from referee.wire.decode import requirement
 
 #: The most bytes of a log that are sent.
 _LOG_BYTES = 4 << 20
@@ -85,7 +86,8 @@ def wrong(errors: Sequence[Any], outer: int = 0) -> HTTPException:
     if errors[0]["type"] in ("json_invalid", "model_attributes_type"):
         return no_object()
     place = ".".join(map(str, errors[0]["loc"][outer:])) or "The request"
-    return HTTPException(422, f"{place}: {errors[0]['msg']}.")
+    text = requirement(errors[0]["msg"])
+    return HTTPException(422, f"{place}: {text}." if text == errors[0]["msg"] else f"{place} {text}.")
 
 
 def unauthorized(text: str) -> HTTPException:
@@ -296,7 +298,9 @@ class Api:
         """Let no version of a team play."""
         team, reason = asked.team, asked.reason or "by the staff."
         own = self._store.versions(team)
-        if any(one.is_reference for one in own) or not (own or team in self._store.invited()):
+        if any(one.is_reference for one in own):
+            raise HTTPException(422, f"{team} is a reference; to end its play, remove it from arena.toml, and start the server again.")
+        if not (own or team in self._store.invited()):
             raise HTTPException(404, "There is no such team.")
         self._store.disqualify(team, reason)
         return self._done("disqualify", {"team": team, "reason": reason}, f"{team} is disqualified.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 #: The longest note of a version, in characters.
 LONGEST_NOTE = 200
@@ -167,6 +167,12 @@ class MatchesQuery(_Asked):
     opponent: str | None = Field(default=None, max_length=200)
     limit: int = Field(default=50, ge=1, le=200)
     before: int | None = Field(default=None, ge=0, le=10**12)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _given(cls, asked: dict[str, Any]) -> dict[str, Any]:
+        """Leave out what is empty: a form sends all its fields."""
+        return {name: value for name, value in asked.items() if value != ""}
 
 
 class TeamAsked(_Asked):

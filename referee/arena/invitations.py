@@ -38,7 +38,7 @@ class Invitation(NamedTuple):
 
 def invite(arena: OpenArena, store: SeasonStore, path: Path, url: str | None) -> list[Invitation]:
     """Make a token for each team of a roster; its earlier ones stay valid. UsageError names the line that is wrong."""
-    rows = roster.load(path, "team")
+    rows = roster.load(path, "team", config.LONGEST_TEAM)
     references = {team.name for team in (*arena.config.references, *arena.config.against)}
     for row in rows:
         what = f"Line {row.line} of the roster '{path}': the team"

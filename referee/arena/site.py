@@ -173,7 +173,8 @@ class ArenaPages:
         found = self._readings.team(name, holder, is_whole=False)
         if found is None:
             raise HTTPException(404, "There is no such team.")
-        given = {key: value for key, value in request.query_params.items() if value}
+        # Other words of an address are ignored, as elsewhere in the web.
+        given = {key: value for key, value in request.query_params.items() if key in ("version", "opponent", "before") and value}
         try:
             asked = MatchesQuery.model_validate({**given, "team": name, "limit": _MATCHES})
             page = self._readings.matches(asked)

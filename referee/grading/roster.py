@@ -53,10 +53,11 @@ class Match(NamedTuple):
     rows: tuple[Row, ...]
 
 
-def load(path: Path, who: str = "student") -> tuple[Row, ...]:
+def load(path: Path, who: str = "student", longest: int = LONGEST_STUDENT) -> tuple[Row, ...]:
     """Return the students of a CSV file with the columns student and optionally name, email, submission and any others.
 
-    ``who`` is the name of the first of these columns: "team" for an arena. Students without it go by their address. UsageError names the line that is wrong.
+    ``who`` is the name of the first of these columns: "team" for an arena. Students without it go by their address. Names have at most
+    ``longest`` characters. UsageError names the line that is wrong.
     """
     shown = f"'{path}'"
     try:
@@ -71,7 +72,7 @@ def load(path: Path, who: str = "student") -> tuple[Row, ...]:
         if who == "student" and who not in header and mail:
             header[header.index(mail)] = who
         _check_header(header, shown, who)
-        rows = [_row(header, cells, reader.line_num, shown, who) for cells in reader if any(cell.strip() for cell in cells)]
+        rows = [_row(header, cells, reader.line_num, shown, who, longest) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as error:
         raise UsageError(f"Line {reader.line_num} of the roster {shown} is no CSV: {error}.") from None
     if not rows:
@@ -91,7 +92,7 @@ def _check_header(header: Sequence[str], shown: str, who: str) -> None:
         raise UsageError(f"The roster {shown} has two columns '{twice:.40}'.")
 
 
-def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who: str) -> Row:
+def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who: str, longest: int) -> Row:
     where = f"Line {line} of the roster {shown}"
     if len(cells) > len(header):
         raise UsageError(f"{where} has {len(cells)} cells, the first line has {len(header)}.")
@@ -99,9 +100,9 @@ def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who
     student = values.get(who, "")
     if not student or is_blank(student):
         raise UsageError(f"{where} has no {who}.")
-    if not student.isprintable() or len(student) > LONGEST_STUDENT or not 0 < len(file_name(student).encode()) <= LONGEST_FILE_NAME:
+    if not student.isprintable() or len(student) > longest or not 0 < len(file_name(student).encode()) <= LONGEST_FILE_NAME:
         raise UsageError(
-            f"{where} has the {who} '{student:.60}'; a {who}'s name has 1 to {LONGEST_STUDENT} printable characters, one of them a letter or digit."
+            f"{where} has the {who} '{student:.60}'; a {who}'s name has 1 to {longest} printable characters, one of them a letter or digit."
         )
     names = [values.get(name, "") for name in ("name", "full name")]
     parts = " ".join(values.get(name, "") for name in ("first name", "last name", "surname")).strip()

@@ -6,6 +6,7 @@ declarations. A game declares its own settings (``referee.games.game.Option``).
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import BeforeValidator, ValidationError
@@ -162,7 +163,9 @@ def checked_isolation(value: str, name: str) -> str:
 
 def shown(value: Any) -> str:
     """Return a wrong value as text for a message."""
-    return "a huge number" if isinstance(value, int) and abs(value) >= 10**18 else escape(repr(value), 60)
+    if isinstance(value, int) and abs(value) >= 10**18:
+        return "a huge number"
+    return escape(str(value) if isinstance(value, date) else repr(value), 60)
 
 
 def one_of(choices: Sequence[str]) -> str:

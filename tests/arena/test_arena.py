@@ -79,8 +79,14 @@ def test_references_play_the_rules(rules: str, tmp_path: Path) -> None:
         ('against = ["R0"]', "against is for one role; remove against"),
         ('roles = "hunter"\nagainst = ["R7"]', "against names 'R7', which is no reference"),
         ("[season]\nopens = 2030-01-01T00:00:00Z\ncloses = 2029-01-01T00:00:00Z", "season.closes is not after season.opens"),
-        ("[season]\nopens = 2030-01-01", "season.opens"),
-        ("[season]\nopens = 2030-01-01T00:00:00", "season.opens"),
+        (
+            "[season]\nopens = 2030-01-01",
+            "'season.opens', 2030-01-01: must be a time with its offset from UTC, such as 2030-09-01T08:00:00+02:00.",
+        ),
+        (
+            "[season]\ncloses = 2030-01-01T08:00:00",
+            "'season.closes', 2030-01-01 08:00:00: must be a time with its offset from UTC, such as",
+        ),
         ("[season]\nfrozen = [{ begins = 2030-01-02T00:00:00Z, ends = 2030-01-01T00:00:00Z }]", "ends before it begins"),
         ("[season]\nsubmissions_per_day = 0", "season.submissions_per_day"),
         ('[visibility]\nlogs = "all"', "visibility.logs"),

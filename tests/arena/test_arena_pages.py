@@ -210,6 +210,19 @@ def test_the_trend_is_since_a_day_ago_or_since_the_version_before(running: Seaso
     assert '+100<span class="unseen"> better</span>' in running.ask("/").body.decode()
 
 
+def test_empty_and_unknown_words_of_an_address_say_nothing(running: Season) -> None:
+    every = running.ask("/api/matches").json
+    assert every["matches"]
+    for words in ("team=", "opponent=&version=&before=", "limit="):
+        assert running.ask(f"/api/matches?{words}").json == every, words
+    shown = [
+        re.findall("/matches/[0-9a-f]+", running.ask(f"/teams/Ada{words}").body.decode())
+        for words in ("", "?foo=1", "?team=Bob", "?limit=x")
+    ]
+    assert shown[0]
+    assert shown == 4 * [shown[0]]
+
+
 def test_a_record_is_by_opponent_and_seat(running: Season) -> None:
     play(running, 6)
     expected: dict[str, dict[str, list[int]]] = {}

@@ -85,7 +85,7 @@ def test_the_staff_has_one_token(arena: Path, referee: Cli) -> None:
         ("team\nAda\nR0\n", "Line 3 of the roster 'roster.csv': the team R0 has the name of a reference of the arena"),
         ("team\nAda\n\u0410da\n", "mixes letters of different alphabets"),
         ("team\nAda\nada\n", "Lines 2 and 3 of the roster 'roster.csv' have teams that can't be told apart: 'Ada' and 'ada'."),
-        (f"team\n{'x' * 60}\n", "has 60 characters; the limit is"),
+        *((f"team\n{'x' * count}\n", "a team's name has 1 to 32 printable characters") for count in (33, 300)),
     ],
 )
 def test_a_wrong_roster_is_refused_and_nobody_is_invited(text: str, sentence: str, arena: Path, referee: Cli) -> None:

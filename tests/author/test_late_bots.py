@@ -17,6 +17,7 @@ from referee.author.check.finding import FAILED, KEEPING, SKIPPED, WARNING
 from referee.author.check.memory import Usage
 from referee.author.check.patience import Patience, Spent, longest_wait
 from referee.author.check.session import Given
+from referee.author.check.starting import starts
 from referee.isolation.limits import LIMITS, Limits
 from referee.isolation.sandbox import MEMORY
 from referee.match.options import TimeControl
@@ -177,9 +178,20 @@ def test_a_missing_answer_of_a_bot_that_was_ended_for_its_memory_has_the_remedy_
     fault = Fault(
         EXCEEDED, "recorded", {"text": "The hunter (bot.py) used more memory than its limit of 512 MiB."}, None, {"cause": MEMORY}
     )
-    asked = AskedQuestion(b"{}", 1, None, Given(None, reason="ended", fault=fault))
-    found = answers(cast("Evidence", SimpleNamespace(transcript=SimpleNamespace(questions=(asked,), held_back=b"", stderr=()))))
-    assert (found.status, found.text, found.remedy) == (FAILED, fault.text, KEEPING)
+    ended = Given(None, reason="ended", fault=fault)
+    seen = SimpleNamespace(
+        questions=(AskedQuestion(b"{}", 1, None, ended),), held_back=b"", stderr=(), ready=ended, start=b"{}", status=None
+    )
+    for asks in (answers, starts):
+        found = asks(cast("Evidence", SimpleNamespace(transcript=seen)))
+        assert (found.status, found.text, found.remedy) == (FAILED, fault.text, KEEPING)
+
+
+def test_a_match_that_ended_for_its_memory_has_the_remedy_of_memory(tmp_path: Path) -> None:
+    bot = changed(tmp_path, "KEPT.append(b'x' * (40 << 20))", "KEPT = []")
+    report = check(bot, only=["match"], limits=Limits(memory_bytes=256 << 20), level=LIMITS)
+    (found,) = (one.finding for one in report.results if one.check.name == "match")
+    assert (found.status, found.remedy) == (FAILED, KEEPING)
 
 
 def test_memory_tells_one_question_and_one_move() -> None:

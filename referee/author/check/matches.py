@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from example_bots import middling
 from referee import games
 from referee.author.check.check import Check
-from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.author.check.patience import longest_wait
 from referee.author.check.session import Waiting, own_time, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
+from referee.isolation.sandbox import MEMORY
 from referee.match.events import Listener
 from referee.match.loop import Entrant, Match, Options
 from referee.match.options import RunOptions
@@ -193,6 +194,8 @@ def match(evidence: Evidence) -> Finding:
             return skipped("Other programs had the processor: no answer came in time. Run fewer programs beside the check.")
         command = f"referee play {play_words(subject.game, subject.settings, {subject.seat: subject.program.label})}"
         remedy = f"Play it again and look at the last step: {command}"
+        if played.fault.cause == MEMORY:
+            remedy = KEEPING
         return Finding(FAILED, played.fault.text, f"a match against {played.opponents}", quoted(played.fault.line), remedy)
     if played.late is not None:
         turn, seconds = played.late

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from referee.author.check.check import READY, STARTED, Check
-from referee.author.check.finding import FAILED, OK, WARNING, Finding, no_line, ok, quoted, seconds_shown, skipped
+from referee.author.check.finding import FAILED, KEEPING, OK, WARNING, Finding, no_line, ok, quoted, seconds_shown, skipped
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
 from referee.support.words import counted
@@ -39,7 +39,9 @@ def starts(evidence: Evidence) -> Finding:
         if seen.ready.remedy:
             # Its sentence says what is in its stderr.
             return Finding(FAILED, seen.ready.text, "the start message", "nothing", seen.ready.remedy)
-        if seen.status == 0:
+        if seen.ready.exceeds_memory:
+            remedy = KEEPING
+        elif seen.status == 0:
             remedy = 'Read the start message and answer it before the program ends; with the SDK, let the file end with a call such as "MyBot.main()".'
         return Finding(FAILED, seen.ready.text, quoted(seen.start), no_line(seen.stderr), remedy)
     return ok("The program starts.")
