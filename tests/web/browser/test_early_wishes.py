@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 #: How long before the first legal step each move is wished for, in milliseconds.
 GAPS = list(range(20, 481, 20))
-STEPS = 200
+#: The most steps: then the hunter would come to a border.
+STEPS = 290
 #: A key goes down before each wall; a moment after a wall was built, a click removes the one before. Under `gameserver`, two clicks build a wall and one
 #: removes it, each as early as the gap says. The hunter is at (4 + turn, 4 + turn).
 WISHES = """
-const { isTurnwise, key, wait, gaps, last: LAST } = SETUP;
+const { isTurnwise, key, wait, gaps, steps } = SETUP;
 globalThis.sent = {};
 globalThis.said = {};
-let [count, last, older, turn] = [0, null, 0, 0];
+let [count, last, older, turn, ended] = [0, null, 0, 0, null];
 const board = () => document.getElementById("board");
 const click = (...cells) => cells.forEach(([column, row]) => {
     const { left, top, width, height } = board().getBoundingClientRect();
@@ -41,10 +42,12 @@ const act = () => {
     else click([200, row], [240, row]);
     count += 1;
 };
+globalThis.isDone = false;
 // What is wished for at the very end can't be played any more.
-const next = () => count < gaps.length && turn < LAST && setTimeout(act, wait - gaps[count]);
+const next = () => count < gaps.length && turn < steps - 30 ? setTimeout(act, wait - gaps[count]) : (ended ??= turn);
 const hear = (message) => {
     if (message.type === "asked") turn = message.turn;
+    if (ended !== null && turn > ended + 8) isDone = true;
     // By then the board has its size.
     if (message.type === "asked" && message.turn > 3 && last === null) {
         last = {};
@@ -118,13 +121,17 @@ def test_a_wish_that_comes_early_is_played_in_the_first_step_that_allows_it(rule
         "h.gz",
     )
     served = serve("play", "human", prey, *arguments, count=3 if prey == "human" else 2)
-    setup = {"isTurnwise": rules == "gameserver", "key": key, "wait": wait, "gaps": GAPS, "last": STEPS - 30}
+    setup = {"isTurnwise": rules == "gameserver", "key": key, "wait": wait, "gaps": GAPS, "steps": STEPS}
     page = visit(served.addresses[0], script=f"{{ const SETUP = {json.dumps(setup)}; {WISHES} }}")
     if prey == "human":
         start_as(visit(served.addresses[1]), "")
     start_as(page, "")
     # At the pace of the match, and of the machine.
-    page.locator("#ending").wait_for(timeout=300_000)
+    page.wait_for_function("() => isDone || document.getElementById('ending')", timeout=300_000)
+    if page.evaluate("isDone"):
+        page.get_by_role("button", name="Give up").click()
+        page.get_by_role("button", name="Yes, give up").click()
+    page.locator("#ending").wait_for()
     sent, said = page.evaluate("[sent, said]")
     served.finish()
     match = Played(tmp_path / "h.gz")
