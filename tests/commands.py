@@ -24,17 +24,18 @@ import subprocess
 import sys
 import threading
 import traceback
+import warnings
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from referee.support.processes import start_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 #: Names the test whose referee is to be killed, in the environment of what it starts.
 MARK = "REFEREE_TEST_OF"
@@ -79,6 +80,7 @@ _IMPORTED = (
     "referee.replay.analysis_report",
     "referee.replay.match_analysis",
     "referee.replay.reader",
+    "referee.web.serve",
     "scipy.optimize",
     "tomli",
     "typer.rich_utils",
@@ -264,10 +266,11 @@ def _become(request: _Request) -> None:
 
 
 class _Worker:
-    """A worker that this command forked, with those members of ``subprocess.Popen`` that a pool uses."""
+    """A process that this command forked, with those members of ``subprocess.Popen`` that pools and live pages use."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, stdin: int | None) -> None:
         self.pid = pid
+        self.stdin = None if stdin is None else open(stdin, "wb")
         self._status: int | None = None
 
     def wait(self, timeout: float | None = None) -> int:
@@ -289,18 +292,39 @@ class _Worker:
         if self._status is None:
             os.kill(self.pid, number)
 
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
     def kill(self) -> None:
         """End it."""
         self.send_signal(signal.SIGKILL)
 
 
-def _start_worker(module: str, *arguments: str, pass_fds: tuple[int, ...] = (), **options: Any) -> _Worker | subprocess.Popen[bytes]:
-    """Do what ``start_module`` does for a worker, but fork this process, which has imported everything."""
-    if os.environ.get(MARK) or threading.active_count() > 1 or not hasattr(os, "pidfd_open"):
-        return start_module(module, *arguments, pass_fds=pass_fds, **options)
-    pid = os.fork()
+def _has_threads(but: Callable[[], None]) -> bool:
+    """Whether another thread runs than this one and one that runs ``but``."""
+    return any(thread is not threading.current_thread() and getattr(thread, "_target", None) != but for thread in threading.enumerate())
+
+
+def _start_worker(
+    module: str, *arguments: str, pass_fds: Sequence[int] = (), stdin: int = subprocess.DEVNULL, stdout: int | None = None
+) -> _Worker | subprocess.Popen[bytes]:
+    """Do what ``start_module`` does for a worker or the server of a match's pages, but fork this process, which has imported everything."""
+    from referee.league import database
+
+    # The one other thread that does no harm: it mostly sleeps, and shares nothing but its lock.
+    watch = database._deadlines
+    if os.environ.get(MARK) or _has_threads(watch._watch) or not hasattr(os, "pidfd_open") or stdout == subprocess.PIPE:
+        return start_module(module, *arguments, pass_fds=pass_fds, stdin=stdin, stdout=stdout)
+    inside, feed = os.pipe() if stdin == subprocess.PIPE else (os.open(os.devnull, os.O_RDWR), None)
+    # With the lock, which is free in both processes then, whatever that thread was about to do.
+    with watch._lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
     if pid:
-        return _Worker(pid)
+        os.close(inside)
+        return _Worker(pid, feed)
+    vars(database)["_deadlines"] = database._Deadlines()
     status = 1
     try:
         paths = [*map(os.path.abspath, filter(None, sys.path))]
@@ -312,7 +336,9 @@ def _start_worker(module: str, *arguments: str, pass_fds: tuple[int, ...] = (), 
             with contextlib.suppress(OSError):
                 # Python itself ignores these two.
                 signal.signal(number, signal.SIG_IGN if number in {signal.SIGPIPE, signal.SIGXFSZ} else signal.SIG_DFL)
-        os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+        os.dup2(inside, 0)
+        if stdout == subprocess.DEVNULL:
+            os.dup2(os.open(os.devnull, os.O_RDWR), 1)
         for low, high in pairwise((2, *sorted(pass_fds), 1 << 16)):
             os.closerange(low + 1, high)
         signal.set_wakeup_fd(-1)
@@ -329,18 +355,25 @@ def _start_worker(module: str, *arguments: str, pass_fds: tuple[int, ...] = (), 
 
 
 def import_all() -> None:
-    """Import what commands need, also what typer, pydantic and the table of games import at the first use."""
+    """Import what commands need, also what typer, pydantic and the table of games import at the first use, and make what pages consist of."""
     # A process that forks has no other threads.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     import pydantic
     import typer
 
     from referee import games
+    from referee.pages import render
+    from referee.web import page
 
     for name in _IMPORTED:
         import_module(name)
     for name in games.names():
         games.get(name)
+    templates = render._environment()
+    for name in templates.list_templates():
+        templates.get_template(name)
+        render.asset(f"pages/{Path(name).stem}.js")
+    page._viewer()
     pydantic.create_model("Example", number=(int, 1))
     example = typer.Typer()
     example.command()(lambda: None)
@@ -366,7 +399,8 @@ if __name__ == "__main__":
     # As the command line itself does: what is loaded at the start stays.
     gc.disable()
     import_all()
-    vars(import_module("referee.league.local"))["start_module"] = _start_worker
+    for name in ("referee.league.local", "referee.web.live"):
+        vars(import_module(name))["start_module"] = _start_worker
     gc.freeze()
     _become(_requests(socket.socket(fileno=int(sys.argv[1]))))
     from referee.__main__ import main

@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import hypothesis
 import pytest
 from commands import Commands
 from sandboxes import HOSTILE, PATIENT, UNHURRIED, Planted, missing, need
@@ -39,10 +38,6 @@ if TYPE_CHECKING:
 # Reading 200 test files anew takes as long as hundreds of tests; only this process writes what it has read, the programs of tests don't.
 sys.dont_write_bytecode = False
 
-# How long an example takes says nothing on a loaded machine.
-hypothesis.settings.register_profile("referee", deadline=None)
-hypothesis.settings.load_profile("referee")
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Choose by the marker ``alone``; ``-m`` stays free for the user."""
@@ -50,7 +45,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the marker that only this file uses, and the tests that fail."""
+    """Name the marker that only this file uses, and the tests that fail; let examples take their time, which on a loaded machine says nothing."""
+    # Only now, so that what pytest made of its hundred modules is written, too, and needn't be made anew in each process.
+    import hypothesis
+
+    hypothesis.settings.register_profile("referee", deadline=None)
+    hypothesis.settings.load_profile("referee")
     config.addinivalue_line("markers", "long: takes over 20 s; a worker begins with its share of these, so that none is left at the end")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(NamesFailures(config))

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from commands import MARK
 from conftest import play_match
 from PIL import Image
 from sandboxes import command_of
@@ -76,9 +77,9 @@ class Running:
 def start(commands: Commands, tmp_path: Path) -> Iterator[Start]:
     running: list[Process] = []
 
-    def started(*arguments: str | Path, until: str = "http://", port: str = "0") -> Running:
+    def started(*arguments: str | Path, until: str = "http://", port: str = "0", **more: str) -> Running:
         # One stream for both, to be read in order.
-        process = commands.start(*arguments, "--port", port, "--no-browser", cwd=tmp_path, is_joined=True)
+        process = commands.start(*arguments, "--port", port, "--no-browser", cwd=tmp_path, env=more, is_joined=True)
         running.append(process)
         told: list[str] = []
         while not told or until not in told[-1]:
@@ -341,7 +342,8 @@ def test_a_spectator_of_the_real_server(start: Start, tmp_path: Path) -> None:
 
 
 def test_the_server_goes_with_the_match_however_that_ends(start: Start) -> None:
-    running = start("play", "human", "still", until="secret")
+    # Marked, so that the server is a program with a command line of its own.
+    running = start("play", "human", "still", until="secret", **{MARK: "1"})
     servers = [
         child for child in psutil.Process(running.process.pid).children(recursive=True) if "referee.web.serve" in (command_of(child) or "")
     ]

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
 
+    from commands import Commands
+
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
 EARLIER = Path(__file__).parents[1] / "data" / "leagues" / "earlier.tar.gz"
@@ -144,10 +146,22 @@ def write_league(folder: Path, isolation: str, bot: str = IDLE) -> Path:
     return folder / "out"
 
 
+@pytest.fixture(scope="module")
+def played(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of a league that is played once."""
+    home = tmp_path_factory.mktemp("played")
+    out = write_league(home, "none")
+    assert commands.run("league", "run", home, "--out", out, "--quiet", cwd=home).returncode == 0
+    return home
+
+
 @pytest.mark.parametrize("name", CHANGES)
-def test_resume_and_add_name_what_has_changed(name: str, referee: Referee, tmp_path: Path) -> None:
-    out = write_league(tmp_path, "none")
-    assert referee("league", "run", tmp_path, "--out", out, "--quiet").returncode == 0
+def test_resume_and_add_name_what_has_changed(name: str, referee: Referee, played: Path, tmp_path: Path) -> None:
+    shutil.copytree(played, tmp_path, symlinks=True, dirs_exist_ok=True)
+    out = tmp_path / "out"
+    move_store(out / "league.sqlite", played, tmp_path)
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        link(folder, "far.py", str(folder / "lib" / "maps.py"))
     assert referee("league", "resume", out, "--quiet").returncode == 0
     change, entry = CHANGES[name]
     change(tmp_path / "first")
