@@ -38,24 +38,6 @@ HOME = Path("/autograder")
 FORMAT = "gradescope"
 _DEADLINE = 540.0
 
-InitGradescope = Annotated[Path | None, _gradescope("--init-gradescope", metavar="RUBRIC", help="Make the zip of an autograder.")]
-Format = Annotated[
-    str | None,
-    _gradescope("--format", metavar="gradescope", help="Grade one submission in an autograder's container, and write its results.json."),
-]
-Autograder = Annotated[
-    Path | None,
-    _gradescope("--autograder", metavar="DIR", help=f"The folder of the container.  (default: {HOME})"),
-]
-DeadlineSeconds = Annotated[
-    float | None,
-    _gradescope("--deadline", metavar="SECONDS", help=f"Begin no match later than this after the start.  (default: {_DEADLINE:g})"),
-]
-RunsPerDay = Annotated[
-    int | None,
-    _gradescope("--max-runs-per-day", metavar="N", help="Grade at most N runs of a student in 24 hours.  (default: all)"),
-]
-
 
 class MarksIncomplete(RefereeError):
     """Some matches could not be played, through no fault of the submissions."""
@@ -133,11 +115,27 @@ def grade(
         str | None,
         _other("--hash", metavar="HASH", help="For --check-reveal: the hash that was published with the assignment."),
     ] = None,
-    init_gradescope: InitGradescope = None,
-    form: Format = None,
-    autograder: Autograder = None,
-    deadline: DeadlineSeconds = None,
-    runs_per_day: RunsPerDay = None,
+    init_gradescope: Annotated[
+        Path | None, _gradescope("--init-gradescope", metavar="RUBRIC", help="Make the zip of an autograder.")
+    ] = None,
+    form: Annotated[
+        str | None,
+        _gradescope(
+            "--format", metavar="gradescope", help="Grade one submission in an autograder's container, and write its results.json."
+        ),
+    ] = None,
+    autograder: Annotated[
+        Path | None,
+        _gradescope("--autograder", metavar="DIR", help=f"The folder of the container.  (default: {HOME})"),
+    ] = None,
+    deadline: Annotated[
+        float | None,
+        _gradescope("--deadline", metavar="SECONDS", help=f"Begin no match later than this after the start.  (default: {_DEADLINE:g})"),
+    ] = None,
+    runs_per_day: Annotated[
+        int | None,
+        _gradescope("--max-runs-per-day", metavar="N", help="Grade at most N runs of a student in 24 hours.  (default: all)"),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     as_json: JsonFlag = False,
 ) -> None:

@@ -245,14 +245,15 @@ def report(
 def _serve_report(opened: OpenLeague, where: Where) -> None:
     """Serve the report until Ctrl-C."""
     from referee.league.report import of_league
-    from referee.league.report_live import serve
+    from referee.league.report_live import LiveReport
+    from referee.web.serve import serve_site
 
     page = bind_page(where)
 
     def read() -> ReportData:
         return of_league(opened, is_running=opened.store.is_claimed())
 
-    serve(read, opened.folder, page.token, page.listener, page.names, page.announcer(""))
+    serve_site(lambda: LiveReport(read, opened.folder, page.token), page.listener, page.names, page.announcer(""))
 
 
 @league.command("export")

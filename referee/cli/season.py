@@ -20,9 +20,7 @@ from referee.support.packages import need_league, need_server
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from starlette.types import ASGIApp
+    from collections.abc import Iterator
 
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import SeasonStore
@@ -167,9 +165,8 @@ def serve(
         listener = pages.bind(host, port)
         number = listener.getsockname()[1]
         proxy = urlsplit(address(store)).hostname
-        names, takes_addresses = pages.names_of(host, [*(name or ()), *([proxy] if proxy else [])])
+        names = pages.names_of(host, [*(name or ()), *([proxy] if proxy else [])])
         work: list[SeasonWork] = []
-        server = ArenaServer(opened, store)
 
         def begin() -> None:
             work.append(SeasonWork(folder, isolation, workers))
@@ -178,12 +175,8 @@ def serve(
             sys.stdout.flush()
             say("Ctrl-C ends the server.")
 
-        def end() -> None:
-            server.close()
+        try:
+            pages.serve_site(lambda: ArenaServer(opened, store), listener, names, begin)
+        finally:
             for one in work:
                 one.close()
-
-        async def start() -> tuple[ASGIApp, Callable[[], None]]:
-            return server.app(names, takes_addresses=takes_addresses), end
-
-        pages.serve_app(start, listener, begin)

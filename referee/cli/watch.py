@@ -24,8 +24,6 @@ from referee.support.words import counted, program
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from starlette.types import ASGIApp
-
     from referee.export.stills import Positions
     from referee.gallery.shelf import Shelf
 
@@ -263,15 +261,13 @@ def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callabl
     from referee.web import serve
 
     bound = bind_page(where)
-    own_names, takes_addresses = bound.names
 
-    async def start() -> tuple[ASGIApp, Callable[[], None]]:
-        site = Gallery(shelf, bound.token, title, standings, bound.top if serve.is_for_others(where.host) else None)
+    def site() -> Gallery:
         # The list is read while the browser starts.
         shelf.begin()
-        return site.app(own_names, takes_addresses=takes_addresses), site.close
+        return Gallery(shelf, bound.token, title, standings, bound.top if serve.is_for_others(where.host) else None)
 
-    serve.serve_app(start, bound.listener, bound.announcer(page))
+    serve.serve_site(site, bound.listener, bound.names, bound.announcer(page))
 
 
 def _league(folder: Path) -> tuple[str, Callable[[], dict[str, Any]]] | None:

@@ -20,10 +20,8 @@ from referee.league import report, report_page
 from referee.pages import render
 from referee.web.kept_replay import in_thread, worked
 from referee.web.replay_sites import ReplaySites, assets
-from referee.web.serve import serve_app
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import AsyncIterator, Callable, Iterable
     from pathlib import Path
 
@@ -177,20 +175,3 @@ class LiveReport:
 def _rest(data: report.ReportData) -> report.ReportData:
     """Return all but the duels."""
     return data._replace(duels=())
-
-
-def serve(
-    source: Callable[[], report.ReportData],
-    folder: Path,
-    token: str,
-    listener: socket.socket,
-    names: tuple[list[str], bool],
-    on_start: Callable[[], None],
-) -> None:
-    """Serve the report at ``/TOKEN/`` until the process is interrupted; ``names`` as ``serve.names_of`` gives them."""
-
-    async def start() -> tuple[ASGIApp, Callable[[], None]]:
-        live = LiveReport(source, folder, token)
-        return live.app(names[0], takes_addresses=names[1]), live.close
-
-    serve_app(start, listener, on_start)

@@ -16,7 +16,7 @@ import socket
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import uvicorn
 
@@ -27,7 +27,7 @@ from referee.web.connections import Config
 from referee.web.kept_replay import ReplaySession
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from starlette.types import ASGIApp
 
@@ -144,25 +144,34 @@ def serve_replay(
     ``is_copy``: the file is a copy that no command should name.
     """
 
-    async def start() -> tuple[ASGIApp, Callable[[], None]]:
+    def site() -> Site:
         kept = ReplaySession(path, turn=asyncio.Lock(), is_copy=is_copy)
-        site = Site(kept, {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
-        return site.app(names[0], takes_addresses=names[1]), site.close
+        return Site(kept, {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
 
-    serve_app(start, listener, on_start)
+    serve_site(site, listener, names, on_start)
 
 
-def serve_app(
-    start: Callable[[], Awaitable[tuple[ASGIApp, Callable[[], None]]]], listener: socket.socket, on_start: Callable[[], None]
+class ServedSite(Protocol):
+    """Pages of a server."""
+
+    def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
+        """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
+
+    def close(self) -> None:
+        """End all work on them."""
+
+
+def serve_site(
+    make: Callable[[], ServedSite], listener: socket.socket, names: tuple[list[str], bool], on_start: Callable[[], None]
 ) -> None:
-    """Serve an application until the process is interrupted; ``start`` returns it and what ends its work.
+    """Serve a site, which is made in the server's loop, until the process is interrupted; ``names`` as ``names_of`` gives them.
 
     Outside the main thread it serves until the process ends.
     """
 
     async def run() -> None:
-        app, close = await start()
-        server = PageServer(Config(app), on_start)
+        site = make()
+        server = PageServer(Config(site.app(names[0], takes_addresses=names[1])), on_start)
         if threading.current_thread() is threading.main_thread():
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGINT, _leave, server)
@@ -170,7 +179,7 @@ def serve_app(
         try:
             await server.serve(sockets=[listener])
         finally:
-            close()
+            site.close()
 
     asyncio.run(run())
 
