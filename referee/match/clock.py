@@ -96,16 +96,25 @@ class Clock:
         }
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class PatientClock(Clock):
-    """A clock that bills and shows what is left, but limits no answer."""
+    """A clock that bills and shows what is left, but waits for an answer as long as ``patience`` says, by default for ever.
 
-    __slots__ = ()
+    ``who_waits`` ends the words for that limit, such as "that a check waits". ``asked`` answers came before.
+    """
 
-    def __init__(self, control: TimeControl) -> None:
+    __slots__ = ("patience", "who_waits")
+
+    def __init__(self, control: TimeControl, patience: float | None = None, who_waits: str = "", asked: int = 0) -> None:
         super().__init__(control)
-        self.limit = self.guard = None
+        self.limit = self.patience = patience
+        self.guard, self.who_waits, self.asked = None, who_waits, asked
 
     def spend(self, seconds: float, other: float = 0.0) -> None:
         """Bill an answer."""
         super().spend(seconds, other)
-        self.limit = self.guard = None
+        self.limit, self.guard = self.patience, None
+
+    def limit_name(self, *, is_guard: bool = False) -> str:
+        """Return the limit as words for a message."""
+        return super().limit_name(is_guard=is_guard) if self.patience is None else f"the {self.patience:g} s {self.who_waits}"

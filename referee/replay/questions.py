@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from referee.errors import ReplayError, ReplayWrong, UsageError
-from referee.match.clock import Clock
+from referee.match.clock import PatientClock
 from referee.match.conversation import Conversation, Manner
 from referee.players.faults import ILLEGAL, MALFORMED, Fault, the_seat
 from referee.players.log import Log
@@ -195,19 +195,14 @@ def read_questions(asked: Questions, take: Callable[[Question], None], on_step: 
     verify(asked.replay.path, step, fault)
 
 
-class RecordedClock(Clock):
+class RecordedClock(PatientClock):
     """The clock that a bot had in the match; ``patience`` is its limit now, in seconds, None for no limit."""
 
-    __slots__ = ("match_limit", "patience")
+    __slots__ = ("match_limit",)
 
     def __init__(self, control: TimeControl, patience: float | None) -> None:
-        super().__init__(control)
-        self.patience = patience
-        self._let()
-
-    def _let(self) -> None:
+        super().__init__(control, patience, "that it has here")
         self.match_limit = self._limit()
-        self.limit, self.guard = self.patience, None
 
     def spend(self, seconds: float, other: float = 0.0) -> None:
         """Bill nothing: the replay says what was billed."""
@@ -215,11 +210,7 @@ class RecordedClock(Clock):
     def bill(self, seconds: float) -> None:
         """Bill the time that was billed in the match."""
         super().spend(seconds)
-        self._let()
-
-    def limit_name(self, *, is_guard: bool = False) -> str:
-        """Return the limit as words for a message."""
-        return f"the {self.patience or 0.0:g} s that it has here"
+        self.match_limit = self._limit()
 
 
 class NewAnswer(NamedTuple):

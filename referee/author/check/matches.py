@@ -11,8 +11,7 @@ from example_bots import middling
 from referee import games
 from referee.author.check.check import Check
 from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
-from referee.author.check.patience import longest_wait
-from referee.author.check.session import Waiting, own_time, waited
+from referee.author.check.session import own_time, patient_clock, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.isolation.sandbox import MEMORY
 from referee.match.events import Listener
@@ -131,7 +130,7 @@ def play(evidence: Evidence) -> Played:
     running = Match(subject.game, subject.settings, entrants, options, seed=1, listeners=[watch], reserve=subject.reserve)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
     for seat in running.clocks:
-        running.clocks[seat] = Waiting(subject.time, longest_wait(subject.time))
+        running.clocks[seat] = patient_clock(subject.time)
     is_over, text, void = False, "", ""
     try:
         text, is_over = running.run().outcome.text, True

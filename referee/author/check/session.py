@@ -18,7 +18,7 @@ from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.sandbox import MEMORY
 from referee.match import judgement
-from referee.match.clock import Clock
+from referee.match.clock import PatientClock
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.players import crash_advice, crash_report, stack
 from referee.players.faults import CRASHED, EXCEEDED, LATE, Fault
@@ -250,7 +250,7 @@ class CheckSession:
     def judge(self, given: Given, reply: Reply, turn: int, state: Any) -> Given:
         """Return what came for a question, judged."""
         if reply.failure is not None:
-            clock = Waiting(self.control.replace(bank=None), longest_wait(self.control), self.asked - 1)
+            clock = patient_clock(self.control.replace(bank=None), self.asked - 1)
             is_at_work = given.cpu > _AT_WORK * given.own_seconds
             fault = judgement.unanswered(self.player, reply.failure, clock, was_at_work=is_at_work)
             return self._located(given._replace(line=reply.failure.line, reason=reply.failure.reason, fault=fault))
@@ -385,24 +385,9 @@ class CheckSession:
         self.peak = max(self.peak, sum(_peak(pid) for pid in self.process.sandbox.pids()))
 
 
-class Waiting(Clock):
-    """The clock of a check: it bills and shows what is left, but waits for an answer longer than a match does."""
-
-    __slots__ = ("patience",)
-
-    def __init__(self, control: TimeControl, limit: float | None, asked: int = 0) -> None:
-        super().__init__(control)
-        self.limit = self.patience = limit
-        self.guard, self.asked = None, asked
-
-    def spend(self, seconds: float, other: float = 0.0) -> None:
-        """Bill an answer."""
-        super().spend(seconds, other)
-        self.limit, self.guard = self.patience, None
-
-    def limit_name(self, *, is_guard: bool = False) -> str:
-        """Return the limit as words for a message."""
-        return f"the {self.patience or 0.0:g} s that a check waits"
+def patient_clock(time: TimeControl, asked: int = 0) -> PatientClock:
+    """Return the clock of a check, which waits for an answer longer than a match does."""
+    return PatientClock(time, longest_wait(time), "that a check waits", asked)
 
 
 def with_fields(line: bytes, more: Mapping[str, Json]) -> bytes:
