@@ -21,7 +21,7 @@ from referee.arena.store import PLAYING
 from referee.errors import RefereeError
 from referee.league.rows import StoreError
 from referee.support.escape import message
-from referee.support.processes import start_module
+from referee.support.processes import give_way, start_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -157,6 +157,8 @@ def _run(given: dict[str, Any]) -> None:
     from referee.league.worker import end_with
 
     end_with(given["parent"])
+    # Readers wait for their pages; nobody waits for a match.
+    give_way()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     told = ""

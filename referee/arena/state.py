@@ -6,6 +6,7 @@ Everything here is a function of the store: read anew, it is the same, down to t
 from __future__ import annotations
 
 import itertools
+from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -72,6 +73,8 @@ class ArenaState:
         self.names: list[str] = []
         self.positions: dict[str, int] = {}
         self._rows = Growing(6, np.int32)
+        #: The numbers of the duels of each version.
+        self._duels: list[array[int]] = []
         self._places: dict[int, int] = {}
         self._pairs = Growing(4, np.float64)
         self._by_version: Counts = np.zeros((4, 0), dtype=np.int64)
@@ -92,6 +95,7 @@ class ArenaState:
             more = np.zeros((4, len(names) - self._by_version.shape[1]), dtype=np.int64)
             more[3] = -1
             self._by_version = np.concatenate([self._by_version, more], axis=1)
+            self._duels += [array("i") for _ in more[0]]
         for rows in self._store.outcomes(len(self)):
             found = np.fromiter((value for row in rows for value in row), dtype=np.int32, count=7 * len(rows)).reshape(-1, 7).T
             if (found[0] != np.arange(len(self), len(self) + len(rows))).any():
@@ -126,6 +130,12 @@ class ArenaState:
             np.add.at(self._by_version[1], each, counts)
             np.add.at(self._by_version[2], each, (absent & mask) > 0)
             np.maximum.at(self._by_version[3], each, np.arange(first, len(self)))
+        numbers = np.tile(np.arange(first, len(self), dtype=np.int32), 2)
+        who = np.concatenate([a, b])
+        order = np.lexsort((numbers, who))
+        positions, begins = np.unique(who[order], return_index=True)
+        for position, mine in zip(positions.tolist(), np.split(numbers[order], begins[1:]), strict=True):
+            self._duels[position].frombytes(mine.tobytes())
 
     @property
     def planned(self) -> Counts:
@@ -155,34 +165,32 @@ class ArenaState:
 
     def met_on(self, a: int, b: int) -> set[tuple[int, int]]:
         """Return the starts, each with its variant, on which two versions have met."""
-        first, second = self._rows[0], self._rows[1]
-        at = np.flatnonzero(((first == a) & (second == b)) | ((first == b) & (second == a)))
+        at = np.intersect1d(self._of([a]), self._of([b]))
         return set(zip(self._rows[2][at].tolist(), self._rows[3][at].tolist(), strict=True))
+
+    def _of(self, some: Sequence[int]) -> NDArray[np.int32]:
+        """Return the numbers of the duels of some versions, the first one first."""
+        return np.unique(np.concatenate([np.array([], dtype=np.int32), *(np.array(self._duels[position]) for position in some)]))
 
     def duels_of(self, mine: Sequence[int] | None, others: Sequence[int] | None, before: int, most: int) -> list[int]:
         """Return the numbers of the last duels of some versions against some others, below ``before``, the last one first. None: all versions."""
-        is_mine, is_other = (np.full(len(self.names), some is None) for some in (mine, others))
-        is_mine[mine or []] = True
-        is_other[others or []] = True
-        found: list[int] = []
-        end = min(before, len(self))
-        while end > 0 and len(found) < most:
-            first = max(0, end - 50_000)
-            a, b = self._rows[0][first:end], self._rows[1][first:end]
-            at = np.flatnonzero((is_mine[a] & is_other[b]) | (is_mine[b] & is_other[a]))
-            found += (first + at[::-1][: most - len(found)]).tolist()
-            end = first
-        return found
+        if mine is None:
+            mine, others = others, None
+        if mine is None:
+            return list(range(min(before, len(self)) - 1, -1, -1)[:most])
+        found = self._of(mine)
+        if others is not None:
+            a, b = self._rows[0][found], self._rows[1][found]
+            found = found[(np.isin(a, mine) & np.isin(b, others)) | (np.isin(b, mine) & np.isin(a, others))]
+        return list(map(int, found[: np.searchsorted(found, before)][::-1][:most]))
 
     def against(self, mine: Sequence[int]) -> dict[int, tuple[int, int, int]]:
         """How many duels that count some versions have lost, tied and won together, by the position of the opponent."""
-        a, b, points = self._rows[0], self._rows[1], self._rows[4]
-        is_mine = np.zeros(len(self.names), dtype=bool)
-        is_mine[mine] = True
+        duels = self._of(mine)
+        a, b, points = (self._rows[column][duels] for column in (0, 1, 4))
         table = np.zeros((3, len(self.names)), dtype=np.int64)
         for own, other, is_second in ((a, b, False), (b, a, True)):
-            at = np.flatnonzero(is_mine[own])
-            at = at[points[at] >= 0]
+            at = np.flatnonzero(np.isin(own, mine) & (points >= 0))
             np.add.at(table, (2 - points[at] if is_second else points[at], other[at]), 1)
         opponents = np.flatnonzero(table.sum(axis=0))
         lost, tied, won = table[:, opponents].tolist()

@@ -204,14 +204,15 @@ class ArenaStore(Store):
         table = database.matches
         query = select(table).where(table.c.duel.in_(duels)).order_by(table.c.duel.desc(), table.c.game_number.desc())
         with self._read() as connection:
-            return [(stored_match(row), row.finished) for row in connection.execute(query)]
+            return [(stored_match(row), row.finished) for row in connection.execute(query).all()]
 
     def winners(self, duels: Sequence[int]) -> list[tuple[int, dict[str, str], str | None]]:
         """Of the matches of some duels that are done: the duel, the seats and who has won. To read nothing else takes a quarter of the time."""
         table = database.matches
         query = select(table.c.duel, table.c.seats, table.c.result).where(table.c.duel.in_(duels), table.c.status == database.DONE)
         with self._read() as connection:
-            return [(row.duel, json.loads(row.seats), json.loads(row.result)["winner"]) for row in connection.execute(query)]
+            found = connection.execute(query).all()
+        return [(duel, json.loads(seats), json.loads(result)["winner"]) for duel, seats, result in found]
 
     def done(self, first: int, end: int | None = None) -> int:
         """How many matches of the duels from ``first`` on, and before ``end``, are done."""
@@ -245,7 +246,7 @@ class ArenaStore(Store):
         if team is not None:
             query = query.where(_versions.c.team == team)
         with self._read() as connection:
-            return [_version(row) for row in connection.execute(query)]
+            return [_version(row) for row in connection.execute(query).all()]
 
     def versions_mark(self) -> tuple[float, ...]:
         """Return numbers that differ once a version was added or refused, or another one is active."""
@@ -328,7 +329,7 @@ class ArenaStore(Store):
         """The ratings of some versions over time."""
         query = select(_ratings).where(_ratings.c.name.in_(names)).order_by(_ratings.c.duels, _ratings.c.name)
         with self._read() as connection:
-            return [RatingPoint(*row) for row in connection.execute(query)]
+            return [RatingPoint(*row) for row in connection.execute(query).all()]
 
 
 def version_name(team: str, number: int) -> str:

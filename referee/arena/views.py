@@ -77,16 +77,16 @@ class ArenaViews:
         rated = max((point.duels for point in self._state.rated.values()), default=-1)
         return (len(self._state), self._mark, rated, self._strengths)
 
-    def mark_of(self, name: str) -> tuple[object, ...]:
-        """Return what changes whenever a team has new results or versions. UsageError if there is no such team."""
+    def mark_of(self, name: str) -> int:
+        """Return what changes whenever a team has new results. UsageError if there is no such team."""
         self._refresh()
-        return (self._mark, int(self._state.planned[self._positions(name, None)].sum()))
+        return int(self._state.planned[self._positions(name, None)].sum())
 
-    def rated_of(self, name: str) -> tuple[object, ...]:
-        """Return what changes whenever a team has new ratings or versions. UsageError if there is no such team."""
+    def rated_of(self, name: str) -> int:
+        """Return what changes whenever a team has new ratings. UsageError if there is no such team."""
         self._refresh()
         points = (self._state.rated.get(version.name) for version in named(self._versions, name))
-        return (self._mark, max((point.duels for point in points if point is not None), default=-1))
+        return max((point.duels for point in points if point is not None), default=-1)
 
     def _refresh(self) -> None:
         if monotonic() < self._due:
@@ -167,12 +167,11 @@ class ArenaViews:
         """The matches won and played of a team, by the opponent's team and the own seat, of its last 200 duels."""
         self._refresh()
         numbers = self._state.duels_of(self._positions(name, None), None, len(self._state), _RECENT)
-        before = self._seats.get(name, {})
+        before, own = self._seats.get(name, {}), {version.name for version in named(self._versions, name)}
         known = {number: before.get(number, []) for number in numbers}
         for number, seats, winner in self._store.winners([number for number in numbers if number not in before]):
-            teams = {seat: self._side(version)["team"] for seat, version in seats.items()}
-            pairs = ((seat, other) for seat, team in teams.items() if team == name for other in teams.values() if other != name)
-            known[number] += [(other, seat, winner == seat) for seat, other in pairs]
+            pairs = [(seat, other) for seat, version in seats.items() if version in own for other in seats.values() if other not in own]
+            known[number] += [(self._team(other), seat, winner == seat) for seat, other in pairs]
         self._seats[name] = known
         found: dict[str, dict[str, list[int]]] = {}
         for other, seat, is_won in (one for some in known.values() for one in some):
@@ -273,8 +272,10 @@ class ArenaViews:
                     numbers.append(duel.number)
         numbers += self._state.duels_of(mine, others, settled if end is None else end, limit + 1)
         found: list[dict[str, Any]] = []
-        for first in range(0, len(numbers), limit):
-            found += [one for one in self._of(numbers[first : first + limit]) if before is None or one["order"] < before]
+        # Most duels have two matches.
+        some = limit // 2 + 1
+        for first in range(0, len(numbers), some):
+            found += [one for one in self._of(numbers[first : first + some]) if before is None or one["order"] < before]
             if len(found) > limit:
                 break
         page = found[:limit]
@@ -349,7 +350,10 @@ class ArenaViews:
     def _side(self, name: str) -> dict[str, Any]:
         # References that versions play against in one role are no versions.
         version = self._by_name.get(name)
-        return {"team": name, "version": None} if version is None else {"team": version.team, "version": version.number}
+        return {"team": self._team(name), "version": None if version is None else version.number}
+
+    def _team(self, name: str) -> str:
+        return self._by_name[name].team if name in self._by_name else name
 
 
 def _is_wanted(pair: Sequence[int], mine: Sequence[int] | None, others: Sequence[int] | None) -> bool:
@@ -358,5 +362,5 @@ def _is_wanted(pair: Sequence[int], mine: Sequence[int] | None, others: Sequence
 
 
 def _point(number: int, point: RatingPoint) -> dict[str, Any]:
-    rating, low, high = (round(value, 2) for value in (point.elo, point.low, point.high))
-    return {"version": number, "duels": point.duels, "time": moment(point.time), "rating": rating, "low": low, "high": high}
+    ratings = {"rating": round(point.elo, 2), "low": round(point.low, 2), "high": round(point.high, 2)}
+    return {"version": number, "duels": point.duels, "time": moment(point.time), **ratings}

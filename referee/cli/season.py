@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from pathlib import Path
@@ -170,6 +171,8 @@ def serve(
 
         def begin() -> None:
             work.append(SeasonWork(folder, isolation, workers))
+            # What is there now stays: to look through it for what nobody needs would hold up every page.
+            gc.freeze()
             tell_port(port, pages.PORT, number)
             put(f"http://{pages.shown_host(host)}:{number}/")
             sys.stdout.flush()

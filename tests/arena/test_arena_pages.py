@@ -23,7 +23,7 @@ from referee.arena.checking import Checker
 from referee.arena.readings import Readings
 from referee.arena.season_store import SeasonStore
 from referee.arena.season_work import Notes
-from referee.arena.store import RatingPoint
+from referee.arena.store import REFUSED, RatingPoint, Version
 from referee.arena.views import ArenaViews
 from referee.league.check import verify_league
 from referee.league.values import MatchTask
@@ -250,6 +250,10 @@ def test_a_record_is_made_once_for_all_visitors_until_there_are_new_results(runn
         return readings.of_results("record", "Ada", record)
 
     assert [asked() for _ in range(3)] == made * 3
+    # A version that has played nothing changes no record.
+    running.store.put_version(Version("", "Ada", 0, "new", REFUSED), None)
+    assert asked() == made[0]
+    assert len(made) == 1
     play(running, 6)
     assert asked() > made[0]
     assert len(made) == 2

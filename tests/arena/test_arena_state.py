@@ -60,6 +60,21 @@ def test_a_state_that_grew_is_that_which_is_read_anew(seed: int, tmp_path: Path)
             if lots.random() < 0.5:
                 store.set_fact(STRENGTHS, {"duels": len(grown), "of": grown.strengths().tolist()})
             assert contents(grown) == contents(ArenaState(store))
+        rows = [DuelOutcome(*row) for some in store.outcomes(0) for row in some]
+        for _ in range(20):
+            mine, others = (lots.sample(range(versions), lots.randrange(1, versions)) for _ in range(2))
+            before, most = lots.randrange(1, 300), lots.randrange(1, 250)
+            own = [row for row in rows if row.a in mine or row.b in mine]
+            met = [row for row in own if (row.a in mine and row.b in others) or (row.b in mine and row.a in others)]
+            for wanted, one, other in ((rows, None, None), (own, mine, None), (met, mine, others)):
+                assert grown.duels_of(one, other, before, most) == [row.duel for row in wanted if row.duel < before][::-1][:most]
+            sides = [(row.a, row.b, row.points) for row in rows] + [(row.b, row.a, 2 - row.points) for row in rows if row.points >= 0]
+            points = {
+                other: Counter(scored for a, b, scored in sides if a in mine and b == other and scored >= 0) for other in range(versions)
+            }
+            assert grown.against(mine) == {other: (count[0], count[1], count[2]) for other, count in points.items() if count}
+            pair = {mine[0], others[0]}
+            assert len(pair) == 1 or grown.met_on(*pair) == {(row.start, row.variant) for row in rows if {row.a, row.b} == pair}
         # The warm start changes nothing that matters.
         pairs = grown.pairs
         cold = ratings.strengths(versions, pairs.a, pairs.b, pairs.games, pairs.wins, np.zeros(versions))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from referee import __version__
@@ -23,3 +25,25 @@ def test_a_module_of_the_users_never_stands_for_ours(tmp_path: Path, monkeypatch
     said, _ = process.communicate()
     assert process.returncode == 0, said
     assert __version__.encode() in said
+
+
+GIVES_WAY = """
+import os, subprocess
+from pathlib import Path
+from referee.support.processes import give_way, start_module
+give_way()
+started = start_module("json.tool", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+for pid in (os.getpid(), started.pid):
+    weight = Path(f"/proc/{pid}/autogroup")
+    print(os.getpriority(os.PRIO_PROCESS, pid), *(weight.read_text().split()[1:] if weight.exists() else ()))
+started.kill()
+"""
+
+
+def test_what_gives_way_has_a_low_priority_and_so_has_the_session_of_what_it_starts() -> None:
+    """Where Linux shares processors between sessions, the priority of a session is that of its first process."""
+    usual = os.getpriority(os.PRIO_PROCESS, 0)
+    told = subprocess.run([sys.executable, "-c", GIVES_WAY], start_new_session=True, capture_output=True, text=True, check=True).stdout
+    own, started = told.splitlines()
+    assert own.split()[0] == str(min(usual + 10, 19))
+    assert started == own
