@@ -92,7 +92,7 @@ def test_matches_are_played_meanwhile_and_a_killed_server_leaves_nothing_running
     with served(commands, folder) as (_, server), SeasonStore.open(folder / "arena") as store:
         server.until(lambda: store.counts().done)
         # Readers go first: what checks and plays has a lower priority than what answers them.
-        low = min(os.getpriority(os.PRIO_PROCESS, server.pid) + 10, 19)
+        low = min(os.getpriority(os.PRIO_PROCESS, server.pid) + 5, 19)
         server.until(lambda: [one.nice() for one in psutil.Process(server.pid).children()] == [low, low])
         server.send_signal(signal.SIGKILL)
         server.wait(60)
