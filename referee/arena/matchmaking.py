@@ -17,7 +17,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 from scipy.special import expit
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ _GOLDEN, _SILVER = (math.sqrt(5) - 1) / 2, math.sqrt(2) - 1
 _OWN = 0.25
 #: The least variance of a difference, against rounding.
 _LEAST_VARIANCE = 1e-9
-#: All pairs are surveyed after a duel for each so many entries. Until then, candidates are so many opponents of each entry.
-_SURVEYED, _OPPONENTS = 16, 32
+#: All pairs are surveyed again after a duel for each so many entries. Until then, candidates are so many opponents of each entry.
+_SURVEYED, _OPPONENTS = 64, 32
 #: So many rows of a matrix of all pairs are computed at once.
 _ROWS = 256
 
@@ -92,11 +92,13 @@ class Matchmaker:
             known = weights[at] * (1 - weights[at] / shown[other[at]])
             own_share = own_share + np.bincount(mine[at], known, count)
         np.fill_diagonal(information, _OWN + own_share)
-        self._covariance = Covariance(information)
+        # Cholesky's factor, and the lower half of the inverse: half of the work of any other inverse.
+        factor, _ = lapack.dpotrf(information.T, lower=True, overwrite_a=True)
+        self._covariance: Floats = lapack.dpotri(factor, lower=True, overwrite_c=True)[0]
+        np.copyto(self._covariance, self._covariance.T, where=np.tri(count, k=-1, dtype=bool).T)
         #: How many ranks an entry rises with its strength. It changes little from one duel to the next, as does which pairs are worth a look.
         self._density: Floats = np.zeros(count)
-        self._candidates = Candidates.none(count)
-        self._surveyed = 0
+        self._survey()
 
     def _plays(self) -> Any:
         return self._goes_on | (self._duels < self._placement)
@@ -121,9 +123,9 @@ class Matchmaker:
 
     def _most_telling(self) -> tuple[int, int]:
         """Return the two entries whose duel tells most."""
+        if self._surveyed <= 0 or not self._may_meet[self._candidates.a, self._candidates.b].any():
+            self._survey()
         found = self._candidates
-        if self._surveyed <= 0 or not self._may_meet[found.a, found.b].any():
-            found = self._survey()
         at = int(np.argmax(np.where(self._may_meet[found.a, found.b], self._gains(found), -1.0)))
         return int(found.a[at]), int(found.b[at])
 
@@ -131,18 +133,14 @@ class Matchmaker:
         """Return the opponent of an entry whose duel with it tells most."""
         if self._surveyed <= 0:
             self._survey()
-        column = self._covariance.column(a)
-        squares = self._covariance.times(self._density**2 * column)
-        every = np.arange(len(column))
-        return int(
-            np.argmax(
-                np.where(self._may_meet[a], self._gains(self._candidates._replace(a=a, b=every, covariances=column, squares=squares)), -1.0)
-            )
-        )
+        column, every = self._covariance[:, a], np.arange(len(self._density))
+        squares = self._covariance @ (self._density**2 * column)
+        gains = self._gains(self._candidates._replace(a=a, b=every, covariances=column, squares=squares))
+        return int(np.argmax(np.where(self._may_meet[a], gains, -1.0)))
 
-    def _survey(self) -> Candidates:
+    def _survey(self) -> None:
         """Compute what all duels tell, and keep the most telling ones of each entry as candidates for the next duels."""
-        covariance = self._covariance.whole()
+        covariance = self._covariance
         own, count = np.diag(covariance).copy(), len(covariance)
         parts = [np.arange(first, min(first + _ROWS, count)) for first in range(0, count, _ROWS)]
         for rows in parts:
@@ -154,17 +152,17 @@ class Matchmaker:
             self._density[rows] = density.sum(axis=1)
         ranks = self._density[:, np.newaxis] * covariance
         squares = ranks.T @ ranks
+        del ranks
         whole = Candidates(own, np.diag(squares).copy(), np.arange(count), np.arange(count), covariance, squares)
         kept = min(count, _OPPONENTS)
-        chosen = []
+        best = np.zeros((count, kept), dtype=np.int64)
         for rows in parts:
             some = whole._replace(a=rows[:, np.newaxis], covariances=covariance[rows], squares=squares[rows])
             gains = np.where(self._may_meet[rows], self._gains(some), -1.0)
-            chosen.append(np.sort(np.argpartition(gains, count - kept, axis=1)[:, count - kept :], axis=1))
-        a, b = np.repeat(np.arange(count), kept), np.concatenate(chosen).ravel()
+            best[rows] = np.sort(np.argpartition(-gains, kept - 1, axis=1)[:, :kept], axis=1)
+        a, b = np.repeat(np.arange(count), kept), best.ravel()
         self._candidates = whole._replace(a=a, b=b, covariances=covariance[a, b], squares=squares[a, b])
         self._surveyed = max(1, count // _SURVEYED)
-        return self._candidates
 
     def _gains(self, some: Candidates) -> Floats:
         """Return by how much each duel is expected to lower the sum of the squared errors of all ranks."""
@@ -198,11 +196,12 @@ class Matchmaker:
         self._surveyed -= 1
         chance = expit(self._strengths[a] - self._strengths[b])
         weight = chance * (1 - chance)
-        column = self._covariance.column(a) - self._covariance.column(b)
+        column = self._covariance[:, a] - self._covariance[:, b]
         scale = float(weight / (1 + weight * (column[a] - column[b])))
         dense = self._density**2 * column
-        self._candidates = self._candidates.after(column, self._covariance.times(dense), float(column @ dense), scale)
-        self._covariance.note(column, scale)
+        self._candidates = self._candidates.after(column, self._covariance @ dense, float(column @ dense), scale)
+        # Sherman and Morrison: the inverse after one more duel.
+        self._covariance = blas.dger(-scale, column, column, a=self._covariance, overwrite_a=True)
 
 
 class Candidates(NamedTuple):
@@ -218,14 +217,11 @@ class Candidates(NamedTuple):
     covariances: Floats
     squares: Floats
 
-    @classmethod
-    def none(cls, count: int) -> Candidates:
-        """Return no pairs of so many entries."""
-        none = np.zeros(0, dtype=np.int64)
-        return cls(np.zeros(count), np.zeros(count), none, none, np.zeros(0), np.zeros(0))
-
     def after(self, column: Floats, image: Floats, square: float, scale: float) -> Candidates:
-        """Return the same after one more duel, as ``Covariance.note``: ``image`` and ``square`` are what the errors of all ranks make of ``column``."""
+        """Return the same after one more duel, which subtracts ``scale`` times the square of ``column`` from all covariances.
+
+        ``image`` and ``square`` are what the errors of all ranks make of ``column``.
+        """
         a, b = self.a, self.b
         return self._replace(
             own=self.own - scale * column**2,
@@ -233,35 +229,3 @@ class Candidates(NamedTuple):
             covariances=self.covariances - scale * column[a] * column[b],
             squares=self.squares - scale * (column[a] * image[b] + image[a] * column[b]) + scale**2 * square * column[a] * column[b],
         )
-
-
-class Covariance:
-    """The inverse of the ``information`` about all strengths. A duel that is noted changes no more than one row of numbers."""
-
-    def __init__(self, information: Floats) -> None:
-        # Cholesky's factor, and the lower half of the inverse: half of the work of any other inverse.
-        factor, _ = lapack.dpotrf(information, lower=True, overwrite_a=True)
-        self._base: Floats = lapack.dpotri(factor, lower=True, overwrite_c=True)[0]
-        above = np.triu_indices(len(information), 1)
-        self._base[above] = self._base.T[above]
-        self._columns: Floats = np.zeros((0, len(information)))
-        self._scales: Floats = np.zeros(0)
-
-    def column(self, place: int) -> Floats:
-        """Return a column."""
-        return np.asarray(self._base[place] - (self._scales * self._columns[:, place]) @ self._columns)
-
-    def times(self, vector: Floats) -> Floats:
-        """Return the product with a vector."""
-        return np.asarray(self._base @ vector - (self._scales * (self._columns @ vector)) @ self._columns)
-
-    def note(self, column: Floats, scale: float) -> None:
-        """Take one more duel, by the formula of Sherman and Morrison: ``scale`` times the square of a ``column`` is subtracted."""
-        self._columns = np.vstack([self._columns, column])
-        self._scales = np.append(self._scales, scale)
-
-    def whole(self) -> Floats:
-        """Return the matrix."""
-        self._base -= (self._columns.T * self._scales) @ self._columns
-        self._columns, self._scales = self._columns[:0], self._scales[:0]
-        return self._base

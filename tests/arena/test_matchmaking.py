@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from referee.arena import matchmaking
 from referee.arena.matchmaking import Entry, Matchmaker
 from referee.arena.state import Pairs
 
@@ -80,6 +81,23 @@ def test_like_strengths_and_few_duels_tell_most() -> None:
 def test_a_duel_that_was_chosen_counts_at_once() -> None:
     chooser = matchmaker(entries(6))
     assert len({frozenset(chooser.next() or ()) for _ in range(3)}) == 3
+
+
+def test_candidates_are_kept_up_to_date_between_surveys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matchmaking, "_SURVEYED", 1)
+    chooser = matchmaker(entries(40), {frozenset((f"E{a}", f"E{a + 1}")): a % 3 + 1 for a in range(39)})
+    before = chooser._candidates
+    for _ in range(12):
+        assert chooser.next() is not None
+    kept, covariance = chooser._candidates, chooser._covariance
+    ranks = chooser._density[:, np.newaxis] * covariance
+    squares = ranks.T @ ranks
+    assert (kept.a.tolist(), kept.b.tolist()) == (before.a.tolist(), before.b.tolist())
+    assert not np.allclose(kept.squares, before.squares)
+    np.testing.assert_allclose(kept.covariances, covariance[kept.a, kept.b], atol=1e-9)
+    np.testing.assert_allclose(kept.squares, squares[kept.a, kept.b], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(kept.own, np.diag(covariance), rtol=1e-9)
+    np.testing.assert_allclose(kept.power, np.diag(squares), rtol=1e-9)
 
 
 def test_the_same_duels_follow_the_same_past() -> None:
