@@ -74,14 +74,18 @@ TOLERATED = [
     "crlf",
     "floods_stderr",
     "forks_without_end",
+    "idles_the_supervisor",
     "leaves_a_daemon",
+    "limits_the_keeper",
     "limits_the_supervisor",
     "lists_descriptors",
     "long_name",
+    "offers_the_supervisor_to_the_kernel",
     "opens_descriptors",
     "ponders",
     "stays_after_the_end",
     "stops_the_supervisor",
+    "traces_the_supervisor",
     "unknown_keys",
 ]
 

@@ -120,12 +120,12 @@ class Supervision:
         """Kill a program's process group."""
         self._send(pack("kill", index))
 
-    def renew(self) -> None:
-        """Let the supervisor end the match and clean up. It reports an empty line when it can serve the next match."""
-        self._send(pack("renew"))
+    def renew(self, word: bytes) -> None:
+        """Let the supervisor end the match and clean up. It reports the word, which no bot knows, when it can serve the next match."""
+        self._send(pack("renew", word))
 
     def is_renewed(self) -> bool:
-        """True if nothing of the match before exists and both processes are there to serve the next one. Call this after the empty line."""
+        """True if nothing of the match before exists and both processes are there to serve the next one. Call this after the supervisor's word."""
         if any(os.path.lexists(path) for cleaning in self._cleaning for path in cleaning.folders):
             return False
         self._cleaning = [Cleaning(trees=cleaning.trees) for cleaning in self._cleaning if cleaning.trees]
@@ -149,7 +149,9 @@ class Supervision:
         return self._process.poll() is None
 
     def go_on(self) -> None:
-        """Continue the supervisor: a bot without a sandbox can stop it."""
+        """Continue supervisor and keeper: a bot without a sandbox can stop them, or trace them."""
+        for pid in (self.keeper, *supervisor.children(self.keeper)):
+            _end_tracer(pid, self.keeper)
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGCONT)
 
@@ -232,6 +234,10 @@ class SupervisionReserve:
         _discard(supervision)
         return None
 
+    def has_idle(self) -> bool:
+        """True if the match before has left a supervision that nobody has touched since."""
+        return self.idle is not None and self.idle.is_quiet()
+
     def give(self, supervision: Supervision) -> None:
         """Keep a supervision that was renewed."""
         self.close()
@@ -248,6 +254,19 @@ def _discard(supervision: Supervision) -> None:
     supervision.end()
     if supervision.close(is_ended=True):
         supervision.clean_up()
+
+
+def _end_tracer(pid: int, keeper: int) -> None:
+    """Kill the tracer of a process if it is below the keeper. No signal ends a tracer's stop, only its own end does."""
+    tracer = next(
+        (int(line.split()[1]) for line in supervisor.read(f"/proc/{pid}/status").splitlines() if line.startswith(b"TracerPid")), 0
+    )
+    above = tracer
+    while above not in (0, keeper):
+        fields = supervisor.read(f"/proc/{above}/stat").rpartition(b") ")[2].split()
+        above = int(fields[1]) if fields else 0
+    if above == keeper:
+        supervisor.send_signal(tracer, signal.SIGKILL)
 
 
 def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:

@@ -23,8 +23,8 @@ they are named. Reports go out as lines on descriptor 1, the first of them empty
                                          (control groups) to remove, and whole trees (copies of bots) to remove after the last match
     <- ("kill", index)                   that bot's process group
     -> "INDEX status N"                  exit status, negative for a signal; once, when the bot's first process has ended
-    <- ("renew",)                        end the match, but keep the trees; an empty line reports that the next one can begin. If the match
-                                         has changed anything in the supervisor, it exits
+    <- ("renew", word)                   end the match, but keep the trees; a line with that secret word reports that the next one can begin.
+                                         If the match has changed anything in supervisor or keeper, the supervisor exits
     <- ("end",)                          kill everything; the supervisor exits when it has no child left
 
 The keeper reads its own "clean" requests on descriptor 0, sent before what they name is made, and "forget" when only the trees are left. A
@@ -58,8 +58,10 @@ _SIGHUP, _SIGKILL, _SIGTERM, _SIGCONT = 1, 9, 15, 19 if sys.platform == "darwin"
 _WATCH_SECONDS, _WATCH_SHARE, _LONGEST_PAUSE = 0.075, 0.04, 2.0
 #: Received descriptors are moved to numbers above those that a program inherits; and SCM_MAX_FD, <net/scm.h>.
 _LOWEST_KEPT, _MOST_DESCRIPTORS = 64, 253
-#: The lines of /proc/self/status that stay as they are while nobody interferes with a process.
+#: What stays as it is in /proc while nobody interferes with a process: lines of its file "status", and whole files.
 _LASTING = (b"TracerPid", b"Threads", b"SigBlk", b"SigIgn", b"SigCgt", b"Cpus_allowed:")
+_LASTING_FILES = ("limits", "oom_score_adj", "coredump_filter", "timerslack_ns", "cgroup")
+_IOPRIO_GET = {"x86_64": 252, "aarch64": 31}  # <asm/unistd.h>, by machine
 #: SIGHUP, SIGINT, SIGPIPE, SIGTERM and SIGXFSZ: Python ignores some of them, and its child processes would inherit that.
 _SIGNALS_TO_RESET = (1, 2, 13, 15, 25)
 
@@ -119,8 +121,8 @@ def send_signal(pid: int, number: int) -> bool:
     return attempt(os.kill, pid, number)
 
 
-def sweep(writes: Iterable[tuple[str, str]] = ()) -> None:
-    """Kill and reap every process below this one; ``writes`` are (path, text) that let killed processes die where they are frozen."""
+def clean_up(cleanings: Sequence[Cleaning]) -> None:
+    """Kill and reap every process below this one, also frozen ones, then remove what "clean" requests have named."""
     # Only children are examined: their own children come here when they end. The kernel kills a whole process group in one operation, so
     # this also catches a program that forks and exits as fast as it can.
     me, own = os.getpid(), os.getpgid(0)
@@ -137,15 +139,16 @@ def sweep(writes: Iterable[tuple[str, str]] = ()) -> None:
             if group not in killed:
                 killed.add(group)
                 send_signal(-group, _SIGKILL)
-        for path, text in writes:
+        for path, text in [pair for writes, _, _ in cleanings for pair in writes]:
             attempt(write, path, text)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
-            return
+            break
         if not found:
             select.select([], [], [], 0.001)
+    remove(cleanings)
 
 
 def read(path: str) -> bytes:
@@ -174,21 +177,19 @@ def remove(cleanings: Sequence[Cleaning]) -> None:
         attempt(remove_tree, tree)
 
 
-def clean_up(cleanings: Sequence[Cleaning]) -> None:
-    """Kill every process below this one, then remove what "clean" requests have named."""
-    sweep([pair for writes, _, _ in cleanings for pair in writes])
-    remove(cleanings)
-
-
 def trees_of(cleanings: Iterable[Cleaning]) -> list[Cleaning]:
     """Return what further matches need, and only the end of the last one removes."""
     return [((), (), trees) for _, _, trees in cleanings if trees]
 
 
 def traits() -> list[object]:
-    """Return what a bot of the same user can change in this process and what later bots would inherit, and its open descriptors."""
-    status = [line for line in read("/proc/self/status").splitlines() if line.startswith(_LASTING)]
-    found = [os.getpriority(os.PRIO_PROCESS, 0), read("/proc/self/limits"), *status]
+    """Return what a bot of the same user can change in supervisor and keeper and later bots would notice, and this process's descriptors."""
+    found: list[object] = []
+    for pid in (os.getpid(), os.getppid()):
+        status = [line for line in read(f"/proc/{pid}/status").splitlines() if line.startswith(_LASTING)]
+        policy = read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()[37:39]
+        found += [os.getpriority(os.PRIO_PROCESS, pid), policy, status, *(read(f"/proc/{pid}/{name}") for name in _LASTING_FILES)]
+        found.append(_libc and _libc[0].syscall(_IOPRIO_GET.get(os.uname().machine, -1), 1, pid))
     for fd in os.listdir("/dev/fd"):
         attempt(lambda path: found.append((path, os.readlink(path))), f"/dev/fd/{fd}")  # that of the listing is closed by now
     return found
@@ -283,7 +284,7 @@ class Supervisor:
             send_signal(-pid, _SIGKILL)
         clean_up(self.cleanings)
 
-    def renew(self) -> bool:
+    def renew(self, word: bytes) -> bool:
         """End the match, forget it, and report that the next one can begin; False if it has left something."""
         trees = trees_of(self.cleanings)
         self.cleanings = [(writes, folders, ()) for writes, folders, _ in self.cleanings]
@@ -295,7 +296,7 @@ class Supervisor:
         for kept in (self.watched, self.held, self.descriptors, self.pids, self.reported, self.watches, self.cleanings):
             kept.clear()
         self.cleanings += trees
-        return not self.requests and traits() == self.traits and attempt(os.write, 1, b"\n")
+        return not self.requests and traits() == self.traits and attempt(os.write, 1, word + b"\n")
 
     def serve(self) -> bool:
         """Wait once and handle the events; False when it is time to end."""
@@ -332,7 +333,7 @@ class Supervisor:
                 os.close(fd)
         requests, self.requests = unpack(self.requests + data)
         for request in requests:
-            if request[0] == "end" or (request[0] == "renew" and not self.renew()):
+            if request[0] == "end" or (request[0] == "renew" and not self.renew(*request[1:])):
                 return False
             self.serve_request(*request)
         return bool(data)

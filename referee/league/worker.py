@@ -1,6 +1,6 @@
 """Plays the matches of a league, one after another, in one process: a worker.
 
-A worker tests its sandbox once, and again after a void match. All its matches share one supervisor, and those in a sandbox one copy of each
+A worker tests its sandbox once, and again whenever a match had to end its supervisor. All its matches share one supervisor, and those in a sandbox one copy of each
 program, until a match fails or may have left something. Its arguments are plain data, so that they can be sent to another machine.
 """
 
@@ -105,15 +105,12 @@ class Worker:
         except UsageError as error:
             return Void(task.key, str(error), self._host, is_fatal=True)
         except (ReplayUnwritten, CopyUnwritten) as error:
-            self._isolations.clear()
             return Void(task.key, str(error), self._host, is_fatal=True)
         except MatchVoid as error:
-            self._isolations.clear()
             return Void(task.key, str(error), self._host)
         except RefereeError as error:
             return Void(task.key, str(error), self._host)
         except OSError as error:
-            self._isolations.clear()
             text = f"{error.filename or 'a file'}: {error.strerror or error}"
             return Void(task.key, text, self._host, is_fatal=error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS))
 
@@ -133,6 +130,9 @@ class Worker:
         """The isolation for these programs, chosen and proved once for all whose sandboxes have the same variants."""
         from referee.isolation.choose import choose, variants_of
 
+        if not self._reserve.has_idle():
+            # The match before failed, or something of it may be left.
+            self._isolations.clear()
         programs = [spec.program for spec in specs.values()]
         variants = frozenset(variants_of(programs))
         found = self._isolations.get(variants)

@@ -34,6 +34,8 @@ _NOT_STARTED = (b"prlimit: failed to execute", b"setpriv: failed to execute", b"
 
 _SAME_LEVEL: Mapping[str, Isolation] = {}
 
+#: After how many silent seconds a supervisor that ends a match is continued: it may have been stopped.
+_SILENCE_SECONDS = 0.5
 #: How long to wait for the news that the supervisor has ended, in milliseconds.
 _NEWS_MS = 500
 _NO_SUPERVISOR = "The supervisor process of the match did not start the bots: the match is void; is the machine out of processes or memory?"
@@ -207,8 +209,9 @@ class BotProcesses:
         self.is_lost = False
         self._supervision: Supervision | None = None
         self._reserve = reserve
-        #: Whether the supervisor has ended the match and can serve the next one; None until it is asked.
-        self._is_renewed: bool | None = None
+        #: The supervisor's word that it has ended the match and can serve the next one; None until it is asked.
+        self._word: bytes | None = None
+        self._is_renewed = False
         #: Processor time that the supervisor and bots of earlier matches had used before this match, in seconds.
         self._seconds_before = 0.0
         self._order: list[ProcessPlayer] = []
@@ -347,7 +350,7 @@ class BotProcesses:
         *lines, self._reports = (self._reports + data).split(b"\n")
         try:
             for line in lines:
-                if self._is_renewed is False and not line:
+                if line == self._word:
                     self._is_renewed = True
                 else:
                     self._take_report(*line.split())
@@ -415,7 +418,7 @@ class BotProcesses:
             return
         supervision.end()
         # The supervisor's end closes the report pipe, and poll reports that at once; polling its status would be slower.
-        self._await_end(perf_counter() + PATIENCE)
+        self._await(supervision, lambda: False)
         if supervision.close(is_ended=self.is_lost):
             self._end_adopted()
             supervision.clean_up()
@@ -427,20 +430,20 @@ class BotProcesses:
 
     def _renew(self, supervision: Supervision) -> bool:
         """Let the supervisor end everything and serve the next match; False if there is any doubt that it can."""
-        self._is_renewed = False
-        supervision.renew()
+        self._word = os.urandom(8).hex().encode()
+        supervision.renew(self._word)
+        self._await(supervision, lambda: self._is_renewed)
+        return self._is_renewed and not self.is_lost and supervision.is_renewed()
+
+    def _await(self, supervision: Supervision, is_done: Callable[[], bool]) -> None:
+        """Take reports until it is done, the supervisor is gone or patience ends. A supervisor that is silent may have been stopped."""
         deadline = perf_counter() + PATIENCE
         waiting = readable([self.status_fd])
-        while not self._is_renewed and (left := deadline - perf_counter()) > 0:
-            if waiting.poll(left * 1000) and not self.take_reports():
-                return False
-        return bool(self._is_renewed) and supervision.is_renewed()
-
-    def _await_end(self, deadline: float) -> None:
-        waiting = readable([self.status_fd])
-        while not self.is_lost and (left := deadline - perf_counter()) > 0:
-            if waiting.poll(left * 1000):
+        while not is_done() and not self.is_lost and (left := deadline - perf_counter()) > 0:
+            if waiting.poll(min(_SILENCE_SECONDS, left) * 1000):
                 self.take_reports()
+            else:
+                supervision.go_on()
 
     def _end_adopted(self) -> None:
         """Kill the processes that this process adopted because the supervisor was killed: new children in other sessions."""

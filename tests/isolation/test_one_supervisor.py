@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -25,8 +26,7 @@ from referee.match.loop import Entrant, Match
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from referee.match.loop import Result
 
@@ -146,11 +146,12 @@ def test_a_void_match_leaves_no_supervisor_to_the_next(
     assert len(helpers()) == 2
 
 
-def test_a_match_that_fails_leaves_no_supervisor_to_the_next(best: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:
-    class Failing(Listener):
-        def stepped(self, event: StepTaken) -> None:
-            raise OSError(28, "No space left on device")
+class Failing(Listener):
+    def stepped(self, event: StepTaken) -> None:
+        raise OSError(28, "No space left on device")
 
+
+def test_a_match_that_fails_leaves_no_supervisor_to_the_next(best: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:
     before = census()
     with pytest.raises(OSError, match="No space"):
         intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve, listeners=[Failing()])
@@ -166,13 +167,15 @@ def test_a_bot_that_exceeded_a_cap_leaves_no_supervisor_to_the_next(planted: Pla
     assert census() == before
 
 
-def play_unguarded(prey: str, level: str, reserve: SupervisionReserve) -> Result:
+def play_unguarded(prey: str, level: str, reserve: SupervisionReserve, listeners: Sequence[Listener] = ()) -> Result:
     """Play a short match whose bots run as the referee's own user."""
     game = games.get("evasion")
     specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "straight"), ("prey", prey))}
     entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
     options = UNHURRIED._replace(isolation=Isolation(level))
-    return Match(game, game.codec.settings("classic", {"max_steps": 5}), entrants, options, seed=1, reserve=reserve).run()
+    return Match(
+        game, game.codec.settings("classic", {"max_steps": 5}), entrants, options, listeners=listeners, seed=1, reserve=reserve
+    ).run()
 
 
 #: Bots that do something to the supervisor or leave something: how the match ends, and whether the next one gets another supervisor.
@@ -183,6 +186,10 @@ MISCHIEF = {
     "stops_the_supervisor": ("", True),
     "kills_the_supervisor": ("crashed", True),
     "limits_the_supervisor": ("", True),
+    "limits_the_keeper": ("", True),
+    "idles_the_supervisor": ("", True),
+    "offers_the_supervisor_to_the_kernel": ("", True),
+    "traces_the_supervisor": ("", True),
 }
 
 
@@ -209,6 +216,30 @@ def test_outside_a_sandbox_no_bot_touches_the_next_match(
     reserve.close()
     psutil.wait_procs(first, timeout=60)
     assert census() == empty
+
+
+def test_no_line_but_the_secret_word_says_that_the_next_match_can_begin(
+    reserve: SupervisionReserve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renew = Supervision.renew
+
+    def forged(supervision: Supervision, word: bytes) -> None:
+        # As a process that a bot has left would, just before its end.
+        Path(f"/proc/{helpers()[1].pid}/fd/1").write_bytes(b"\n")
+        renew(supervision, word)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Supervision, "renew", forged)
+        assert play_unguarded("still", "none", reserve).faults == {}
+    assert not helpers()
+    assert play_unguarded("still", "none", reserve).steps == 5
+
+
+def test_a_match_that_fails_outside_a_sandbox_leaves_no_supervisor_to_the_next(reserve: SupervisionReserve) -> None:
+    before = census()
+    with pytest.raises(OSError, match="No space"):
+        play_unguarded("still", "none", reserve, [Failing()])
+    assert census() == before
 
 
 def test_sandboxed_bots_never_share_a_supervisor_with_others(best: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:

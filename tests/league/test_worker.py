@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -14,8 +14,9 @@ from sandboxes import command_of, missing, need
 
 from referee import games
 from referee.errors import MatchVoid
-from referee.isolation import submission
+from referee.isolation import choose, submission
 from referee.isolation.names import PREFIX
+from referee.isolation.supervision import Supervision
 from referee.league import config
 from referee.league.engine import Engine, LeagueStopped
 from referee.league.league import begin
@@ -29,6 +30,8 @@ from referee.replay.reader import read_head, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from referee.isolation.level import Isolation
 
 TERMS = Terms(
     "evasion",
@@ -78,6 +81,27 @@ def said(tmp_path: Path, number: int) -> str:
     """What team A wrote to its log in a match."""
     replay = replay_path(tmp_path / "replays", task(number).key)
     return replay.with_name(replay.name.removesuffix(".replay.jsonl.gz") + ".hunter.stderr.log").read_text()
+
+
+def test_a_worker_tests_its_sandbox_again_after_a_match_that_ended_its_supervisor(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    tested, choosing = [], choose.choose
+
+    def counted(*wanted: Any) -> Isolation:
+        tested.append(wanted)
+        return choosing(*wanted)
+
+    monkeypatch.setattr(choose, "choose", counted)
+    for number, times in ((1, 1), (2, 1)):
+        assert isinstance(worker.play(task(number)), Played)
+        assert len(tested) == times
+    with monkeypatch.context() as patch:
+        # Something of the match is left.
+        patch.setattr(Supervision, "is_renewed", lambda _: False)
+        assert isinstance(worker.play(task(3)), Played)
+    assert len(tested) == 1
+    for number, times in ((4, 2), (5, 2)):
+        assert isinstance(worker.play(task(number)), Played)
+        assert len(tested) == times
 
 
 def test_a_change_in_the_middle_of_a_league_is_not_played(worker: Worker, tmp_path: Path) -> None:

@@ -123,9 +123,13 @@ def test_those_who_are_out_are_no_trouble_to_the_others(ask: str, tmp_path: Path
 
 #: Programs of ``hostile_bots`` that would not let a match be quick, or end it for all.
 NOT_HERE = {
+    "idles_the_supervisor",
     "kills_the_supervisor",
+    "limits_the_keeper",
     "limits_the_supervisor",
+    "offers_the_supervisor_to_the_kernel",
     "stops_the_supervisor",
+    "traces_the_supervisor",
     "forks_without_end",
     "lists_descriptors",
     "opens_descriptors",
