@@ -32,8 +32,9 @@ _GOLDEN, _SILVER = (math.sqrt(5) - 1) / 2, math.sqrt(2) - 1
 _OWN = 0.25
 #: The least variance of a difference, against rounding.
 _LEAST_VARIANCE = 1e-9
-#: All pairs are surveyed again after a duel for each so many entries. Until then, candidates are so many opponents of each entry.
-_SURVEYED, _OPPONENTS = 64, 32
+#: All pairs are surveyed again after a duel for each so many pairs: for every duel of 200 entries, for one in 125 of 2,000. Until then,
+#: candidates are so many opponents of each entry.
+_SURVEYED, _OPPONENTS = 32_000, 32
 #: So many rows of a matrix of all pairs are computed at once.
 _ROWS = 256
 
@@ -162,7 +163,7 @@ class Matchmaker:
             best[rows] = np.sort(np.argpartition(-gains, kept - 1, axis=1)[:, :kept], axis=1)
         a, b = np.repeat(np.arange(count), kept), best.ravel()
         self._candidates = whole._replace(a=a, b=b, covariances=covariance[a, b], squares=squares[a, b])
-        self._surveyed = max(1, count // _SURVEYED)
+        self._surveyed = max(1, count**2 // _SURVEYED)
 
     def _gains(self, some: Candidates) -> Floats:
         """Return by how much each duel is expected to lower the sum of the squared errors of all ranks."""
