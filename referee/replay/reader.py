@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
     def moves(self, game: Game[Any, Any]) -> dict[Seat, Any]:
         """Return the moves by seat, as the engine takes them."""
-        given = self.record.get("moves", {})
+        given = self.record.get("moves") or {}
         return {seat: game.codec.parse(self.before, seat, given.get(seat, {})) for seat in game.movers(self.before)}
 
 
