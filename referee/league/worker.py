@@ -1,7 +1,8 @@
 """Plays the matches of a league, one after another, in one process: a worker.
 
-A worker tests its sandbox once, and again whenever a match had to end its supervisor. All its matches share one supervisor, and those in a sandbox one copy of each
-program, until a match fails or may have left something. Its arguments are plain data, so that they can be sent to another machine.
+A worker tests its sandbox once, and again whenever a match had to end its supervisor. All its matches share one supervisor, and those in a
+sandbox one copy of each program, until a match fails or may have left something. Its arguments are plain data, so that they can be sent to
+another machine.
 """
 
 from __future__ import annotations
