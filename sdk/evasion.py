@@ -20,7 +20,6 @@ from referee.games.evasion.board.walls import (
     Walls,
     given_wall,
 )
-from referee.games.evasion.codec.stepwise import move_text
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.state import (
     COMPASS,
@@ -383,12 +382,12 @@ class _EvasionBot(Bot):
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
         decide = getattr(self, self._seats[start["seat"]])
-        is_hunter, is_turnwise = start["seat"] == HUNTER, variants.RULE_SETS[start["rules"]].is_turnwise
-        read = _Reader(self.settings, is_turnwise=is_turnwise).read
-        if is_turnwise:
+        is_hunter, rules = start["seat"] == HUNTER, variants.RULE_SETS[start["rules"]]
+        read = _Reader(self.settings, is_turnwise=rules.is_turnwise).read
+        if rules.is_turnwise:
             command = _hunter_command if is_hunter else _prey_command
             return lambda state: _command_text(command(decide(read(state))))
-        made = _hunter_move if is_hunter else _prey_move
+        made, move_text = _hunter_move if is_hunter else _prey_move, rules.codec.move_text
         return lambda state: _NOTHING if (move := made(decide(read(state)))) is None else move_text(move)
 
 

@@ -244,6 +244,18 @@ def test_a_bot_loads_no_other_game(base: str, game: str) -> None:
     assert not [name for name in loaded for other in {*_BASES_OF_BOTS.values()} - {game} if other in name]
 
 
+@pytest.mark.parametrize(("rules", "codec"), {"classic": "stepwise", "diagonal": "stepwise", "gameserver": "turnwise"}.items())
+@pytest.mark.parametrize("base", ["HunterBot", "PreyBot"])
+def test_a_bot_of_evasion_loads_the_codec_of_its_rule_set_alone(base: str, rules: str, codec: str) -> None:
+    seat = base.removesuffix("Bot").lower()
+    start = {"type": "start", "protocol": 1, "match": "", "seat": seat, "rules": rules, "seed": 1, "settings": {}}
+    converse = (
+        f"import json; from sdk import {base}; from sdk.bot import Conversation; Conversation({base}).answer(json.dumps({start}).encode())"
+    )
+    loaded = _loaded_by(converse)
+    assert [name for name in ("stepwise", "turnwise") if f"referee.games.evasion.codec.{name}" in loaded] == [codec]
+
+
 def test_each_name_of_the_sdk_can_be_had_from_the_package_alone() -> None:
     assert "sdk.evasion" in _loaded_by("import sdk; [getattr(sdk, name) for name in sdk.__all__]; sdk.evasion.State")
 

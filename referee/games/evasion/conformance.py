@@ -35,7 +35,7 @@ from referee.games.evasion.board.walls import KINDS, Walls, given_wall, wall_of_
 from referee.games.evasion.codec.turnwise import ends
 from referee.games.evasion.game import GAME
 from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, AddWall, Body, State
-from referee.games.evasion.variants import RULE_SETS
+from referee.games.evasion.variants import NAMES, RULE_SETS
 
 _SETTINGS = ("width", "height", "max_walls", "cooldown", "hunter", "prey", "capture_radius", "prey_period", "prey_cooldown")
 #: The values after a recorded step, behind the moves; then the walls, if they have changed.
@@ -47,7 +47,7 @@ _VERDICTS = {"caught": "CAUGHT", "trapped": "TRAPPED"}
 def is_ours(record: dict[str, Any]) -> bool:
     """Whether a record is a game, or a position with its verdict, of a rule set of this game."""
     rules = record.get("rules")
-    return isinstance(rules, str) and rules in RULE_SETS and (isinstance(record.get("steps"), list) or "verdict" in record)
+    return isinstance(rules, str) and rules in NAMES and (isinstance(record.get("steps"), list) or "verdict" in record)
 
 
 def play(record: dict[str, Any]) -> Played:

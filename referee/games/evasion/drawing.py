@@ -50,7 +50,7 @@ def position(
     upper left one) lies on it. ``settings`` are the game's other ones. Raises DrawingError or SettingsError for an impossible position.
     """
     rows = rows_of(drawing, _SIGNS)
-    if rules not in variants.RULE_SETS:
+    if rules not in variants.NAMES:
         variants.settings(rules, {})
     rule_set = variants.RULE_SETS[rules]
     _check_corner(at)

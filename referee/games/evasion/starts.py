@@ -34,7 +34,7 @@ def settings(rules: str | None, given: Mapping[str, Json]) -> Settings:
     try:
         return variants.settings(rules, given)
     except SettingsError:
-        if rules not in (None, *variants.RULE_SETS) or {"hunter", "prey"} & given.keys():
+        if rules not in (None, *variants.NAMES) or {"hunter", "prey"} & given.keys():
             raise
     standard = variants.RULE_SETS[rules or "classic"].defaults
     width, height = given.get("width", standard.width), given.get("height", standard.height)

@@ -6,11 +6,8 @@ from referee.games import values
 from referee.games.evasion.board.bounce import by_kind, by_neighbours, by_turning
 from referee.games.evasion.board.regions import is_captured, is_within
 from referee.games.evasion.board.walls import HORIZONTAL, KINDS, VERTICAL, Walls
-from referee.games.evasion.codec import stepwise, turnwise
 from referee.games.evasion.options import OPTIONS
 from referee.games.evasion.rules.stepwise import Draft, count_step, hunter_moves, prey_moves, remove_walls, test_capture, wall_builds
-from referee.games.evasion.rules.turnwise import count_turn, hunter_commands, hunter_flies, prey_commands
-from referee.games.evasion.rules.turnwise import test_capture as test_capture_on_path
 from referee.games.evasion.state import HUNTER, PREY, Settings
 from referee.games.game import SettingsError
 from referee.games.values import is_whole, short
@@ -57,31 +54,46 @@ _DEFAULTS: dict[str, Any] = {option.name: option.default for option in OPTIONS i
 
 def _stepwise(rules: Rules, bounce: Bounce, kinds: tuple[Kind, ...]) -> RuleSet:
     """Return a rule set that is played one time step at a time (S1)."""
+    from referee.games.evasion.codec import stepwise
+
     stages = (remove_walls, hunter_moves(bounce), wall_builds(kinds), prey_moves(bounce), test_capture, count_step)
     names = (*_COMMON, "prey_period", "max_steps")
     return RuleSet(bounce, kinds, Settings(rules, **_DEFAULTS), stages, names, stepwise, is_captured, y_is_up=True)
 
 
-#: The rule set of the 2010 server, played turn by turn (S2).
-_GAMESERVER = RuleSet(
-    by_turning,
-    (HORIZONTAL, VERTICAL),
-    Settings("gameserver", **_DEFAULTS)._replace(
+def _gameserver() -> RuleSet:
+    """Return the rule set of the 2010 server, played turn by turn (S2)."""
+    from referee.games.evasion.codec import turnwise
+    from referee.games.evasion.rules.turnwise import count_turn, hunter_commands, hunter_flies, prey_commands, test_capture
+
+    usual = Settings("gameserver", **_DEFAULTS)._replace(
         width=500, height=500, prey=(330, 200), cooldown=25, max_walls=6, prey_period=1, prey_cooldown=1
-    ),
-    (hunter_commands, hunter_flies, prey_commands, test_capture_on_path, count_turn),
-    (*_COMMON, "prey_cooldown", "max_steps"),
-    turnwise,
-    is_within,
-    y_is_up=False,
-    unit="round",
-    steps_per_unit=2,
-)
-RULE_SETS: dict[str, RuleSet] = {
-    "classic": _stepwise("classic", by_kind, (HORIZONTAL, VERTICAL)),
-    "diagonal": _stepwise("diagonal", by_neighbours, KINDS),
-    "gameserver": _GAMESERVER,
+    )
+    stages = (hunter_commands, hunter_flies, prey_commands, test_capture, count_turn)
+    names = (*_COMMON, "prey_cooldown", "max_steps")
+    kinds = (HORIZONTAL, VERTICAL)
+    return RuleSet(by_turning, kinds, usual, stages, names, turnwise, is_within, y_is_up=False, unit="round", steps_per_unit=2)
+
+
+_MAKERS: dict[str, Callable[[], RuleSet]] = {
+    "classic": lambda: _stepwise("classic", by_kind, (HORIZONTAL, VERTICAL)),
+    "diagonal": lambda: _stepwise("diagonal", by_neighbours, KINDS),
+    "gameserver": _gameserver,
 }
+#: The names of all rule sets.
+NAMES = tuple(_MAKERS)
+
+
+class _Loaded(dict[str, RuleSet]):
+    """The rule sets that were asked for: a bot loads that of its own match alone."""
+
+    def __missing__(self, rules: str) -> RuleSet:
+        self[rules] = made = _MAKERS[rules]()
+        return made
+
+
+#: Each rule set by its name, loaded when it is asked for; ``NAMES`` says which there are. KeyError for another name.
+RULE_SETS = _Loaded()
 
 #: The greatest value of each plain number.
 MOST = {option.name: option.most for option in OPTIONS if option.kind == "integer"}
@@ -93,7 +105,7 @@ def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[
     On a board that is too small for the prey's usual start, its column or row has the same share of the board as on the usual one. Raises SettingsError with the setting and its allowed values.
     """
     rules = "classic" if rules is None else rules
-    values.refuse_rules("Evasion has no rule set", rules, RULE_SETS)
+    values.refuse_rules("Evasion has no rule set", rules, NAMES)
     names = RULE_SETS[rules].names
     unknown = next((name for name in given if name not in names), "")
     values.refuse_unknown(f"the rule set {rules} has" if unknown in Settings._fields else "Evasion has", names, given)
