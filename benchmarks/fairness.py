@@ -1,10 +1,11 @@
 """How many answers of honest bots count as late while other programs want the processors.
 
-python benchmarks/fairness.py [--answers 3000] [--load 3] [--rounds 1] [--steps 100] [--json]
+python benchmarks/fairness.py [--answers 3000] [--load 3] [--gives-way] [--rounds 1] [--steps 100] [--json]
 
 Strict matches run in all slots at once, with honest bots in both seats, beside --load programs for each core that compute without a pause.
 A bot needs 5 ms of processor time for an answer. The processor-time clock allows it 10 ms, the wall clock the default limit of a move. In
-every round each clock judges at least --answers answers.
+every round each clock judges at least --answers answers. With --gives-way the matches have the priority of those of an arena's server, which is
+below that of the other programs.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from referee.league.local import LocalPool, free_slots
 from referee.league.stream import play_stream
 from referee.league.values import MatchTask
 from referee.match.options import CPU, WALL, TimeControl
+from referee.support.processes import GIVES_WAY
 
 #: The limit of a move by each clock, in seconds.
 LIMITS = {CPU: 0.01, WALL: TimeControl().move}
@@ -46,7 +48,7 @@ Honest.main()
 @contextlib.contextmanager
 def load(programs: int) -> Iterator[None]:
     """Let so many programs compute without a pause."""
-    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(programs)]
+    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True) for _ in range(programs)]
     try:
         yield
     finally:
@@ -84,10 +86,12 @@ def everything(options: argparse.Namespace) -> list[Figure]:
 
         # Only an answer can be late: neither a start nor the referee itself.
         of = {clock: terms(startup=600.0, move=limit, lateness=600.0, kind=clock) for clock, limit in LIMITS.items()}
+        stack.enter_context(load(options.load * (os.cpu_count() or 1)))
+        if options.gives_way:
+            os.nice(GIVES_WAY)
         pools = {clock: LocalPool(of[clock], teams(folder / "bot.py"), folder / clock, slots) for clock in LIMITS}
         for pool in pools.values():
             stack.callback(pool.close)
-        stack.enter_context(load(options.load * (os.cpu_count() or 1)))
         values = alternate(options.rounds, *(partial(late, clock, pool) for clock, pool in pools.items()))
     figures = []
     for clock, found in zip(LIMITS, values, strict=True):
@@ -101,6 +105,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options of this benchmark."""
     parser.add_argument("--answers", type=number(1), default=3_000, help="answers that each clock judges")
     parser.add_argument("--load", type=number(0), default=3, help="programs for each core that compute meanwhile")
+    parser.add_argument("--gives-way", action="store_true", help="give the matches the priority of those of an arena's server")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 #: How far a process that gives way lowers its priority: others get three times its share of a processor that both want.
-_GIVES_WAY = 5
+GIVES_WAY = 5
 #: How often Linux is asked to weigh a session, and how long it is left alone in between, in seconds: it takes ten such wishes a second.
 _WISHES, _PAUSE = 20, 0.05
 
@@ -33,7 +33,7 @@ def start_module(module: str, *arguments: str, **options: Any) -> subprocess.Pop
 
 def give_way() -> None:
     """Let programs that somebody waits for go first: lower the priority of this process, and of all that it starts from now on."""
-    os.nice(_GIVES_WAY)
+    os.nice(GIVES_WAY)
     _weigh(os.getpid())
 
 
