@@ -7,7 +7,6 @@ import { counted, number } from "../../web/viewer/kit/dom.js";
 /**
  * @typedef {{ verdict: string, within: number | null, separated: boolean }} Verdict
  * @typedef {{ stride: number, safe: string, unknown: string, reach: string, safe_cells: number, trajectory: [number, number][], prey_is_safe: boolean, text?: string }} Found
- * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
  */
 
 /** What can be drawn over a position: names and labels. @type {[string, string][]} */
@@ -83,7 +82,7 @@ export class Analysis {
     return "not decided within the budget";
   }
 
-  /** @returns {import("../../web/viewer/kit/types.js").Strip} */
+  /** @returns {Strip} */
   strip() {
     const colors = /** @type {Record<string, string>} */ ({ capture: "orange", evade: "blue", undecided: "plain" });
     return {
@@ -94,9 +93,9 @@ export class Analysis {
     };
   }
 
-  /** The events at which the verdict changed. @returns {import("../../web/viewer/kit/types.js").GameEvent[]} */
+  /** The events at which the verdict changed. @returns {GameEvent[]} */
   events() {
-    /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
+    /** @type {GameEvent[]} */
     const events = [];
     this.found.forEach((found, index) => {
       const before = this.found[index - 1];
@@ -120,7 +119,7 @@ export class Analysis {
     this.safeCount = /** @type {Uint8Array} */ (this.sets.get("safe")).reduce((sum, byte) => sum + ONES[byte], 0);
   }
 
-  /** What is drawn over the board, for the legend. @param {import("../../web/viewer/kit/types.js").Palette} palette @returns {[string, string][]} */
+  /** What is drawn over the board, for the legend. @param {Palette} palette @returns {[string, string][]} */
   legend(palette) {
     const looks = /** @type {Record<string, [string, string]>} */ ({ safe: ["■", "rgb(0 158 115)"], reach: ["■", "rgb(120 120 120)"], trajectory: ["┄", palette.orange] });
     return LAYERS.filter(([name]) => this.shown.has(name)).map(([name, text]) => [`${looks[name][0]} ${text}`, looks[name][1]]);

@@ -2,10 +2,7 @@
 
 import { counted, number } from "../../web/viewer/kit/dom.js";
 
-/**
- * @typedef {import("./display.js").EvasionTrack} EvasionTrack
- * @typedef {import("../../web/viewer/kit/types.js").Shape} Shape
- */
+/** @typedef {import("./display.js").EvasionTrack} EvasionTrack */
 
 const [HUNTER, PREY, WALL] = ["var(--orange)", "var(--blue)", "var(--accent)"];
 
@@ -31,7 +28,7 @@ function near(track) {
   return track.isTurnwise ? `within ${counted(track.radius, "step")} around walls` : `within ${counted(track.radius, "cell")}, no wall between`;
 }
 
-/** @param {EvasionTrack} track @param {string} seat @param {string[]} letters the keys of the hunter's walls @returns {import("../../web/viewer/kit/types.js").Card} */
+/** @param {EvasionTrack} track @param {string} seat @param {string[]} letters the keys of the hunter's walls @returns {Card} */
 export function cardOf(track, seat, letters) {
   const flies = "flies diagonally and bounces";
   const shapes = { picture: picture(track.radius), describes: `The hunter ${flies}, leaves a wall behind it, and catches the prey from a distance of ${counted(track.radius, "cell")}.` };

@@ -5,11 +5,7 @@ import { codeOf } from "../../web/viewer/kit/records.js";
 import { cardOf } from "./card.js";
 import { COMPASS, KEY_OF } from "./walls.js";
 
-/**
- * @typedef {import("./display.js").EvasionTrack} EvasionTrack
- * @typedef {import("../../web/viewer/kit/types.js").Pad} Pad
- * @typedef {import("../../web/viewer/kit/types.js").Cell} Cell
- */
+/** @typedef {import("./display.js").EvasionTrack} EvasionTrack */
 
 /** Directions as people read them: an arrow and a name, by dx and dy with y upwards. @type {Record<string, [string, string]>} */
 const ARROWS = {
@@ -31,7 +27,7 @@ function nextWall(track, turn) {
   return timer ? `next wall ${inSteps(track, timer)}` : "";
 }
 
-/** @param {EvasionTrack} track @param {number} turn @returns {import("../../web/viewer/kit/types.js").Dial[]} */
+/** @param {EvasionTrack} track @param {number} turn @returns {Dial[]} */
 function dials(track, turn) {
   const timer = track.timer(turn);
   const left = Math.max(0, track.maxWalls - track.wallsAt(turn).length);
@@ -87,7 +83,7 @@ const PREY_KEYS = {
 
 /**
  * @param {EvasionTrack} track
- * @returns {import("../../web/viewer/kit/types.js").Controls}
+ * @returns {Controls}
  */
 function preyControls(track) {
   return {
@@ -126,7 +122,7 @@ function preyControls(track) {
 /**
  * @param {EvasionTrack} track
  * @param {string[]} kinds
- * @returns {import("../../web/viewer/kit/types.js").Controls}
+ * @returns {Controls}
  */
 function hunterControls(track, kinds) {
   const byKey = Object.fromEntries(kinds.map((kind) => [KEY_OF[kind], kind]));
@@ -195,7 +191,7 @@ const NAMES = Object.fromEntries(Object.entries(COMPASS).map(([name, [dx, dy]]) 
 /**
  * The prey of the 2010 server: the same keys and places, its own names for directions.
  * @param {EvasionTrack} track
- * @returns {import("../../web/viewer/kit/types.js").Controls}
+ * @returns {Controls}
  */
 function turnwisePrey(track) {
   const controls = preyControls(track);
@@ -227,18 +223,18 @@ function turnwisePrey(track) {
 /**
  * The hunter of the 2010 server: a wall goes from one click to the next.
  * @param {EvasionTrack} track
- * @returns {import("../../web/viewer/kit/types.js").Controls}
+ * @returns {Controls}
  */
 function turnwiseHunter(track) {
-  /** Where the next wall begins. @type {import("../../web/viewer/kit/types.js").Cell | null} */
+  /** Where the next wall begins. @type {Cell | null} */
   let first = null;
-  const wallTo = (/** @type {import("../../web/viewer/kit/types.js").Cell} */ start, /** @type {import("../../web/viewer/kit/types.js").Cell} */ cell) => {
+  const wallTo = (/** @type {Cell} */ start, /** @type {Cell} */ cell) => {
     const isFlat = Math.abs(cell.x - start.x) >= Math.abs(cell.y - start.y);
     let id = 1;
     while (track.standing.has(id)) id += 1;
     return { add: { id, x1: start.x, y1: start.y, x2: isFlat ? cell.x : start.x, y2: isFlat ? start.y : cell.y } };
   };
-  const forget = (/** @type {import("../../web/viewer/kit/types.js").Intent | null} */ intent) => {
+  const forget = (/** @type {Intent | null} */ intent) => {
     first = null;
     return intent;
   };
@@ -297,7 +293,7 @@ function turnwiseHunter(track) {
 /**
  * @param {EvasionTrack} track
  * @param {string} seat
- * @returns {import("../../web/viewer/kit/types.js").Controls}
+ * @returns {Controls}
  */
 export function controlsFor(track, seat) {
   const card = cardOf(track, seat, track.kinds.map((kind) => KEY_OF[kind].toUpperCase()));

@@ -18,7 +18,6 @@ import { moments } from "./moments.js";
  * @typedef {import("./walls.js").WallPlace} WallPlace
  * @typedef {import("./walls.js").Wall} Wall
  * @typedef {{ turn: number, kind: string, reason: string, x: number, y: number, text: string, reach?: Record<string, number> }} Refusal
- * @typedef {import("../../web/viewer/kit/types.js").Track} Track
  * @typedef {import("../../web/viewer/kit/columns.js").Column} Column
  */
 
@@ -40,7 +39,7 @@ function heading(dx, dy) {
 
 /** @implements {Track} */
 export class EvasionTrack {
-  /** @param {import("../../web/viewer/kit/types.js").Head} head */
+  /** @param {Head} head */
   constructor(head) {
     const { settings } = head;
     this.width = whole(settings.width, "the width", 1);
@@ -94,7 +93,7 @@ export class EvasionTrack {
     return this.hunter[0].length - 1;
   }
 
-  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
+  /** @param {StepRecord} record */
   push({ turn, changes, notices }) {
     const position = this.last + 1;
     for (const name of SEATS) {
@@ -178,10 +177,10 @@ export class EvasionTrack {
     return this.analysis.events().slice(had);
   }
 
-  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
+  /** @param {StepRecord} record */
   events(record) {
     const { turn, changes, moves } = record;
-    /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
+    /** @type {GameEvent[]} */
     const found = [];
     for (const id of changes.removed ?? []) found.push({ turn, kind: "wall removed", seat: "hunter", text: `wall ${id} removed` });
     for (const wall of changes.built ?? []) {
@@ -253,7 +252,7 @@ export class EvasionTrack {
     return this.regions.at(this.wallSet(turn), this.wallsAt(turn), this.prey[0].data[turn], this.prey[1].data[turn]);
   }
 
-  /** @param {import("../../web/viewer/kit/types.js").Cell} cell @param {number} turn */
+  /** @param {Cell} cell @param {number} turn */
   wallAt({ x, y }, turn) {
     for (const wall of this.wallsAt(turn)) {
       if (x < wall.x1 || x > wall.x2 || y < Math.min(wall.y1, wall.y2) || y > Math.max(wall.y1, wall.y2)) continue;
@@ -266,7 +265,7 @@ export class EvasionTrack {
     return null;
   }
 
-  /** @param {import("../../web/viewer/kit/types.js").Cell} cell @param {number} turn */
+  /** @param {Cell} cell @param {number} turn */
   hover(cell, turn) {
     const wall = this.wallAt(cell, turn);
     if (wall) {
@@ -355,7 +354,7 @@ export class EvasionTrack {
     return `round ${number(Math.floor(turn / 2))}, ${seat}'s${left ? `, not asked for ${left} more` : ""}`;
   }
 
-  /** @returns {import("../../web/viewer/kit/types.js").Strip[]} */
+  /** @returns {Strip[]} */
   strips() {
     return [
       { name: "distance", unit: "cells", color: "accent", value: (turn) => this.distance(turn), limit: this.radius, isKnown: () => true },
@@ -370,7 +369,7 @@ export class EvasionTrack {
     return typeof score === "number" ? `hunter ${counted(score, this.isTurnwise ? "round" : "step")}` : "no score";
   }
 
-  /** @param {import("../../web/viewer/kit/types.js").Palette} palette @returns {[string, string][]} */
+  /** @param {Palette} palette @returns {[string, string][]} */
   legend(palette) {
     return [
       ["▲ hunter and its path —", palette.orange],
@@ -424,7 +423,7 @@ export class EvasionTrack {
     this.analysis.caughtAt = this.isCaught ? this.last : -1;
   }
 
-  /** Where the match ended, and why. @returns {import("../../web/viewer/kit/types.js").Ending} */
+  /** Where the match ended, and why. @returns {Ending} */
   ending() {
     const { last } = this;
     const [hx, hy] = this.hunter.map((column) => column.data[last]);
@@ -441,7 +440,7 @@ export class EvasionTrack {
   }
 }
 
-/** @type {import("../../web/viewer/kit/types.js").Display} */
+/** @type {Display} */
 export const display = {
   createTrack: (head) => new EvasionTrack(head),
   createControls: (track, seat) => controlsFor(/** @type {EvasionTrack} */ (track), seat),

@@ -4,10 +4,7 @@ import { lastBefore } from "../../web/viewer/kit/columns.js";
 import { plain } from "../../web/viewer/kit/dom.js";
 import { COMPASS, outline, pathOf, wallPlace } from "./walls.js";
 
-/**
- * @typedef {import("./display.js").EvasionTrack} EvasionTrack
- * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
- */
+/** @typedef {import("./display.js").EvasionTrack} EvasionTrack */
 
 /** For how many seconds a refused wall stays in sight while the match plays. */
 const REFUSED_SECONDS = 1;
@@ -117,7 +114,7 @@ function drawRefused(track, context, refusal, { palette, pixel }, isMeant = fals
  * @param {EvasionTrack} track
  * @param {CanvasRenderingContext2D} context
  * @param {Frame} frame
- * @param {import("../../web/viewer/kit/types.js").Preview} preview
+ * @param {Preview} preview
  */
 export function drawPreview(track, context, frame, { changes, notices, move }) {
   const { turn, phase, palette, pixel } = frame;

@@ -6,8 +6,6 @@ import { firstMoments, firstOfEach, ofMany, sentence } from "../../web/viewer/ki
 /**
  * @typedef {import("./display.js").EvasionTrack} EvasionTrack
  * @typedef {import("./walls.js").Wall} Wall
- * @typedef {import("../../web/viewer/kit/types.js").Moment} Moment
- * @typedef {import("../../web/viewer/kit/types.js").Story} Story
  */
 
 /** A distance below this number of capture radii counts as close; above the other number the prey has escaped. */
@@ -28,7 +26,7 @@ function called(wall) {
   return `${plain(wall.kind, 20)} wall ${plain(wall.id, 12)}`;
 }
 
-/** The cells of walls. @param {Wall[]} walls @returns {import("../../web/viewer/kit/types.js").Mark[]} */
+/** The cells of walls. @param {Wall[]} walls @returns {Mark[]} */
 function marksOf(walls) {
   return walls.map(({ x1, y1, x2, y2 }) => ({ start: [x1, y1], end: [x2, y2] }));
 }

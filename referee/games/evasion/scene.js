@@ -10,8 +10,6 @@ import { pathOf } from "./walls.js";
  * @typedef {import("./display.js").EvasionTrack} EvasionTrack
  * @typedef {import("./motion.js").Way} Way
  * @typedef {import("./walls.js").Wall} Wall
- * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
- * @typedef {import("../../web/viewer/kit/types.js").Palette} Palette
  */
 
 /** For how many seconds a new wall flashes. */

@@ -4,14 +4,14 @@
 const LIGHT_WALLS = [[0, 122, 89], [112, 124, 120]];
 const DARK_WALLS = [[47, 199, 154], [112, 124, 130]];
 
-/** @param {import("../../web/viewer/kit/types.js").Palette} palette @param {number} age from 0, new, to 1 @param {number} [light] from 0, black, to 1 */
+/** @param {Palette} palette @param {number} age from 0, new, to 1 @param {number} [light] from 0, black, to 1 */
 export function shade({ isDark }, age, light = 1) {
   const [fresh, old] = isDark ? DARK_WALLS : LIGHT_WALLS;
   const parts = fresh.map((part, index) => Math.round(light * (part + (old[index] - part) * age)));
   return `rgb(${parts.join(" ")})`;
 }
 
-/** The colour of a wall in the moment in which it is built. @param {import("../../web/viewer/kit/types.js").Palette} palette */
+/** The colour of a wall in the moment in which it is built. @param {Palette} palette */
 export function flashColor({ isDark }) {
   return isDark ? "#ffe27a" : "#b98500";
 }
@@ -36,7 +36,7 @@ function reach(pixel, least, around, most, within) {
  * @param {CanvasRenderingContext2D} context
  * @param {number} u @param {number} v @param {number} du @param {number} dv
  * @param {number} pixel
- * @param {import("../../web/viewer/kit/types.js").Palette} palette
+ * @param {Palette} palette
  */
 export function drawHunter(context, u, v, du, dv, pixel, palette) {
   const angle = Math.atan2(dv, du);
@@ -54,7 +54,7 @@ export function drawHunter(context, u, v, du, dv, pixel, palette) {
  * @param {CanvasRenderingContext2D} context
  * @param {number} u @param {number} v @param {number} du @param {number} dv
  * @param {number} pixel
- * @param {import("../../web/viewer/kit/types.js").Palette} palette
+ * @param {Palette} palette
  */
 export function drawPrey(context, u, v, du, dv, pixel, palette) {
   const size = reach(pixel, 7, 0.85, 8, 0.24);

@@ -1,7 +1,5 @@
 // What a player of Maze reads and sees before a match.
 
-/** @typedef {import("../../web/viewer/kit/types.js").Shape} Shape */
-
 const [THIEF, POLICEMAN, EXIT] = ["var(--orange)", "var(--blue)", "var(--accent)"];
 const SIDE = 17;
 /** A corner of a maze, with the way to the exit. */
@@ -25,7 +23,7 @@ function picture() {
   ];
 }
 
-/** @param {string} seat @returns {import("../../web/viewer/kit/types.js").Card} */
+/** @param {string} seat @returns {Card} */
 export function cardOf(seat) {
   const moves = "You move in turn, one square up, down, left or right, around walls.";
   return {

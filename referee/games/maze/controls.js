@@ -19,7 +19,7 @@ export const STEPS = { U: [-1, 0], D: [1, 0], L: [0, -1], R: [0, 1] };
 
 /** @typedef {import("./display.js").MazeTrack} MazeTrack */
 
-/** @param {MazeTrack} track @param {string} seat @returns {import("../../web/viewer/kit/types.js").Controls} */
+/** @param {MazeTrack} track @param {string} seat @returns {Controls} */
 export function controlsOf(track, seat) {
   const columns = seat === "thief" ? track.thief : track.policeman;
   /** What stands on the next square; nothing beyond the edge. @param {string} go */

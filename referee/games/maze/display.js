@@ -12,11 +12,9 @@ const SEATS = ["thief", "policeman"];
 /** Names of the page's palette, which has them for a light and for a dark page. */
 const COLORS = { thief: "orange", policeman: "blue" };
 
-/** @typedef {import("../../web/viewer/kit/types.js").Track} Track */
-
 /** @implements {Track} */
 export class MazeTrack {
-  /** @param {import("../../web/viewer/kit/types.js").Head} head */
+  /** @param {Head} head */
   constructor(head) {
     /** @type {string[]} */
     this.rows = head.settings.layout;
@@ -59,7 +57,7 @@ export class MazeTrack {
     return this.thief[0].length - 1;
   }
 
-  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
+  /** @param {StepRecord} record */
   push({ changes }) {
     for (const [name, columns] of /** @type {[string, Column[]][]} */ ([["thief", this.thief], ["policeman", this.policeman]])) {
       const moved = changes[name];
@@ -73,12 +71,12 @@ export class MazeTrack {
     this.placed(view.thief, view.policeman);
   }
 
-  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
+  /** @param {StepRecord} record */
   events(record) {
     return noticesOf(record, () => "illegal order");
   }
 
-  /** @param {number} position @param {Record<string, any>} values @returns {import("../../web/viewer/kit/types.js").GameEvent[]} */
+  /** @param {number} position @param {Record<string, any>} values @returns {GameEvent[]} */
   measure(position, values) {
     if (typeof values.plies === "number") this.values.set(position, { winner: String(values.winner), plies: values.plies, best: Array.isArray(values.best) ? values.best : [] });
     // The start is known to the engine, not to the replay's head.
@@ -153,7 +151,7 @@ export class MazeTrack {
     return { text: `The thief is at row ${tr}, column ${tc}; ${policeman}.`, place: null };
   }
 
-  /** @param {import("../../web/viewer/kit/types.js").Cell} cell @param {number} turn */
+  /** @param {Cell} cell @param {number} turn */
   hover({ x, y }, turn) {
     const sign = this.rows[y - 1]?.[x - 1];
     if (sign === undefined) return "";
@@ -218,7 +216,7 @@ export class MazeTrack {
     return facts;
   }
 
-  /** @returns {import("../../web/viewer/kit/types.js").Strip[]} */
+  /** @returns {Strip[]} */
   strips() {
     const colors = /** @type {Record<string, string>} */ ({ ...COLORS, "": "plain" });
     return [{
@@ -234,7 +232,7 @@ export class MazeTrack {
     return SEATS.map((seat) => `${seat} ${number(Number(result?.scores?.[seat]) || 0, 1)}`).join(", ");
   }
 
-  /** @param {import("../../web/viewer/kit/types.js").Palette} palette @returns {[string, string][]} */
+  /** @param {Palette} palette @returns {[string, string][]} */
   legend(palette) {
     return [["● thief", palette.orange], ["● policeman", palette.blue], ["E exit", palette.accent]];
   }
@@ -245,7 +243,7 @@ export class MazeTrack {
   }
 }
 
-/** @type {import("../../web/viewer/kit/types.js").Display} */
+/** @type {Display} */
 export const display = {
   waits: true,
   createTrack: (head) => new MazeTrack(head),

@@ -2,8 +2,6 @@
 
 import { textAt } from "../../web/viewer/kit/canvas.js";
 
-/** @typedef {import("../../web/viewer/kit/types.js").Palette} Palette */
-
 const THIEF_COLOR = "#d55e00";
 const POLICEMAN_COLOR = "#0072b2";
 const EXIT_COLOR = "#009e73";

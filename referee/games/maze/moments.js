@@ -3,11 +3,6 @@
 import { plain } from "../../web/viewer/kit/dom.js";
 import { firstMoments } from "../../web/viewer/kit/story.js";
 
-/**
- * @typedef {import("../../web/viewer/kit/types.js").Moment} Moment
- * @typedef {import("../../web/viewer/kit/types.js").Story} Story
- */
-
 const SEATS = ["thief", "policeman"];
 
 /** @param {Story} story @returns {Moment[]} */

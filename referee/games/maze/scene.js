@@ -7,8 +7,6 @@ import { drawDoorway, drawExit, drawFigure } from "./figures.js";
 /**
  * @typedef {import("./display.js").MazeTrack} MazeTrack
  * @typedef {import("../../web/viewer/kit/columns.js").Column} Column
- * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
- * @typedef {import("../../web/viewer/kit/types.js").Palette} Palette
  */
 
 /** What the page can draw on request. @type {[string, string][]} */

@@ -1,7 +1,5 @@
 // What a player of Rectangle reads and sees before a match.
 
-/** @typedef {import("../../web/viewer/kit/types.js").Shape} Shape */
-
 const SIDE = 17;
 
 /** A robot that has painted a ring nearly to its end, and the cells inside. @param {string} color @returns {Shape[]} */
@@ -20,7 +18,7 @@ function picture(color) {
   ];
 }
 
-/** @param {string} color @returns {import("../../web/viewer/kit/types.js").Card} */
+/** @param {string} color @returns {Card} */
 export function cardOf(color) {
   return {
     picture: picture(color),

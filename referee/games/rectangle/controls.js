@@ -6,11 +6,7 @@ import { codeOf } from "../../web/viewer/kit/records.js";
 import { cardOf } from "./card.js";
 import { colorOf, STEPS } from "./scene.js";
 
-/**
- * @typedef {import("./display.js").RectangleTrack} RectangleTrack
- * @typedef {import("../../web/viewer/kit/types.js").Cell} Cell
- * @typedef {import("../../web/viewer/kit/types.js").Intent} Intent
- */
+/** @typedef {import("./display.js").RectangleTrack} RectangleTrack */
 
 /** @type {Record<string, string>} */
 const KEYS = { KeyW: "N", KeyA: "W", KeyS: "S", KeyD: "E", ArrowUp: "N", ArrowLeft: "W", ArrowDown: "S", ArrowRight: "E", KeyX: "-" };
@@ -42,7 +38,7 @@ export function describeMove({ orders, place }) {
 /**
  * A person orders robots one by one, sends a robot to a cell, or draws its path; a robot continues its path in the next turns.
  * @param {RectangleTrack} track @param {string} seat
- * @returns {import("../../web/viewer/kit/types.js").Controls}
+ * @returns {Controls}
  */
 export function controlsOf(track, seat) {
   const player = seat.charCodeAt(0) - 97;
@@ -245,7 +241,7 @@ export function controlsOf(track, seat) {
 /**
  * A disc with a number.
  * @param {CanvasRenderingContext2D} context @param {number} u @param {number} v @param {string} text @param {number} pixel
- * @param {import("../../web/viewer/kit/types.js").Palette} palette @param {number} [radius] in cells
+ * @param {Palette} palette @param {number} [radius] in cells
  */
 function number(context, u, v, text, pixel, palette, radius = 0.4) {
   context.fillStyle = palette.accent;

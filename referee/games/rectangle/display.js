@@ -8,14 +8,12 @@ import { moments } from "./moments.js";
 import { colorOf, drawGround, drawPlay, isClaimed, layout, LETTERS, STEPS, UNPAINTED } from "./scene.js";
 
 /**
- * @typedef {import("../../web/viewer/kit/types.js").Track} Track
- * @typedef {import("../../web/viewer/kit/types.js").Cell} Cell
  * @typedef {{ cells: [number, number, number][], moved: string, places: number[] | null }} Change what a step changed: cells as place, before, after
  */
 
 /** @implements {Track} */
 export class RectangleTrack {
-  /** @param {import("../../web/viewer/kit/types.js").Head} head */
+  /** @param {Head} head */
   constructor(head) {
     const { settings } = head;
     this.n = whole(settings.n, "the size", 3, 200);
@@ -46,7 +44,7 @@ export class RectangleTrack {
     return this.scores.length - 1;
   }
 
-  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
+  /** @param {StepRecord} record */
   push({ turn, changes }) {
     this.seek(this.last);
     const before = this.cells.slice();
@@ -126,10 +124,10 @@ export class RectangleTrack {
     }
   }
 
-  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
+  /** @param {StepRecord} record */
   events(record) {
     const { turn, changes } = record;
-    /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
+    /** @type {GameEvent[]} */
     const found = [];
     (changes.gained ?? []).forEach((/** @type {number} */ cells, /** @type {number} */ player) => {
       if (cells) found.push({ turn, kind: "claim", seat: LETTERS[player], text: `${this.named(player)} claims ${counted(cells, "cell")}` });
@@ -225,7 +223,7 @@ export class RectangleTrack {
     return [...this.scores[turn]].map((score, player) => `${this.named(player)} ${number(score)}`);
   }
 
-  /** @param {number} turn @returns {import("../../web/viewer/kit/types.js").Standing[]} */
+  /** @param {number} turn @returns {Standing[]} */
   standings(turn) {
     return this.names.map((name, player) => ({ seat: LETTERS[player], name, color: colorOf(player), score: number(this.scores[turn]?.[player] ?? 0) }));
   }
@@ -253,7 +251,7 @@ export class RectangleTrack {
     return facts;
   }
 
-  /** @returns {import("../../web/viewer/kit/types.js").Strip[]} */
+  /** @returns {Strip[]} */
   strips() {
     const strips = Array.from({ length: this.players }, (_, player) => ({
       name: this.nameOf(LETTERS[player]), unit: "cells", color: colorOf(player), chart: "cells claimed",
@@ -291,7 +289,7 @@ export class RectangleTrack {
   }
 }
 
-/** @type {import("../../web/viewer/kit/types.js").Display} */
+/** @type {Display} */
 export const display = {
   createTrack: (head) => new RectangleTrack(head),
   createControls: (track, seat) => controlsOf(/** @type {RectangleTrack} */ (track), seat),

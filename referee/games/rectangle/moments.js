@@ -5,8 +5,6 @@ import { firstMoments } from "../../web/viewer/kit/story.js";
 import { LETTERS } from "./scene.js";
 
 /**
- * @typedef {import("../../web/viewer/kit/types.js").Moment} Moment
- * @typedef {import("../../web/viewer/kit/types.js").Story} Story
  * @typedef {{ scores: Int32Array[], quiet: number[], limit: number, last: number }} Scores
  */
 

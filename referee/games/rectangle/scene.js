@@ -5,8 +5,6 @@ import { inkOn } from "../../web/viewer/kit/color.js";
 
 /**
  * @typedef {import("./display.js").RectangleTrack} RectangleTrack
- * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
- * @typedef {import("../../web/viewer/kit/types.js").Palette} Palette
  * @typedef {{ u: number, v: number, share: number, label: string }} Spot where a robot is drawn, how much of its usual size it has, and its letter
  */
 

@@ -4,7 +4,7 @@ import { byId, plain } from "../kit/dom.js";
 import { playersLine } from "./players.js";
 import { Recording } from "./recording.js";
 
-/** The layout follows the shape of the board. @param {import("../kit/types.js").Track | null} track */
+/** The layout follows the shape of the board. @param {Track | null} track */
 export function fitLayout(track) {
   document.documentElement.style.setProperty("--wide", String(Math.max(0.25, Math.min(4, track ? track.width / track.height : 1))));
 }
@@ -12,7 +12,7 @@ export function fitLayout(track) {
 /**
  * Show the board as it stands before the match. Without a start it comes up with the first record of the match.
  * @param {import("./board.js").Board} board
- * @param {import("../kit/types.js").Head} head
+ * @param {Head} head
  * @param {{ turn: number, state: any } | null | undefined} start
  * @returns {Recording | null} what is shown
  */
@@ -38,10 +38,10 @@ export function showBefore(board, head, start) {
 /**
  * The same for spectators, who are told who will play.
  * @param {import("./viewer.js").Viewer} viewer
- * @param {import("../kit/types.js").PageConfig} config
+ * @param {PageConfig} config
  */
 export function awaitMatch(viewer, { settings, start }) {
-  const head = /** @type {import("../kit/types.js").Head | undefined} */ (settings);
+  const head = /** @type {Head | undefined} */ (settings);
   const recording = head ? showBefore(viewer.board, head, start) : null;
   if (!head || !recording) return;
   byId("title").textContent = `${plain(head.game, 40)} · ${plain(head.rules, 40)}`;

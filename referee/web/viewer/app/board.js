@@ -26,24 +26,24 @@ const RINGS = 45;
 
 /**
  * @typedef {object} Hand
- * @property {(cell: import("../kit/types.js").Cell) => boolean} grab
- * @property {(cell: import("../kit/types.js").Cell) => void} drag
+ * @property {(cell: Cell) => boolean} grab
+ * @property {(cell: Cell) => void} drag
  * @property {() => void} drop
- * @property {(context: CanvasRenderingContext2D, frame: import("../kit/types.js").Frame) => void} draw
+ * @property {(context: CanvasRenderingContext2D, frame: Frame) => void} draw
  */
 
 export class Board {
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {import("./recording.js").Recording} recording
-   * @param {(cell: import("../kit/types.js").Cell | null) => void} onPointer
+   * @param {(cell: Cell | null) => void} onPointer
    */
   constructor(canvas, recording, onPointer) {
     this.canvas = canvas;
     this.context = opaque(canvas);
     this.recording = recording;
     this.onPointer = onPointer;
-    /** What a click means to a player at the board. @type {((cell: import("../kit/types.js").Cell, event: MouseEvent) => void) | null} */
+    /** What a click means to a player at the board. @type {((cell: Cell, event: MouseEvent) => void) | null} */
     this.onClick = null;
     /** The hand of a player at the board: it takes hold of something, draws it along, lets go; and what it draws itself. @type {Hand | null} */
     this.hand = null;
@@ -64,13 +64,13 @@ export class Board {
     this.center = [0, 0];
     this.trail = 200;
     this.ahead = true;
-    /** What the chosen moment of the story is about. @type {{ turn: number, rows: import("../kit/types.js").Mark[] }} */
+    /** What the chosen moment of the story is about. @type {{ turn: number, rows: Mark[] }} */
     this.marks = { turn: -1, rows: [] };
     /** Whose drawings and remarks are shown. @type {Set<string>} */
     this.overlays = new Set();
-    /** @type {import("../kit/types.js").Cell | null} */
+    /** @type {Cell | null} */
     this.pointer = null;
-    /** @type {import("../kit/types.js").Preview | null} */
+    /** @type {Preview | null} */
     this.preview = null;
     this.drawing = () => !this.end.signal.aborted && this.paint();
     /** What changes seldom, as it was drawn last: the key says of what. */
@@ -97,9 +97,9 @@ export class Board {
     this.margin = MARGIN;
   }
 
-  /** @returns {import("../kit/types.js").Track} */
+  /** @returns {Track} */
   get track() {
-    return /** @type {import("../kit/types.js").Track} */ (this.recording.track);
+    return /** @type {Track} */ (this.recording.track);
   }
 
   /** Another board has the canvas from now on. */
@@ -296,7 +296,7 @@ export class Board {
     this.zoomAt(apart(now) / apart(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
   }
 
-  /** @param {import("../kit/types.js").Cell | null} cell */
+  /** @param {Cell | null} cell */
   pointAt(cell) {
     if (cell?.x === this.pointer?.x && cell?.y === this.pointer?.y) return;
     this.pointer = cell;
@@ -351,7 +351,7 @@ export class Board {
     context.restore();
   }
 
-  /** @param {import("../kit/types.js").Palette} colors @param {{ turn: number, phase: number, pace: number }} moment @returns {import("../kit/types.js").Frame} */
+  /** @param {Palette} colors @param {{ turn: number, phase: number, pace: number }} moment @returns {Frame} */
   frame(colors, moment) {
     const { recording, trail, ahead, pointer, preview } = this;
     const isEnd = recording.result !== null && moment.turn === recording.steps;
@@ -360,7 +360,7 @@ export class Board {
 
   /**
    * The board with what changes seldom: kept as a picture once it has stayed the same for a frame.
-   * @param {import("../kit/types.js").Frame} frame
+   * @param {Frame} frame
    * @param {number} dense
    */
   paintGround(frame, dense) {
@@ -391,7 +391,7 @@ export class Board {
     context.setTransform(scale, 0, 0, scale, width / 2 - this.center[0] * scale, down);
   }
 
-  /** What stands over the board, in pixels of the page. @param {import("../kit/types.js").Frame} frame @param {number} dense */
+  /** What stands over the board, in pixels of the page. @param {Frame} frame @param {number} dense */
   paintOver(frame, dense) {
     const { canvas, context, track, recording } = this;
     const page = { wide: canvas.clientWidth, high: canvas.clientHeight };
@@ -435,7 +435,7 @@ export class Board {
     }
   }
 
-  /** The whole board with what changes seldom, small. @param {import("../kit/types.js").Frame} frame @param {number} dense */
+  /** The whole board with what changes seldom, small. @param {Frame} frame @param {number} dense */
   smallGround(frame, dense) {
     const { map, track } = this;
     const key = `${track.groundKey?.(frame.turn)}/${frame.palette.isDark}/${dense}`;

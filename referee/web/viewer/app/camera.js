@@ -1,8 +1,6 @@
 // The camera: which part of the board is shown. A camera's view depends on the position alone, so a link or a picture shows the same.
 
 /**
- * @typedef {import("../kit/types.js").Track} Track
- * @typedef {import("../kit/types.js").Place} Place a middle and the cells around it that have to be in sight
  * @typedef {"whole" | "follow" | "capture"} CameraName
  */
 

@@ -3,8 +3,6 @@
 import { named } from "./palette.js";
 
 /**
- * @typedef {import("../kit/types.js").Strip} Strip
- * @typedef {import("../kit/types.js").Palette} Palette
  * @typedef {{ low: Float64Array, high: Float64Array, mean: Float64Array | null, top: number }} Columns the least and the greatest value of each column,
  *   their mean where a column stands for many steps, and the greatest of all
  */
@@ -168,9 +166,9 @@ function drawBand(context, band, { width, height }, high, colors) {
  * Marks where something happened. Events of a kind that share a column of pixels are one mark.
  * @param {CanvasRenderingContext2D} context
  * @param {{ width: number, height: number }} size
- * @param {import("../kit/types.js").GameEvent[]} events
+ * @param {GameEvent[]} events
  * @param {number} steps
- * @param {(kind: string) => import("../kit/types.js").EventLook} lookOf
+ * @param {(kind: string) => EventLook} lookOf
  * @param {Palette} colors
  */
 export function drawEvents(context, { width, height }, events, steps, lookOf, colors) {

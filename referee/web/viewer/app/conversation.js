@@ -97,7 +97,7 @@ export class StepPanel {
 
   /**
    * @param {number} turn @param {string} seat
-   * @param {import("../kit/types.js").StepRecord | null} record
+   * @param {StepRecord | null} record
    * @param {boolean} isAsked
    */
   exchange(turn, seat, record, isAsked) {
@@ -242,7 +242,7 @@ export class StepPanel {
   }
 }
 
-/** A player's answer in a step: the move and what it remarked. @param {import("../kit/types.js").StepRecord | null} record @param {string} seat */
+/** A player's answer in a step: the move and what it remarked. @param {StepRecord | null} record @param {string} seat */
 function answerOf(record, seat) {
   return record ? { move: record.moves?.[seat] ?? {}, ...record.remarks?.[seat] } : undefined;
 }

@@ -63,7 +63,7 @@ export class EndWords {
    * @param {[number, number][]} points what must not be covered
    * @param {number} margin how far that reaches
    * @param {Rect[]} taken
-   * @param {import("../kit/types.js").Palette} colors
+   * @param {Palette} colors
    */
   draw(page, points, margin, taken, colors) {
     const { recording, track, context } = this.board;

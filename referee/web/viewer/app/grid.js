@@ -5,7 +5,7 @@
  * @param {CanvasRenderingContext2D} context
  * @param {{ width: number, height: number }} board
  * @param {number} pixel
- * @param {import("../kit/types.js").Palette} colors
+ * @param {Palette} colors
  */
 export function drawGrid(context, { width, height }, pixel, colors) {
   const every = pixel < 0.12 ? 1 : pixel < 0.6 ? 10 : 50;

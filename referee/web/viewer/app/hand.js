@@ -2,10 +2,10 @@
 
 /**
  * @typedef {object} Player
- * @property {import("../kit/types.js").Controls | null} controls
+ * @property {Controls | null} controls
  * @property {boolean} isOver
  * @property {{ turn: () => number }} view
- * @property {(intent: import("../kit/types.js").Intent) => void} choose
+ * @property {(intent: Intent) => void} choose
  * @property {() => void} changed
  */
 
@@ -13,11 +13,11 @@ export class DrawingHand {
   /** @param {Player} player */
   constructor(player) {
     this.player = player;
-    /** The way of a robot or the like that the pointer draws. @type {import("../kit/types.js").Cell[]} */
+    /** The way of a robot or the like that the pointer draws. @type {Cell[]} */
     this.way = [];
   }
 
-  /** Whether it takes hold of something there. @param {import("../kit/types.js").Cell} cell */
+  /** Whether it takes hold of something there. @param {Cell} cell */
   grab(cell) {
     const { controls, isOver, view } = this.player;
     if (isOver || !controls?.drag || !controls.grab?.(cell, view.turn())) return false;
@@ -25,7 +25,7 @@ export class DrawingHand {
     return true;
   }
 
-  /** What it holds is drawn on: every cell between two places counts. @param {import("../kit/types.js").Cell} cell */
+  /** What it holds is drawn on: every cell between two places counts. @param {Cell} cell */
   drag(cell) {
     const last = this.way[this.way.length - 1];
     if (!last || (last.x === cell.x && last.y === cell.y)) return;
@@ -42,7 +42,7 @@ export class DrawingHand {
     player.changed();
   }
 
-  /** @param {CanvasRenderingContext2D} context @param {import("../kit/types.js").Frame} frame */
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
   draw(context, frame) {
     this.player.controls?.draw?.(context, frame);
   }

@@ -8,7 +8,6 @@ const MAP_SIZE = 112;
 const EDGE = 8;
 
 /**
- * @typedef {import("../kit/types.js").Palette} Palette
  * @typedef {{ left: number, top: number, width: number, height: number }} Rect
  */
 

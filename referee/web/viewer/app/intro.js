@@ -10,7 +10,7 @@ const FINGERS = matchMedia("(hover: none) and (pointer: coarse)");
 /** Whether the card is shown before a match: the person's choice. */
 const isWanted = () => remembered("card") !== "off";
 
-/** The goal, how the pieces move and the keys: a picture and two lines. @param {import("../kit/types.js").Controls} controls */
+/** The goal, how the pieces move and the keys: a picture and two lines. @param {Controls} controls */
 export function startCard({ card }) {
   if (!card) return el("div");
   // Between backquotes stand keys.
@@ -25,7 +25,7 @@ function choice() {
   return el("label", { class: "note" }, box, " Show this before every match");
 }
 
-/** All of it, for a person who asks how to play: the card, and every key. @param {import("../kit/types.js").Controls} controls */
+/** All of it, for a person who asks how to play: the card, and every key. @param {Controls} controls */
 export function howToPlay(controls) {
   const list = (FINGERS.matches && controls.touchHelp) || controls.help;
   return [
@@ -37,7 +37,7 @@ export function howToPlay(controls) {
 }
 
 /**
- * @param {{ head: import("../kit/types.js").Head, seat: string, others: string[], timed?: boolean, controls: import("../kit/types.js").Controls | null }} match
+ * @param {{ head: Head, seat: string, others: string[], timed?: boolean, controls: Controls | null }} match
  * @param {(name: string) => void} onReady
  */
 export function introduction({ head, seat, others, timed, controls }, onReady) {

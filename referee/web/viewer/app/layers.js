@@ -58,7 +58,7 @@ export function offerEngine(viewer) {
   })));
 }
 
-/** @param {import("./board.js").Board} board @param {import("../kit/types.js").Track | null} track */
+/** @param {import("./board.js").Board} board @param {Track | null} track */
 function cameraChoice(board, track) {
   const choice = el("select", { id: "camera", title: "Next camera (C)" }, ...camerasOf(track).map(([name, text]) => el("option", { value: name }, text)));
   choice.value = board.camera;

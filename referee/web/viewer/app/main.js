@@ -29,7 +29,7 @@ const KEYS = [
   ["?", "these keys; for a player also how to play"],
 ];
 
-/** @type {import("../kit/types.js").PageConfig} */
+/** @type {PageConfig} */
 const config = JSON.parse(byId("page").textContent || "null") ?? { mode: "empty", name: "", server: false, version: "" };
 
 const canvas = part("board", HTMLCanvasElement);

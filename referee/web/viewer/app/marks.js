@@ -7,10 +7,10 @@ const THICK = 1.5;
 /**
  * Draw a line around rows of cells, so that nothing is covered.
  * @param {CanvasRenderingContext2D} context
- * @param {import("../kit/types.js").Track} track
- * @param {import("../kit/types.js").Mark[]} rows
+ * @param {Track} track
+ * @param {Mark[]} rows
  * @param {number} pixel
- * @param {import("../kit/types.js").Palette} colors
+ * @param {Palette} colors
  */
 export function drawMarks(context, track, rows, pixel, colors) {
   const apart = 0.5 + ROOM * pixel;

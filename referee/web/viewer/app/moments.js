@@ -15,10 +15,7 @@ const NEAR_LIMIT = 0.8;
 /** The share of the limit below which nobody cares which answer was the slowest. */
 const SLOW = 0.25;
 
-/**
- * @typedef {import("../kit/types.js").Moment} Moment
- * @typedef {import("./recording.js").Recording} Recording
- */
+/** @typedef {import("./recording.js").Recording} Recording */
 
 /**
  * The story of a match as far as it is known, in the order of the steps, and the number of moments that it leaves out.

@@ -17,7 +17,7 @@ function shape(tag, attributes) {
   return made;
 }
 
-/** A drawing made of shapes. @param {string} tag @param {Record<string, string | number>} attributes @param {import("../kit/types.js").Shape[]} shapes */
+/** A drawing made of shapes. @param {string} tag @param {Record<string, string | number>} attributes @param {Shape[]} shapes */
 export function drawing(tag, attributes, shapes) {
   const made = shape(tag, attributes);
   for (const [part, given, text] of shapes) {
@@ -41,7 +41,7 @@ export class Dials {
     this.made = new Map();
   }
 
-  /** @param {import("../kit/types.js").Dial[]} dials */
+  /** @param {Dial[]} dials */
   show(dials) {
     if (dials.map(({ name }) => name).join() !== [...this.made.keys()].join()) {
       this.made.clear();
@@ -72,8 +72,8 @@ export class Dials {
 
 /**
  * @typedef {object} PadView
- * @property {(button: import("../kit/types.js").PadButton) => void} press
- * @property {(button: import("../kit/types.js").PadButton | null) => void} hover
+ * @property {(button: PadButton) => void} press
+ * @property {(button: PadButton | null) => void} hover
  */
 
 /**
@@ -90,11 +90,11 @@ export function reasonsInWords(refused, checked) {
 /** The buttons of a person, in groups: arrows around a middle, or a row. A button that would be refused is disabled and tells why. */
 export class Pads {
   /**
-   * @param {import("../kit/types.js").Pad[]} pads
+   * @param {Pad[]} pads
    * @param {PadView} view
    */
   constructor(pads, view) {
-    /** @type {{ button: import("../kit/types.js").PadButton, element: HTMLButtonElement, reason: string, about: HTMLElement }[]} */
+    /** @type {{ button: PadButton, element: HTMLButtonElement, reason: string, about: HTMLElement }[]} */
     this.buttons = [];
     this.why = el("p", { class: "why", "aria-live": "off" });
     this.place = el("div", { class: "pads" }, ...pads.map((pad) => this.group(pad, view)));
@@ -102,7 +102,7 @@ export class Pads {
     if (this.checked.length) this.place.append(this.why);
   }
 
-  /** @param {import("../kit/types.js").Pad} pad @param {PadView} view */
+  /** @param {Pad} pad @param {PadView} view */
   group(pad, view) {
     const made = pad.buttons.map((button) => {
       const about = el("span", { class: "unseen", id: `why-${this.buttons.length}` });

@@ -2,7 +2,7 @@
 
 import { byId, remembered } from "../kit/dom.js";
 
-/** @type {import("../kit/types.js").Palette} */
+/** @type {Palette} */
 const LIGHT = {
   isDark: false,
   paper: "#ffffff",
@@ -16,7 +16,7 @@ const LIGHT = {
   warn: "#a8407f",
 };
 
-/** @type {import("../kit/types.js").Palette} */
+/** @type {Palette} */
 const DARK = {
   isDark: true,
   paper: "#14181c",
@@ -38,7 +38,7 @@ export function palette() {
   return (chosen ? chosen === "dark" : dark.matches) ? DARK : LIGHT;
 }
 
-/** A colour by its name in the palette, or as it is. @param {import("../kit/types.js").Palette} colors @param {string} name */
+/** A colour by its name in the palette, or as it is. @param {Palette} colors @param {string} name */
 export function named(colors, name) {
   return { orange: colors.orange, blue: colors.blue, accent: colors.accent, grid: colors.grid, warn: colors.warn, plain: colors.faint }[name] ?? name;
 }

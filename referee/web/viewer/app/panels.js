@@ -156,7 +156,7 @@ class MatchPanel {
     this.element.replaceChildren(...parts);
   }
 
-  /** @param {import("../kit/types.js").Head} head @param {any} result */
+  /** @param {Head} head @param {any} result */
   players(head, result) {
     const rows = Object.entries(head.players).slice(0, 64).map(([seat, player]) => {
       const time = result?.time?.[seat];
@@ -180,7 +180,7 @@ class EventsPanel {
     /** Kinds that are left out. */
     this.hidden = new Set(recording.minorKinds);
     this.counted = -1;
-    /** @type {import("../kit/types.js").GameEvent[]} */
+    /** @type {GameEvent[]} */
     this.chosen = [];
     this.turns = /** @type {number[]} */ ([]);
     /** The event of the first row, and whether the rows lag behind. */

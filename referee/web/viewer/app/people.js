@@ -98,7 +98,7 @@ export function proposals(session, seat) {
 
 /**
  * What a person who is ready waits for.
- * @param {any} session @param {string} seat @param {string[]} others @param {import("../kit/types.js").Head} head
+ * @param {any} session @param {string} seat @param {string[]} others @param {Head} head
  */
 export function awaited(session, seat, others, head) {
   if (typeof session.starts_in === "number") return `Get ready: you are ${called(seat)}`;

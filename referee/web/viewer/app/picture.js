@@ -98,7 +98,7 @@ export class Studio {
     return /** @type {CanvasRenderingContext2D} */ (this.sheet.getContext("2d"));
   }
 
-  /** The players in one line, the step in the next. @param {CanvasRenderingContext2D} context @param {number} turn @param {import("../kit/types.js").Palette} colors */
+  /** The players in one line, the step in the next. @param {CanvasRenderingContext2D} context @param {number} turn @param {Palette} colors */
   caption(context, turn, colors) {
     const { recording, wide, high } = this;
     const { head, track, result, steps } = recording;
@@ -131,7 +131,7 @@ export class Studio {
    * @param {CanvasRenderingContext2D} context
    * @param {{ name: string, rest: string, color: string }[]} players
    * @param {number} room
-   * @param {import("../kit/types.js").Palette} colors
+   * @param {Palette} colors
    */
   names(context, players, room, colors) {
     const [dot, gap] = [14, 14];

@@ -10,7 +10,7 @@ const MOST = 8;
 /**
  * A seat of one letter stands in a badge, as on the board; a longer one behind the name.
  * @param {{ seat: string, name: string, color: string }[]} names
- * @param {import("../kit/types.js").Track | null} track
+ * @param {Track | null} track
  * @returns {(Node | string)[]}
  */
 export function playersLine(names, track) {
@@ -29,7 +29,7 @@ export function playersLine(names, track) {
   return names.length > MOST ? [...parts, ` and ${number(names.length - MOST)} more`] : parts;
 }
 
-/** @param {HTMLElement} place @param {import("../kit/types.js").Standing[]} standings */
+/** @param {HTMLElement} place @param {Standing[]} standings */
 export function tellScores(place, standings) {
   const most = Math.max(...standings.map(({ score }) => Number(score.replaceAll(/\D/g, ""))));
   for (const points of place.querySelectorAll(".points")) {

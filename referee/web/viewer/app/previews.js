@@ -7,7 +7,7 @@ export class Previews {
   /**
    * @param {() => any} wanted the move to ask about; null for none
    * @param {(message: any) => void} send
-   * @param {(preview: import("../kit/types.js").Preview | null) => void} show
+   * @param {(preview: Preview | null) => void} show
    */
   constructor(wanted, send, show) {
     this.wanted = wanted;

@@ -31,19 +31,19 @@ const decoder = new TextDecoder();
  */
 export class Recording {
   constructor() {
-    /** @type {import("../kit/types.js").Head | null} */
+    /** @type {Head | null} */
     this.head = null;
-    /** @type {import("../kit/types.js").Display | null} */
+    /** @type {Display | null} */
     this.display = null;
     /** The kinds of events that are hidden until they are chosen. @type {string[]} */
     this.minorKinds = [];
-    /** @type {import("../kit/types.js").Track | null} */
+    /** @type {Track | null} */
     this.track = null;
     /** @type {any} */
     this.result = null;
     /** @type {any[]} */
     this.faults = [];
-    /** @type {import("../kit/types.js").GameEvent[]} */
+    /** @type {GameEvent[]} */
     this.events = [];
     /** What is wrong with it; empty while nothing is. */
     this.problem = "";
@@ -198,7 +198,7 @@ export class Recording {
   takeStep(record, place) {
     if (record.turn !== this.steps) throw new Error(`turn ${plain(record.turn, 20)} stands where turn ${this.steps} belongs`);
     if (typeof record.changes !== "object" || record.changes === null) throw new Error("a step has no changes");
-    const track = /** @type {import("../kit/types.js").Track} */ (this.track);
+    const track = /** @type {Track} */ (this.track);
     track.push(record);
     this.blockOf.push(place.block);
     this.places.push(place.from);
@@ -226,7 +226,7 @@ export class Recording {
 
   /**
    * Take in what the engine found out afterwards; events stay in the order of their steps.
-   * @param {import("../kit/types.js").GameEvent[]} found
+   * @param {GameEvent[]} found
    */
   learn(found) {
     for (const event of found) this.events.splice(this.firstEvent(event.turn + 1), 0, event);
@@ -268,7 +268,7 @@ export class Recording {
   /**
    * The record of a step, read again from its text; null where there is none.
    * @param {number} turn
-   * @returns {import("../kit/types.js").StepRecord | null}
+   * @returns {StepRecord | null}
    */
   record(turn) {
     if (turn < 0 || turn >= this.steps || this.blockOf.data[turn] < 0) return null;

@@ -33,7 +33,7 @@ const [MOUSE_PIXELS, TOUCH_PIXELS] = [3, 14];
 export class Seat {
   /**
    * @param {HTMLElement} place
-   * @param {import("../kit/types.js").PageConfig} config
+   * @param {PageConfig} config
    * @param {View} view
    */
   constructor(place, config, view) {
@@ -41,9 +41,9 @@ export class Seat {
     this.seat = config.seat ?? "";
     this.config = config;
     this.view = view;
-    this.head = /** @type {import("../kit/types.js").Head} */ (config.settings);
+    this.head = /** @type {Head} */ (config.settings);
     this.display = DISPLAYS[this.head.game];
-    /** @type {import("../kit/types.js").Controls | null} */
+    /** @type {Controls | null} */
     this.controls = null;
     /** The state of all people at the board, as the server sends it. @type {any} */
     this.session = null;
@@ -56,9 +56,9 @@ export class Seat {
     this.moveId = this.lastId = this.optionsId = 0;
     /** @type {any} */
     this.hovered = null;
-    /** Where a tap waits for a second one. @type {import("../kit/types.js").Cell | null} */
+    /** Where a tap waits for a second one. @type {Cell | null} */
     this.tapped = null;
-    /** Where the pointer is on the board. @type {{ cell: import("../kit/types.js").Cell, event: { shiftKey: boolean } } | null} */
+    /** Where the pointer is on the board. @type {{ cell: Cell, event: { shiftKey: boolean } } | null} */
     this.pointsAt = null;
     /** Whether the pointer has moved since the last move was chosen: where it only rests, it asks for nothing. */
     this.hasMoved = false;
@@ -129,7 +129,7 @@ export class Seat {
     this.show();
   }
 
-  /** All stands where it stays while the match is played. @param {import("../kit/types.js").Track} track @param {number} turn */
+  /** All stands where it stays while the match is played. @param {Track} track @param {number} turn */
   layOut(track, turn) {
     this.controls = this.display.createControls?.(track, this.seat) ?? null;
     this.status = el("span", { role: "status", id: "turn-status" });
@@ -150,12 +150,12 @@ export class Seat {
     if (this.session) this.agreements.show(this.session);
   }
 
-  /** @param {import("../kit/types.js").PadButton} button */
+  /** @param {PadButton} button */
   intentOf(button) {
     return button.press(this.view.turn());
   }
 
-  /** @param {import("../kit/types.js").PadButton} button */
+  /** @param {PadButton} button */
   press(button) {
     this.hovered = null; // The pointer stays there, but what the button would do next time is no news.
     const intent = this.intentOf(button);
@@ -351,7 +351,7 @@ export class Seat {
     return true;
   }
 
-  /** @param {import("../kit/types.js").Cell} cell @param {MouseEvent} event */
+  /** @param {Cell} cell @param {MouseEvent} event */
   pointed(cell, event) {
     const [turn, reach] = [this.view.turn(), this.reach(event)];
     // A finger has no preview but this one: a second tap does what the first one showed.
@@ -378,13 +378,13 @@ export class Seat {
     return pixels / this.view.board.scale;
   }
 
-  /** @param {import("../kit/types.js").Intent} intent */
+  /** @param {Intent} intent */
   combined({ move, merge }) {
     if (!merge || !this.pendingMove) return move;
     return this.controls?.combine?.(this.pendingMove, move) ?? { ...this.pendingMove, ...move };
   }
 
-  /** @param {import("../kit/types.js").Intent} intent */
+  /** @param {Intent} intent */
   choose(intent) {
     // The pointer stays there, but what a click would do next time is no news.
     this.hovered = null;
@@ -447,7 +447,7 @@ export class Seat {
     return (reason && this.controls?.refusal?.(move)) || shortened(reason, this.controls);
   }
 
-  /** The pointer has moved. @param {import("../kit/types.js").Cell | null} cell @param {{ shiftKey: boolean }} event */
+  /** The pointer has moved. @param {Cell | null} cell @param {{ shiftKey: boolean }} event */
   pointer(cell, event) {
     this.pointsAt = cell && { cell, event };
     this.hasMoved = true;
@@ -460,14 +460,14 @@ export class Seat {
     if (this.pointsAt) this.hover(this.controls?.point(this.pointsAt.cell, this.view.turn(), this.pointsAt.event) ?? null);
   }
 
-  /** @param {import("../kit/types.js").Intent | null} intent */
+  /** @param {Intent | null} intent */
   hover(intent) {
     this.hovered = intent && !this.controls?.refusal?.(intent.move) ? intent : null;
     if (this.hovered && this.hasMoved) this.wish.makeRoom();
     this.hovered || this.pendingMove ? this.previews.request() : this.setPreview(null);
   }
 
-  /** @param {import("../kit/types.js").Preview | null} preview */
+  /** @param {Preview | null} preview */
   setPreview(preview) {
     // A pointer that rests asks for nothing, so nothing is refused to it.
     this.view.board.preview = preview?.refused && !this.hasMoved ? null : preview;

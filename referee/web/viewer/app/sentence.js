@@ -7,10 +7,7 @@ import { capital, gone } from "./people.js";
 /** For how long a remark on the last step stays, in milliseconds. */
 const REMARK_MS = 2500;
 
-/**
- * @typedef {import("./seat.js").Seat} Seat
- * @typedef {import("../kit/types.js").Controls} Controls
- */
+/** @typedef {import("./seat.js").Seat} Seat */
 
 /** The pending move, the wish, or the move under the pointer, and what the engine says of it; else the last notices. @param {Seat} seat @param {HTMLElement} place */
 export function tell(seat, place) {

@@ -9,7 +9,7 @@ const MOST_CELLS = 20_000;
 /**
  * Draw the shapes of a seat; whatever makes no sense is left out.
  * @param {CanvasRenderingContext2D} context
- * @param {import("../kit/types.js").Track} track
+ * @param {Track} track
  * @param {any[]} shapes
  * @param {string} own the colour of those that name none
  * @param {number} pixel

@@ -184,7 +184,7 @@ export class Share {
   }
 }
 
-/** Who can open a link to this page, in a sentence. @param {import("../kit/types.js").PageConfig} config */
+/** Who can open a link to this page, in a sentence. @param {PageConfig} config */
 export function linkNote({ mode }) {
   if (mode === "export" || location.protocol === "file:") return "The link works for everybody who has this file at the same path.";
   return "The link works while the referee serves this page. Everybody who knows it can watch.";

@@ -17,7 +17,7 @@ export class StoryPanel {
   constructor(recording, onSeek) {
     this.recording = recording;
     this.onSeek = onSeek;
-    /** @type {import("../kit/types.js").Moment[]} */
+    /** @type {Moment[]} */
     this.moments = [];
     this.turns = /** @type {number[]} */ ([]);
     this.isStale = true;
@@ -65,7 +65,7 @@ export class StoryPanel {
     this.note.hidden = !leftOut;
   }
 
-  /** @param {import("../kit/types.js").Moment} moment */
+  /** @param {Moment} moment */
   row({ turn, text, sign, color }) {
     const mark = el("span", { class: "moment-sign", "aria-hidden": "true" }, sign);
     mark.style.color = this.color(color);

@@ -6,7 +6,7 @@ import { inFrame, nextFrame } from "../kit/frames.js";
 import { named, palette } from "./palette.js";
 import { fitted } from "../kit/pixels.js";
 
-/** The looks of the events of every game. @type {Record<string, import("../kit/types.js").EventLook>} */
+/** The looks of the events of every game. @type {Record<string, EventLook>} */
 const LOOKS = { warning: { color: "warn", from: 0.5, to: 1 }, fault: { color: "orange", from: 0, to: 1 } };
 const PLAIN = { color: "plain", from: 0.4, to: 0.8 };
 /** How long charts may be drawn at a stretch, in milliseconds: the page must stay quick. */
@@ -19,7 +19,6 @@ const MOST_NAMED = 8;
 const MOST_TOLD = 3;
 
 /**
- * @typedef {import("../kit/types.js").Strip} Strip
  * @typedef {{ title: string, strips: Strip[], details: HTMLDetailsElement, canvas: HTMLCanvasElement, plot: HTMLElement, now: HTMLElement,
  *   seen: HTMLElement, range: HTMLElement, values: { strip: Strip, dot: HTMLElement, text: HTMLElement }[], isStale: boolean }} Chart
  */
@@ -47,7 +46,7 @@ export function stripsOf(recording) {
 
 /**
  * The limit of a move in milliseconds; a person may have a clock of their own.
- * @param {import("../kit/types.js").Head | null} head
+ * @param {Head | null} head
  * @param {string} seat
  */
 function limitOf(head, seat) {
@@ -165,7 +164,7 @@ export class Strips {
     return (turn / Math.max(1, this.recording.steps)) * Math.max(0, widthOf(plot) - 1);
   }
 
-  /** @param {Chart} chart @param {import("../kit/types.js").Palette} colors */
+  /** @param {Chart} chart @param {Palette} colors */
   draw(chart, colors) {
     const { canvas, strips, details, plot, range, values } = chart;
     const begun = performance.now();

@@ -30,7 +30,7 @@ const LOOK_AGAIN_MS = 500;
 
 /** One replay on the page, from the first byte to its replacement by another. */
 export class Viewer {
-  /** @param {import("../kit/types.js").PageConfig} config */
+  /** @param {PageConfig} config */
   constructor(config) {
     this.config = config;
     this.recording = new Recording();
@@ -98,7 +98,7 @@ export class Viewer {
   begin() {
     this.hasBegun = true;
     const { recording } = this;
-    const head = /** @type {import("../kit/types.js").Head} */ (recording.head);
+    const head = /** @type {Head} */ (recording.head);
     byId("empty").hidden = true;
     document.body.classList.remove("boardless");
     byId("title").textContent = `${plain(head.game, 40)} · ${plain(head.rules, 40)}`;
@@ -183,7 +183,7 @@ export class Viewer {
     }
   }
 
-  /** The players, as the head names them. @param {import("../kit/types.js").Head} head @param {import("../kit/types.js").Display | null} display */
+  /** The players, as the head names them. @param {Head} head @param {Display | null} display */
   names(head, display = this.recording.display) {
     return Object.entries(head.players).map(([seat, player]) => ({ seat: plain(seat, 20), name: plain(player?.name, 40), color: display?.seatColors?.[seat] ?? "plain" }));
   }
@@ -343,7 +343,7 @@ export class Viewer {
     }, wait);
   }
 
-  /** @param {import("../kit/types.js").Cell | null} cell */
+  /** @param {Cell | null} cell */
   pointed(cell) {
     this.tellCell();
     this.seat?.pointer(cell, { shiftKey: this.shift });

@@ -10,7 +10,7 @@ export function whole(value, what, least, most) {
   return value;
 }
 
-/** The notices of a step as events of a kind. @param {import("./types.js").StepRecord} record @param {(notice: any) => string} kindOf @returns {import("./types.js").GameEvent[]} */
+/** The notices of a step as events of a kind. @param {StepRecord} record @param {(notice: any) => string} kindOf @returns {GameEvent[]} */
 export function noticesOf({ turn, notices }, kindOf) {
   return (Array.isArray(notices) ? notices : []).map((notice) => ({ turn, kind: kindOf(notice), seat: plain(notice?.seat, 20), text: plain(notice?.text, 300) }));
 }

@@ -49,11 +49,11 @@ export function ofMany(count) {
 
 /**
  * The moments of the first of events that are alike.
- * @param {import("./types.js").GameEvent[]} events @param {Pick<import("./types.js").Moment, "weight" | "sign" | "color">} looks
+ * @param {GameEvent[]} events @param {Pick<Moment, "weight" | "sign" | "color">} looks
  * @param {boolean} [isBySeat] whether those of several seats are told apart
- * @returns {import("./types.js").Moment[]}
+ * @returns {Moment[]}
  */
 export function firstMoments(events, looks, isBySeat = true) {
-  const keyOf = (/** @type {import("./types.js").GameEvent} */ { seat, text }) => `${isBySeat ? seat : ""} ${alike(text)}`;
+  const keyOf = (/** @type {GameEvent} */ { seat, text }) => `${isBySeat ? seat : ""} ${alike(text)}`;
   return firstOfEach(events, keyOf).map(({ event, count }) => ({ turn: event.turn, text: `${sentence(event.text)}${ofMany(count)}`, ...looks }));
 }

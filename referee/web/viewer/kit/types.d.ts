@@ -1,8 +1,8 @@
-/** What the modules of the page pass to each other. Units are steps, cells and milliseconds unless a name says otherwise. */
+/** What the modules of the page pass to each other; every module knows these names. Units are steps, cells and milliseconds unless a name says otherwise. */
 
-export type Json = any;
+type Json = any;
 
-export interface Head {
+interface Head {
   format: number;
   game: string;
   version: number;
@@ -13,7 +13,7 @@ export interface Head {
   [key: string]: Json;
 }
 
-export interface StepRecord {
+interface StepRecord {
   turn: number;
   moves?: Record<string, Json>;
   changes: Record<string, Json>;
@@ -24,7 +24,7 @@ export interface StepRecord {
 }
 
 /** Something that happened in the step `turn`, as the list of events and the strip show it. */
-export interface GameEvent {
+interface GameEvent {
   turn: number;
   kind: string;
   seat: string;
@@ -32,7 +32,7 @@ export interface GameEvent {
 }
 
 /** A series of numbers in the timelines; NaN where there is none. */
-export interface Strip {
+interface Strip {
   name: string;
   /** The title of the chart that it shares with others, on one scale; without this it has a chart of its own. */
   chart?: string;
@@ -53,7 +53,7 @@ export interface Strip {
   isKnown(): boolean;
 }
 
-export interface Palette {
+interface Palette {
   isDark: boolean;
   paper: string;
   board: string;
@@ -67,7 +67,7 @@ export interface Palette {
 }
 
 /** What a drawing needs to know beside the position. One unit of the canvas is one cell; `pixel` is one pixel of the screen in cells. */
-export interface Frame {
+interface Frame {
   turn: number;
   /** How far the pieces are on their way to the next position, from 0 to below 1; only while the match plays. */
   phase: number;
@@ -87,7 +87,7 @@ export interface Frame {
   preview: Preview | null;
 }
 
-export interface Preview {
+interface Preview {
   move: Json;
   changes: Record<string, Json>;
   notices: Json[];
@@ -95,26 +95,26 @@ export interface Preview {
   refused: boolean;
 }
 
-export interface Cell {
+interface Cell {
   x: number;
   y: number;
 }
 
 /** A middle on the canvas and how many cells around it have to be in sight. */
-export interface Place {
+interface Place {
   u: number;
   v: number;
   span: number;
 }
 
 /** What there is to say of a match's end beside the result's own text, and where on the canvas it happened. */
-export interface Ending {
+interface Ending {
   text: string;
   place: [number, number] | null;
 }
 
 /** A player in the standings of a position; the colour is as that of a strip. */
-export interface Standing {
+interface Standing {
   seat: string;
   name: string;
   color: string;
@@ -123,7 +123,7 @@ export interface Standing {
 }
 
 /** The positions of one game, step by step, and how they are drawn. Made by a game's `createTrack`. */
-export interface Track {
+interface Track {
   readonly width: number;
   readonly height: number;
   /** Take in a step; throws an Error that says what is wrong with a record that makes no sense. */
@@ -177,10 +177,10 @@ export interface Track {
 }
 
 /** A shape of a drawing: the tag of SVG, its attributes, and its text. */
-export type Shape = [string, Record<string, string | number>, string?];
+type Shape = [string, Record<string, string | number>, string?];
 
 /** What a person reads before a match: a picture and two lines. */
-export interface Card {
+interface Card {
   /** What there is to win, and how the pieces move. */
   goal: string;
   /** What to press; keys stand between backquotes. */
@@ -193,7 +193,7 @@ export interface Card {
 }
 
 /** How a person plays a seat: what keys and the pointer mean. */
-export interface Controls {
+interface Controls {
   /** What a person reads before a match. */
   card?: Card;
   /** Every key, and what the pointer does. */
@@ -237,13 +237,13 @@ export interface Controls {
 }
 
 /** A group of buttons: arrows around a middle, or a row. */
-export interface Pad {
+interface Pad {
   kind: "compass" | "buttons";
   label: string;
   buttons: PadButton[];
 }
 
-export interface PadButton {
+interface PadButton {
   sign: string;
   title: string;
   /** Its place in a compass: 0 to 8, row by row. */
@@ -258,7 +258,7 @@ export interface PadButton {
 }
 
 /** How much is left: `value` of `most`, and in words. */
-export interface Dial {
+interface Dial {
   name: string;
   value: number;
   most: number;
@@ -267,7 +267,7 @@ export interface Dial {
 }
 
 /** A move that a person chooses; `merge` adds it to the pending move. */
-export interface Intent {
+interface Intent {
   move: Json;
   merge?: boolean;
   /** There is more to be said: where the match waits for the person it waits on. */
@@ -275,7 +275,7 @@ export interface Intent {
 }
 
 /** How events of a kind are drawn on the strip: a colour as of a strip, and the top and the bottom from 0 to 1. */
-export interface EventLook {
+interface EventLook {
   color: string;
   from: number;
   to: number;
@@ -284,13 +284,13 @@ export interface EventLook {
 }
 
 /** A straight row of cells, or one cell, that is marked on the board: x and y of its ends. */
-export interface Mark {
+interface Mark {
   start: [number, number];
   end: [number, number];
 }
 
 /** A moment of the story of a match. `turn` is the step in which it happened, or the position that it describes; a click goes there. */
-export interface Moment {
+interface Moment {
   turn: number;
   /** One sentence, without the step. */
   text: string;
@@ -304,7 +304,7 @@ export interface Moment {
 }
 
 /** What a game's `moments` may read of a replay. */
-export interface Story {
+interface Story {
   readonly head: Head | null;
   readonly track: Track | null;
   readonly events: GameEvent[];
@@ -315,7 +315,7 @@ export interface Story {
   record(turn: number): StepRecord | null;
 }
 
-export interface Display {
+interface Display {
   /** The game waits for every move: there is no pace to choose. */
   waits?: boolean;
   createTrack(head: Head): Track;
@@ -331,7 +331,7 @@ export interface Display {
 }
 
 /** What the page was made for; the server or the export writes it into the page. */
-export interface PageConfig {
+interface PageConfig {
   mode: "watch" | "live" | "seat" | "export" | "empty";
   name: string;
   seat?: string;
