@@ -1,6 +1,7 @@
 // What the scripts of the pages share: the theme, long tables, the choice by a name, and parts of a page that are filled or replaced.
 
 import { byId, part } from "../web/viewer/kit/dom.js";
+import { unpacked } from "../web/viewer/kit/packed.js";
 import { listenToTheme } from "../web/viewer/app/palette.js";
 
 /** What the reader has opened, by the id of the table; a table stays open when the server sends it again. @type {Set<string>} */
@@ -22,10 +23,7 @@ export function clean(text) {
 export const configured = () => JSON.parse(byId("page").textContent || "null");
 
 /** The packed data of a page. @param {Document} [from] @returns {Promise<any>} */
-export async function unpacked(from = document) {
-  const bytes = Uint8Array.from(atob(from.getElementById("bulk")?.textContent ?? ""), (sign) => sign.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-}
+export const bulk = (from = document) => unpacked(from.getElementById("bulk")?.textContent ?? "").json();
 
 /**
  * A copy of what a template holds, with its slots filled: by a text, by elements, or by attributes, `text` among them; null removes a slot.

@@ -1,8 +1,8 @@
 // The report of a league: the team and the duels that the address asks for, the crosstable by keys, and a league that is running.
 
 import { byId, counted, number, part } from "../web/viewer/kit/dom.js";
-import { quoted } from "../web/viewer/app/clip.js";
-import { address, clean, configured, fetched, filled, keepingFocus, listenToPage, replaceParts, unpacked } from "./common.js";
+import { copyText, quoted } from "../web/viewer/app/clip.js";
+import { address, bulk, clean, configured, fetched, filled, keepingFocus, listenToPage, replaceParts } from "./common.js";
 
 /** How many duels are shown at first, and how many more at a time. */
 const AT_FIRST = 30;
@@ -231,13 +231,9 @@ async function copy(button) {
   const command = button.previousElementSibling;
   const told = button.nextElementSibling;
   if (!command || !told) return;
-  try {
-    await navigator.clipboard.writeText(command.textContent ?? "");
-    told.textContent = "Copied.";
-  } catch {
-    getSelection()?.selectAllChildren(command);
-    told.textContent = "Selected: copy it with the keyboard.";
-  }
+  const isDone = await copyText(command.textContent ?? "");
+  if (!isDone) getSelection()?.selectAllChildren(command);
+  told.textContent = isDone ? "Copied." : "Selected: copy it with the keyboard.";
 }
 
 /** Bring what the address asks for into view. */
@@ -310,7 +306,7 @@ function follow() {
       isAsked = false;
       const page = await fetched(`?from=${config.next}`);
       if (!page) break;
-      const pack = await unpacked(page);
+      const pack = await bulk(page);
       keepingFocus(() => {
         replaceParts(page);
         config = configured();
@@ -332,7 +328,7 @@ function follow() {
 async function start() {
   listen();
   drawTeam();
-  take(await unpacked());
+  take(await bulk());
   isRead = true;
   draw();
   show();

@@ -3,6 +3,7 @@
 import { overBoard } from "../../web/viewer/kit/canvas.js";
 import { lastBefore } from "../../web/viewer/kit/columns.js";
 import { counted, number } from "../../web/viewer/kit/dom.js";
+import { bytesOf } from "../../web/viewer/kit/packed.js";
 
 /**
  * @typedef {{ verdict: string, within: number | null, separated: boolean }} Verdict
@@ -14,9 +15,6 @@ export const LAYERS = [["safe", "safe cells"], ["reach", "prey's reach"], ["traj
 
 /** The number of bits of a byte. */
 const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll("0", "").length);
-
-/** @param {string} packed */
-const unpacked = (packed) => Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
 
 export class Analysis {
   /** @param {{ width: number, height: number, place: (x: number, y: number) => [number, number], row: (y: number) => number }} board */
@@ -112,10 +110,10 @@ export class Analysis {
     this.images.clear();
     this.sets.clear();
     if (found.text) return;
-    const reach = unpacked(found.reach);
+    const reach = bytesOf(found.reach);
     this.sets.set("reach", reach);
     // A cell that the prey can't reach is of no use to it.
-    for (const name of /** @type {const} */ (["safe", "unknown"])) this.sets.set(name, unpacked(found[name]).map((byte, at) => byte & (reach[at] ?? 0)));
+    for (const name of /** @type {const} */ (["safe", "unknown"])) this.sets.set(name, bytesOf(found[name]).map((byte, at) => byte & (reach[at] ?? 0)));
     this.safeCount = /** @type {Uint8Array} */ (this.sets.get("safe")).reduce((sum, byte) => sum + ONES[byte], 0);
   }
 

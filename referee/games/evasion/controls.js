@@ -1,14 +1,14 @@
 // What keys, the pointer and buttons mean to a player of Evasion.
 
 import { counted, number } from "../../web/viewer/kit/dom.js";
-import { codeOf } from "../../web/viewer/kit/records.js";
+import { codeOf } from "../../web/viewer/kit/keys.js";
 import { cardOf } from "./card.js";
 import { COMPASS, KEY_OF } from "./walls.js";
 
 /** @typedef {import("./display.js").EvasionTrack} EvasionTrack */
 
 /** Directions as people read them: an arrow and a name, by dx and dy with y upwards. @type {Record<string, [string, string]>} */
-const ARROWS = {
+export const ARROWS = {
   "-1,1": ["↖", "north-west"], "0,1": ["↑", "north"], "1,1": ["↗", "north-east"],
   "-1,0": ["←", "west"], "0,0": ["•", "stand still"], "1,0": ["→", "east"],
   "-1,-1": ["↙", "south-west"], "0,-1": ["↓", "south"], "1,-1": ["↘", "south-east"],

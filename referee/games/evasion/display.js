@@ -3,7 +3,7 @@
 
 import { lastBefore } from "../../web/viewer/kit/columns.js";
 import { counted, number, plain } from "../../web/viewer/kit/dom.js";
-import { controlsFor, describeMove, KINDS } from "./controls.js";
+import { ARROWS, controlsFor, describeMove, KINDS } from "./controls.js";
 import { Analysis, LAYERS } from "./analysis.js";
 import { notes } from "./intents.js";
 import { noticesOf } from "../../web/viewer/kit/records.js";
@@ -26,16 +26,6 @@ const SEATS = /** @type {const} */ (["hunter", "prey"]);
 const FOCUS_STEPS = 36;
 /** How many sets of walls are kept: while a reader scrubs, the same ones come back. */
 const KEPT_SETS = 64;
-
-/** @param {number} dx @param {number} dy */
-function heading(dx, dy) {
-  const names = [
-    ["south-west", "south", "south-east"],
-    ["west", "standing", "east"],
-    ["north-west", "north", "north-east"],
-  ];
-  return names[Math.sign(dy) + 1][Math.sign(dx) + 1];
-}
 
 /** @implements {Track} */
 export class EvasionTrack {
@@ -212,7 +202,7 @@ export class EvasionTrack {
 
   /** A direction by its name. @param {number} dx @param {number} dy */
   heading(dx, dy) {
-    return heading(dx, this.isTurnwise ? -dy : dy);
+    return dx || dy ? ARROWS[[dx, this.isTurnwise ? -dy : dy].map(Math.sign).join()][1] : "standing";
   }
 
   /** @param {number} u @param {number} v */

@@ -1,5 +1,7 @@
 // The signs of Evasion on the board: the players, the shade of a wall by its age.
 
+import { strokes } from "../../web/viewer/kit/canvas.js";
+
 /** The colours of a new and of an old wall, on a light and on a dark page. */
 const LIGHT_WALLS = [[0, 122, 89], [112, 124, 120]];
 const DARK_WALLS = [[47, 199, 154], [112, 124, 130]];
@@ -83,12 +85,7 @@ function hollow(context, u, v, pixel, color, rim) {
     context.globalAlpha = 1;
   }
   context.lineJoin = "round";
-  context.strokeStyle = rim;
-  context.lineWidth = line + 2.5 * pixel;
-  context.stroke();
-  context.strokeStyle = color;
-  context.lineWidth = line;
-  context.stroke();
+  strokes(context, [[rim, line + 2.5 * pixel], [color, line]]);
   const half = isLarge ? Math.max(0.07, 2 * pixel) : Math.max(Math.min(0.5, 5 * pixel), 1.5 * pixel);
   context.fillStyle = rim;
   context.fillRect(u - half - pixel, v - half - pixel, 2 * (half + pixel), 2 * (half + pixel));

@@ -1,8 +1,8 @@
 // What keys, the pointer and buttons mean to a player of Rectangle.
 
-import { textAt } from "../../web/viewer/kit/canvas.js";
+import { strokes, textAt } from "../../web/viewer/kit/canvas.js";
 import { counted } from "../../web/viewer/kit/dom.js";
-import { codeOf } from "../../web/viewer/kit/records.js";
+import { codeOf } from "../../web/viewer/kit/keys.js";
 import { cardOf } from "./card.js";
 import { colorOf, STEPS } from "./scene.js";
 
@@ -228,11 +228,9 @@ export function controlsOf(track, seat) {
         number(context, column + 0.82, row + 0.82, `${robot + 1}`, pixel, palette, 8 * pixel);
       });
       // A frame around the cell: the robot itself stays in sight.
-      for (const [color, width] of /** @type {[string, number][]} */ ([[palette.paper, 5], [palette.ink, 2.5]])) {
-        context.strokeStyle = color;
-        context.lineWidth = width * pixel;
-        context.strokeRect(x - 2 * pixel, y - 2 * pixel, 1 + 4 * pixel, 1 + 4 * pixel);
-      }
+      context.beginPath();
+      context.rect(x - 2 * pixel, y - 2 * pixel, 1 + 4 * pixel, 1 + 4 * pixel);
+      strokes(context, [[palette.paper, 5 * pixel], [palette.ink, 2.5 * pixel]]);
       if (corner) context.strokeRect(corner.x + 0.2, corner.y + 0.2, 0.6, 0.6);
     },
   };

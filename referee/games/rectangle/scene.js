@@ -1,6 +1,6 @@
 // What Rectangle looks like on the board: paint, claimed areas with their outlines, robots on their way.
 
-import { textAt } from "../../web/viewer/kit/canvas.js";
+import { strokes, textAt } from "../../web/viewer/kit/canvas.js";
 import { inkOn } from "../../web/viewer/kit/color.js";
 
 /**
@@ -64,12 +64,7 @@ export function drawGround(track, context, { turn, pixel, palette }) {
   context.lineCap = "square";
   for (const [code, path] of outlines(n, cells)) {
     const player = ownerOf(code);
-    context.strokeStyle = palette.ink;
-    context.lineWidth = Math.max(2 * pixel, 0.12);
-    context.stroke(path);
-    context.strokeStyle = player < 0 ? palette.faint : colorOf(player);
-    context.lineWidth = Math.max(pixel, 0.06);
-    context.stroke(path);
+    strokes(context, [[palette.ink, Math.max(2 * pixel, 0.12)], [player < 0 ? palette.faint : colorOf(player), Math.max(pixel, 0.06)]], path);
   }
   context.lineCap = "butt";
 }
@@ -158,11 +153,7 @@ function drawClaims(track, context, step, age, pixel, palette) {
     for (const place of area) border(path, place % n, Math.floor(place / n), (x, y) => x >= 0 && y >= 0 && x < n && y < n && area.has(y * n + x));
     context.lineCap = "square";
     context.globalAlpha = 1 - 0.5 * age;
-    for (const [color, width] of /** @type {[string, number][]} */ ([[palette.ink, 4 + 6 * (1 - age)], [player < 0 ? palette.faint : colorOf(player), 2 + 5 * (1 - age)]])) {
-      context.strokeStyle = color;
-      context.lineWidth = width * pixel;
-      context.stroke(path);
-    }
+    strokes(context, [[palette.ink, (10 - 6 * age) * pixel], [player < 0 ? palette.faint : colorOf(player), (7 - 5 * age) * pixel]], path);
     context.globalAlpha = 1;
     context.lineCap = "butt";
   }
@@ -232,12 +223,7 @@ function drawRobots(track, context, { turn, phase, pixel, palette }) {
     context.arc(u, v, share * size, 0, 2 * Math.PI);
     context.fillStyle = color;
     context.fill();
-    context.strokeStyle = palette.paper;
-    context.lineWidth = 3 * pixel;
-    context.stroke();
-    context.strokeStyle = palette.ink;
-    context.lineWidth = 1.2 * pixel;
-    context.stroke();
+    strokes(context, [[palette.paper, 3 * pixel], [palette.ink, 1.2 * pixel]]);
     if (pixel < 0.09) textAt(context, label, u, v + pixel / 2, pixel, inkOn(color), `600 ${Math.min(22, ((label.length > 1 ? 0.42 : 0.6) * share) / pixel)}px`);
   });
 }

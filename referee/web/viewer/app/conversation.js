@@ -1,6 +1,6 @@
 // What the players were asked in a step and what they answered, as trees; and the commands that ask a bot again.
 
-import { counted, el, number, plain, remembered } from "../kit/dom.js";
+import { counted, el, facts, number, plain, remembered } from "../kit/dom.js";
 import { copyButton, quoted } from "./clip.js";
 import { tree } from "./tree.js";
 
@@ -53,8 +53,7 @@ export class StepPanel {
     if (!recording.track) return;
     this.turn = turn;
     const isEnd = recording.isOver && turn === recording.steps;
-    const facts = recording.track.facts(turn).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]);
-    this.facts.replaceChildren(el("h2", {}, isEnd ? `At the end, after ${counted(turn, "step")}` : `Before step ${number(turn)}`), el("dl", { class: "facts" }, ...facts));
+    this.facts.replaceChildren(el("h2", {}, isEnd ? `At the end, after ${counted(turn, "step")}` : `Before step ${number(turn)}`), facts(recording.track.facts(turn)));
     void this.askCommands();
     const record = recording.record(turn);
     // The part that somebody reads doesn't change while a match is running.
@@ -188,7 +187,7 @@ export class StepPanel {
   async askCommands() {
     if (this.hasAsked || !this.source.commands) return;
     this.hasAsked = true;
-    this.commands = await this.source.commands().catch(() => null);
+    this.commands = await this.source.commands();
     this.show(this.turn);
   }
 

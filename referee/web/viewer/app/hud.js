@@ -65,18 +65,23 @@ export function drawWords(context, { wide, high }, { text, at: [x, y], color, in
   const place = freest(places, points, taken, { margin });
   if (ending && overlaps(place, ending)) return;
   taken.push(place);
-  context.globalAlpha = 0.95;
+  bubble(context, place, color, 6, 0.95, colors);
+  context.fillStyle = ink;
+  context.textBaseline = "middle";
+  lines.forEach((line, index) => context.fillText(line, place.left + 7, place.top + 11.5 + 17 * index, width - 14));
+}
+
+/** A box that words stand in. @param {CanvasRenderingContext2D} context @param {Rect} place @param {string} color of its line @param {number} radius of its corners @param {number} opacity @param {Palette} colors */
+function bubble(context, { left, top, width, height }, color, radius, opacity, colors) {
+  context.globalAlpha = opacity;
   context.fillStyle = colors.paper;
   context.strokeStyle = color;
   context.lineWidth = 1.5;
   context.beginPath();
-  context.roundRect(place.left, place.top, width, height, 6);
+  context.roundRect(left, top, width, height, radius);
   context.fill();
   context.stroke();
   context.globalAlpha = 1;
-  context.fillStyle = ink;
-  context.textBaseline = "middle";
-  lines.forEach((line, index) => context.fillText(line, place.left + 7, place.top + 11.5 + 17 * index, width - 14));
 }
 
 /**
@@ -161,14 +166,7 @@ export function drawEnding(context, { wide, high }, { parts, room, pad, width, h
     ...[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].flatMap((part) => [EDGE, middle, wide - width - EDGE].map((left) => [left, part * (high - height)]))];
   const place = freest(sides.map(([left, top]) => ({ left, top, width, height })), points, taken, { margin, board });
   taken.push(place);
-  context.globalAlpha = opacity;
-  context.fillStyle = colors.paper;
-  context.strokeStyle = colors.ink;
-  context.lineWidth = 1.5;
-  context.beginPath();
-  context.roundRect(place.left, place.top, width, height, 8);
-  context.fill();
-  context.stroke();
+  bubble(context, place, colors.ink, 8, opacity, colors);
   context.globalAlpha = opacity < 0.5 ? opacity : 1;
   context.textAlign = "center";
   context.textBaseline = "middle";

@@ -1,6 +1,6 @@
 // What a person reads before a match, and the button that says "Ready"; and how to play, which can be read again at any time.
 
-import { el, plain, remembered } from "../kit/dom.js";
+import { el, facts, plain, remembered } from "../kit/dom.js";
 import { drawing } from "./pad.js";
 import { called } from "./people.js";
 
@@ -31,7 +31,7 @@ export function howToPlay(controls) {
   return [
     el("h2", { id: "help-title" }, "How to play"),
     startCard(controls),
-    el("dl", { class: "facts" }, ...list.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])),
+    facts(list.map(([key, text]) => [el("kbd", {}, key), text])),
     choice(),
   ];
 }

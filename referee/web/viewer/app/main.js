@@ -1,13 +1,15 @@
 // The page: joins the viewer to the keyboard, the address and files that are opened.
 
 import { showNeighbours } from "../many/neighbours.js";
-import { byId, el, part, plain } from "../kit/dom.js";
+import { byId, el, facts, part, plain } from "../kit/dom.js";
+import { actOn, isTaken } from "../kit/keys.js";
+import { bytesOf } from "../kit/packed.js";
 import { awaitMatch } from "./before.js";
 import { nextCamera, offerEngine } from "./layers.js";
 import { follow } from "./catch-up.js";
 import { listenToTheme } from "./palette.js";
-import { chooseSpeed, playbackKeys } from "./playback.js";
-import { replayIn, unpack } from "./recording.js";
+import { listenToTransport, playbackKeys } from "./playback.js";
+import { replayIn } from "./recording.js";
 import { setHash } from "./bar.js";
 import { Viewer } from "./viewer.js";
 
@@ -34,7 +36,6 @@ const config = JSON.parse(byId("page").textContent || "null") ?? { mode: "empty"
 
 const canvas = part("board", HTMLCanvasElement);
 const scrubber = part("scrubber", HTMLInputElement);
-const speedChoice = part("speed", HTMLSelectElement);
 const goto = part("goto", HTMLInputElement);
 
 /** What the page says while it has no replay. */
@@ -84,11 +85,6 @@ async function keep(replay) {
 
 function listen() {
   const act = /** @type {Record<string, () => void>} */ ({
-    home: () => viewer.playback.seek(0),
-    back: () => viewer.playback.seek(viewer.playback.turn - 1),
-    on: () => viewer.playback.seek(viewer.playback.turn + 1),
-    end: () => viewer.playback.seek(viewer.playback.last),
-    play: () => viewer.playback.toggle(),
     loop: () => viewer.playback.setLoop(),
     "moment-back": () => viewer.toMoment(-1),
     "moment-on": () => viewer.toMoment(1),
@@ -103,11 +99,10 @@ function listen() {
     more: () => showRest(byId("rest").classList.toggle("open")),
   });
   for (const [id, action] of Object.entries(act)) byId(id).addEventListener("click", action);
-  chooseSpeed(speedChoice, () => viewer.playback);
   scrubber.addEventListener("input", () => {
     viewer.isScrubbing = true;
-    viewer.playback.seek(Number(scrubber.value));
   });
+  listenToTransport(() => viewer.playback);
   scrubber.addEventListener("change", () => {
     viewer.isScrubbing = false;
     viewer.describe();
@@ -183,16 +178,15 @@ function listenForMenus() {
 
 /** @param {KeyboardEvent} event */
 function keyDown(event) {
-  if (event.target instanceof Element && event.target.closest("input:not([type=range]):not([type=checkbox]), select, dialog, [role=tab]")) return;
-  // What has the focus keeps its own key.
-  if ((event.key === " " || event.key === "Enter") && event.target instanceof Element && event.target.closest("button, summary, [type=checkbox]")) return;
+  const { target } = event;
+  if (isTaken(event) || (target instanceof Element && target.closest("[role=tab]"))) return;
   if (viewer.seat?.key(event)) {
     event.preventDefault();
     return;
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || isPan(event)) return;
+  if (isPan(event) || (event.key.startsWith("Arrow") && target instanceof Element && target.closest(".scroll, .log, [role=tabpanel]"))) return;
   const { playback } = viewer;
-  const act = /** @type {Record<string, () => void>} */ ({
+  actOn(event, {
     ...playbackKeys(playback, event),
     p: () => viewer.toMoment(-1),
     n: () => viewer.toMoment(1),
@@ -207,10 +201,7 @@ function keyDown(event) {
     x: () => viewer.recording.track && viewer.board.words.toggle(),
     c: () => viewer.recording.track && nextCamera(viewer.board),
     "?": () => showKeys(),
-  })[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-  if (!act || (event.key.startsWith("Arrow") && event.target instanceof Element && event.target.closest(".scroll, .log, [role=tabpanel]"))) return;
-  event.preventDefault();
-  act();
+  });
 }
 
 /** Where the board has the focus of the keyboard, and shows a part of itself, letters move the view. @param {KeyboardEvent} event */
@@ -250,7 +241,7 @@ function listenForDrops() {
 function showKeys() {
   const dialog = part("help", HTMLDialogElement);
   const close = el("button", { type: "button", onclick: () => dialog.close() }, "Close");
-  const list = el("dl", { class: "facts" }, ...KEYS.flatMap(([keys, text]) => [el("dt", {}, el("kbd", {}, keys)), el("dd", {}, text)]));
+  const list = facts(KEYS.map(([keys, text]) => [el("kbd", {}, keys), text]));
   const own = viewer.seat?.help ?? [];
   dialog.replaceChildren(...own, own.length ? el("h2", {}, "Keys of the viewer") : el("h2", { id: "help-title" }, "Keys"), list, close);
   // Not on the first control: a key that is meant for the match would press it.
@@ -281,7 +272,7 @@ async function start() {
     else awaitMatch(viewer, config);
     viewer.watchLive();
   } else if (config.mode === "export") {
-    const packed = unpack(byId("replay").textContent ?? "");
+    const packed = bytesOf(byId("replay").textContent ?? "");
     own.checked(config.check ?? { status: "unknown", text: "" });
     await own.read(new Blob([packed]).stream(), packed.length);
   } else if (config.mode === "watch") {

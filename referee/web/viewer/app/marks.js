@@ -1,5 +1,7 @@
 // Marks on the board: what a moment of the story is about.
 
+import { strokes } from "../kit/canvas.js";
+
 /** The room between a mark and what it is about, and the thickness of its line, in pixels of the page. */
 const ROOM = 5;
 const THICK = 1.5;
@@ -22,11 +24,7 @@ export function drawMarks(context, track, rows, pixel, colors) {
     context.beginPath();
     context.roundRect(-apart, -apart, Math.hypot(x - u, y - v) + 2 * apart, 2 * apart, apart);
     // Not in the colour of warnings; a rim keeps it visible over everything.
-    for (const [color, width] of /** @type {[string, number][]} */ ([[colors.paper, THICK + 2], [colors.ink, THICK]])) {
-      context.strokeStyle = color;
-      context.lineWidth = width * pixel;
-      context.stroke();
-    }
+    strokes(context, [[colors.paper, (THICK + 2) * pixel], [colors.ink, THICK * pixel]]);
     context.restore();
   }
 }

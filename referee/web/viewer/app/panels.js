@@ -1,7 +1,7 @@
 // The panels beside the board: result and settings, events, the step's question and answers, the bots' logs.
 
 import { lastBefore } from "../kit/columns.js";
-import { counted, el, number, plain, remembered } from "../kit/dom.js";
+import { counted, el, facts, number, plain, remembered } from "../kit/dom.js";
 import { inFrame } from "../kit/frames.js";
 import { LogPanel } from "./logs.js";
 import { faultHeading, outcomeText } from "./people.js";
@@ -17,11 +17,6 @@ const EVENT_ROWS = 200;
  * @property {((seat: string) => Promise<Uint8Array | null>) | null} log a bot's stderr
  * @property {(() => Promise<import("./conversation.js").Commands | null>) | null} commands what command lines need
  */
-
-/** @param {[string, string][]} facts */
-function factList(facts) {
-  return el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
-}
 
 /** What most readers skip: folded until it is wanted. @param {string} title @param {HTMLElement} content */
 function folded(title, content) {
@@ -132,7 +127,7 @@ class MatchPanel {
     const parts = [];
     parts.push(el("h2", {}, "Result"), el("p", { class: "headline" }, result ? outcomeText(this.recording) : this.recording.isOver ? "None: the replay is cut short." : "The match is still running."));
     if (result) {
-      parts.push(factList([["Winner", plain(result.winner ?? "nobody", 60)], ["Reason", plain(result.reason, 60)], ["Score", track.result(result)]]));
+      parts.push(facts([["Winner", plain(result.winner ?? "nobody", 60)], ["Reason", plain(result.reason, 60)], ["Score", track.result(result)]]));
     }
     for (const record of faults) {
       for (const [seat, fault] of Object.entries(record.faults)) {
@@ -142,7 +137,7 @@ class MatchPanel {
       }
     }
     parts.push(el("h2", {}, "Players"), this.players(head, result));
-    parts.push(folded("Settings", factList(Object.entries(head.settings).slice(0, 60).map(([name, value]) => [plain(name, 40), plain(value, 80)]))));
+    parts.push(folded("Settings", facts(Object.entries(head.settings).slice(0, 60).map(([name, value]) => [plain(name, 40), plain(value, 80)]))));
     const more = /** @type {[string, string][]} */ ([
       ["Rules", `${plain(head.game, 40)} ${plain(head.version, 10)}, ${plain(head.rules, 40)}`],
       ["Seed", plain(head.seed ?? "none", 40)],
@@ -152,7 +147,7 @@ class MatchPanel {
       ["Referee", plain(head.referee, 20)],
       ["Match", plain(head.match, 60)],
     ]);
-    parts.push(folded("How it was played", factList(more)));
+    parts.push(folded("How it was played", facts(more)));
     this.element.replaceChildren(...parts);
   }
 

@@ -1,6 +1,6 @@
 // The viewer's position in the game, and its playback: play, pause, speed, loop. No timer runs while nothing moves.
 
-import { el } from "../kit/dom.js";
+import { byId, el, part } from "../kit/dom.js";
 import { nextFrame } from "../kit/frames.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
@@ -30,11 +30,29 @@ export function playbackKeys(playback, event) {
   };
 }
 
-/** Let a list of the page choose the speed. @param {HTMLSelectElement} choice @param {() => Playback} playback */
-export function chooseSpeed(choice, playback) {
+/** Let the page's buttons, its scrubber and its list of speeds control the playback. @param {() => Playback} playback */
+export function listenToTransport(playback) {
+  /** @type {Record<string, () => void>} */
+  const act = {
+    home: () => playback().seek(0),
+    back: () => playback().seek(playback().turn - 1),
+    play: () => playback().toggle(),
+    on: () => playback().seek(playback().turn + 1),
+    end: () => playback().seek(playback().last),
+  };
+  for (const [id, action] of Object.entries(act)) byId(id).addEventListener("click", action);
+  const [scrubber, choice] = [part("scrubber", HTMLInputElement), part("speed", HTMLSelectElement)];
+  scrubber.addEventListener("input", () => playback().seek(Number(scrubber.value)));
   choice.replaceChildren(...SPEEDS.map((speed) => el("option", { value: speed }, `${speed}×`)));
   choice.value = "1";
   choice.addEventListener("change", () => playback().setSpeed(Number(choice.value)));
+}
+
+/** Show whether it plays, and how fast. @param {Playback} playback */
+export function showTransport({ isMoving, speed }) {
+  byId("play").textContent = isMoving ? "❚❚" : "▶";
+  byId("play").setAttribute("aria-label", isMoving ? "Pause" : "Play");
+  part("speed", HTMLSelectElement).value = String(speed);
 }
 
 export class Playback {

@@ -4,6 +4,7 @@ import { Column, lastBefore } from "../kit/columns.js";
 import { DISPLAYS } from "./displays.js";
 import { counted, plain, playerName } from "../kit/dom.js";
 import { drawn } from "../kit/frames.js";
+import { bytesOf } from "../kit/packed.js";
 
 export const FORMAT = 1;
 /** The longest line that a referee writes, in bytes. */
@@ -433,23 +434,5 @@ export async function replayIn(file) {
   // Only a page is read whole; it holds its replay in a block of its own.
   const text = await file.slice(0, 1_000_000_000).text();
   const found = text.match(/<script type="text\/plain" id="replay">([A-Za-z0-9+/=\s]*)<\/script>/);
-  return found ? new Blob([unpack(found[1])]) : file;
-}
-
-/**
- * Bytes from base64.
- * @param {string} text
- * @returns {Uint8Array<ArrayBuffer>}
- */
-export function unpack(text) {
-  const binary = atob(text.replace(/\s+/g, ""));
-  const bytes = new Uint8Array(binary.length);
-  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
-  return bytes;
-}
-
-/** @param {Uint8Array<ArrayBuffer>} bytes */
-export async function gunzip(bytes) {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  return found ? new Blob([bytesOf(found[1])]) : file;
 }

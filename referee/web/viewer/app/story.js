@@ -1,7 +1,6 @@
 // The story beside the board: the moments of the match in plain words, one click each.
 
 import { el, number } from "../kit/dom.js";
-import { lastBefore } from "../kit/columns.js";
 import { momentsOf } from "./moments.js";
 
 /** The story of a growing replay is made again after a pause: at least these milliseconds, and this multiple of the time that it took to make. */
@@ -19,7 +18,6 @@ export class StoryPanel {
     this.onSeek = onSeek;
     /** @type {Moment[]} */
     this.moments = [];
-    this.turns = /** @type {number[]} */ ([]);
     this.isStale = true;
     /** When the story may be told again. */
     this.due = 0;
@@ -53,7 +51,6 @@ export class StoryPanel {
     const told = performance.now();
     this.due = told + Math.max(PAUSE_MS, PAUSE_TIMES * (told - begun));
     this.moments = moments;
-    this.turns = moments.map(({ turn }) => turn);
     const key = JSON.stringify(moments);
     if (key === this.key) return;
     this.key = key;
@@ -86,12 +83,8 @@ export class StoryPanel {
    */
   next(turn, direction) {
     this.update(true);
-    if (direction < 0) {
-      const at = lastBefore(this.turns, turn);
-      return at < 0 ? null : this.turns[at];
-    }
-    const at = lastBefore(this.turns, turn + 1) + 1;
-    return at >= this.turns.length ? null : this.turns[at];
+    const turns = this.moments.map((moment) => moment.turn);
+    return (direction < 0 ? turns.reverse().find((other) => other < turn) : turns.find((other) => other > turn)) ?? null;
   }
 
   /** What the moments of a position are about. @param {number} turn */
@@ -103,13 +96,13 @@ export class StoryPanel {
   show(turn) {
     this.turn = turn;
     this.update();
-    const last = lastBefore(this.turns, turn + 1);
+    const last = this.moments.filter((moment) => moment.turn <= turn).length - 1;
     /** @type {HTMLElement | null} */
     let current = null;
     [...this.list.children].forEach((row, at) => {
       const button = /** @type {HTMLElement} */ (row.firstElementChild);
-      row.classList.toggle("past", this.turns[at] <= turn);
-      row.classList.toggle("now", this.turns[at] === turn);
+      row.classList.toggle("past", this.moments[at].turn <= turn);
+      row.classList.toggle("now", this.moments[at].turn === turn);
       if (at === last) {
         button.setAttribute("aria-current", "step");
         current = button;

@@ -4,8 +4,9 @@ import { AddressBar } from "./bar.js";
 import { fitLayout } from "./before.js";
 import { Board } from "./board.js";
 import { byId, el, number, part, plain } from "../kit/dom.js";
-import { answered } from "../kit/server.js";
+import { answered, data } from "../kit/server.js";
 import { drawn } from "../kit/frames.js";
+import { unpacked } from "../kit/packed.js";
 import { showLayers } from "./layers.js";
 import { nextBegins, offerSkipped, tellBehind } from "./catch-up.js";
 import { Live } from "./live.js";
@@ -13,15 +14,14 @@ import { palette } from "./palette.js";
 import { Panels } from "./panels.js";
 import { outcomeText } from "./people.js";
 import { playersLine, tellScores } from "./players.js";
-import { Playback } from "./playback.js";
-import { gunzip, readAll, Recording, unpack } from "./recording.js";
+import { Playback, showTransport } from "./playback.js";
+import { readAll, Recording } from "./recording.js";
 import { Seat } from "./seat.js";
 import { linkNote, Share } from "./share.js";
 import { Strips } from "./strips.js";
 
 const canvas = part("board", HTMLCanvasElement);
 const scrubber = part("scrubber", HTMLInputElement);
-const speedChoice = part("speed", HTMLSelectElement);
 const goto = part("goto", HTMLInputElement);
 
 /** How often words about the step change while steps fly by, and after how long the engine is asked again for what it could not draw yet, in milliseconds. */
@@ -136,11 +136,10 @@ export class Viewer {
     if (address === null || !analysis.shown.size || analysis.turn === turn || this.overlayTimer) return;
     this.overlayTimer = window.setTimeout(async () => {
       const asked = playback.turn;
-      const found = await answered(`${address}overlay?turn=${asked}`).catch(() => null);
+      const answer = await data(`${address}overlay?turn=${asked}`);
       this.overlayTimer = 0;
       // Meanwhile the server may have begun to answer about another match.
-      if (!found?.ok || this.isClosed || this.address !== address) return;
-      const answer = await found.json();
+      if (!answer || this.isClosed || this.address !== address) return;
       if (answer.later) {
         // The engine plays the replay again and is not there yet: a link may open any step.
         window.setTimeout(() => !this.isClosed && this.lookInto(playback.turn), LOOK_AGAIN_MS);
@@ -156,9 +155,9 @@ export class Viewer {
   async askJudged() {
     const { address } = this;
     for (let known = this.judgedCount; address !== null && !this.isClosed;) {
-      const found = await answered(`${address}judged?from=${known}`).catch(() => null);
-      if (!found?.ok || this.isClosed) return;
-      const { points, is_all: isAll, left_out: leftOut } = await found.json();
+      const found = await data(`${address}judged?from=${known}`);
+      if (!found || this.isClosed) return;
+      const { points, is_all: isAll, left_out: leftOut } = found;
       this.judged(points, known, isAll);
       known += points.length;
       if (isAll) {
@@ -216,16 +215,13 @@ export class Viewer {
     const { address, config } = this;
     if (config.commands) return async () => config.commands ?? null;
     if (address === null) return null;
-    return async () => {
-      const found = await answered(`${address}commands`);
-      return found.ok ? found.json() : null;
-    };
+    return () => data(`${address}commands`);
   }
 
   /** @returns {import("./panels.js").Source["log"]} */
   get log() {
     const { logs } = this.config;
-    if (logs) return async (seat) => (Object.hasOwn(logs, seat) ? gunzip(unpack(logs[seat])) : null);
+    if (logs) return async (seat) => (Object.hasOwn(logs, seat) ? new Uint8Array(await unpacked(logs[seat]).arrayBuffer()) : null);
     const { address } = this;
     if (address !== "") return null;
     return async (seat) => {
@@ -365,14 +361,11 @@ export class Viewer {
 
   controlsChanged() {
     const { playback } = this;
-    const play = byId("play");
-    play.textContent = playback.isMoving ? "❚❚" : "▶";
-    play.setAttribute("aria-label", playback.isMoving ? "Pause" : "Play");
+    showTransport(playback);
     byId("loop").setAttribute("aria-pressed", String(playback.isLooping));
     byId("follow").hidden = !this.hasNext && (!this.live || this.live.isOver);
     byId("follow").setAttribute("aria-pressed", String(playback.follows));
     tellBehind(playback);
-    speedChoice.value = String(playback.speed);
     this.bar.later();
   }
 

@@ -26,6 +26,19 @@ export function overBoard(context, image, { width, height }) {
 }
 
 /**
+ * Draw a path as lines over each other, such as one with a rim: their colours and widths, the lowest first.
+ * @param {CanvasRenderingContext2D} context @param {[string, number][]} lines @param {Path2D} [path] without it, the context's own
+ */
+export function strokes(context, lines, path) {
+  for (const [color, width] of lines) {
+    context.strokeStyle = color;
+    context.lineWidth = width;
+    if (path) context.stroke(path);
+    else context.stroke();
+  }
+}
+
+/**
  * The path so far, from its oldest part to the newest: fainter and thinner the older it is. Steps before the last `fading` ones are one part.
  * @param {CanvasRenderingContext2D} context
  * @param {{ from: number, exact: number, fading: number, parts: number }} trail its first and its last point

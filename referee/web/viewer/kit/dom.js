@@ -19,6 +19,11 @@ export function el(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** Facts as names and values. @param {(string | Node)[][]} pairs */
+export function facts(pairs) {
+  return el("dl", { class: "facts" }, ...pairs.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
 /**
  * The element of that id, which is part of the page.
  * @param {string} id

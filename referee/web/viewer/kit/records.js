@@ -1,4 +1,4 @@
-// What the games read from records and from the keyboard in the same way.
+// What the games read from records in the same way.
 
 import { plain } from "./dom.js";
 
@@ -13,9 +13,4 @@ export function whole(value, what, least, most) {
 /** The notices of a step as events of a kind. @param {StepRecord} record @param {(notice: any) => string} kindOf @returns {GameEvent[]} */
 export function noticesOf({ turn, notices }, kindOf) {
   return (Array.isArray(notices) ? notices : []).map((notice) => ({ turn, kind: kindOf(notice), seat: plain(notice?.seat, 20), text: plain(notice?.text, 300) }));
-}
-
-/** A key by its code. Letters go by what is printed on the key, so that they work on every layout; the rest by place. @param {KeyboardEvent} event */
-export function codeOf(event) {
-  return /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
 }

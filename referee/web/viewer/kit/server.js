@@ -8,3 +8,9 @@ export async function answered(address) {
     await new Promise((go) => setTimeout(go, 1000 * Number(found.headers.get("Retry-After") ?? 1)));
   }
 }
+
+/** The same as data; null if there is no answer. @param {string} address @returns {Promise<any>} */
+export async function data(address) {
+  const found = await answered(address).catch(() => null);
+  return found?.ok ? found.json() : null;
+}

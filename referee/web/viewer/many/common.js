@@ -1,4 +1,4 @@
-// What the pages about several matches share: theme, keys, names, results.
+// What the pages about several matches share: names, results, requests.
 
 import { byId, counted, part, plain } from "../kit/dom.js";
 
@@ -21,18 +21,6 @@ export function listenToHelp() {
   byId("keys").addEventListener("click", show);
   byId("close").addEventListener("click", () => dialog.close());
   return show;
-}
-
-/**
- * Whether a key belongs to what has the focus, and not to the page.
- * @param {KeyboardEvent} event
- */
-export function isTyping(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return true;
-  const { target } = event;
-  if (!(target instanceof Element)) return false;
-  if (target.closest("input:not([type=range]), select, textarea, dialog")) return true;
-  return target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter");
 }
 
 /** Ask the server; throws an Error in words. @param {string} address */

@@ -1,19 +1,19 @@
 // Two replays side by side: one scrubber for both, and the first step in which they differ.
 
 import { byId, counted, el, number, part, plain } from "../kit/dom.js";
+import { actOn, isTaken } from "../kit/keys.js";
 import { fitted } from "../kit/pixels.js";
 import { Board } from "../app/board.js";
 import { listenToTheme, palette } from "../app/palette.js";
-import { chooseSpeed, Playback, playbackKeys } from "../app/playback.js";
+import { listenToTransport, Playback, playbackKeys, showTransport } from "../app/playback.js";
 import { readAll, Recording } from "../app/recording.js";
-import { isTyping, List, listenToHelp, players, say } from "./common.js";
+import { List, listenToHelp, players, say } from "./common.js";
 import { Differences, words } from "./differences.js";
 
 const given = new URLSearchParams(location.hash.slice(1));
 const keys = ["a", "b"].map((name) => Number(given.get(name) ?? NaN));
 const differences = new Differences();
 const scrubber = part("scrubber", HTMLInputElement);
-const speed = part("speed", HTMLSelectElement);
 const marks = part("marks", HTMLCanvasElement);
 const playback = new Playback({ moved: () => show(), ticked: (exact, pace) => glide(exact, pace), changed: () => controlsChanged() });
 let timer = 0;
@@ -108,10 +108,7 @@ function showDifference(turn) {
 
 function controlsChanged() {
   if (!playback.isPlaying) glide(playback.turn, 0);
-  const play = byId("play");
-  play.textContent = playback.isPlaying ? "❚❚" : "▶";
-  play.setAttribute("aria-label", playback.isPlaying ? "Pause" : "Play");
-  speed.value = String(playback.speed);
+  showTransport(playback);
 }
 
 /** Draws ticks where the moves differ, over a band where the changes of the position differ. */
@@ -152,34 +149,25 @@ function toFirst() {
 
 function listen() {
   const act = /** @type {Record<string, () => void>} */ ({
-    home: () => playback.seek(0),
-    back: () => playback.seek(playback.turn - 1),
-    play: () => playback.toggle(),
-    on: () => playback.seek(playback.turn + 1),
-    end: () => playback.seek(playback.last),
     previous: () => toDifference(-1),
     next: () => toDifference(1),
     first: toFirst,
   });
   for (const [id, action] of Object.entries(act)) byId(id).addEventListener("click", action);
-  chooseSpeed(speed, () => playback);
-  scrubber.addEventListener("input", () => playback.seek(Number(scrubber.value)));
+  listenToTransport(() => playback);
   marks.addEventListener("click", (event) => playback.seek(Math.round((event.offsetX / marks.clientWidth) * playback.last)));
   new ResizeObserver(drawMarks).observe(marks);
   const help = listenToHelp();
   document.addEventListener("keydown", (event) => {
-    if (isTyping(event)) return;
-    const keyed = /** @type {Record<string, () => void>} */ ({
+    if (isTaken(event)) return;
+    actOn(event, {
       ...playbackKeys(playback, event),
       d: toFirst,
       n: act.next,
       p: act.previous,
       u: () => location.assign("./"),
       "?": help,
-    })[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!keyed) return;
-    event.preventDefault();
-    keyed();
+    });
   });
 }
 

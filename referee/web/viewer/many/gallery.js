@@ -1,8 +1,9 @@
 // A gallery: the matches of a folder as cards, with filters. Cards are made as they scroll into view.
 
 import { byId, el, number, part, plain } from "../kit/dom.js";
+import { actOn, isTaken } from "../kit/keys.js";
 import { listenToTheme } from "../app/palette.js";
-import { isTyping, lengthOf, List, listenToHelp, pause, players, say } from "./common.js";
+import { lengthOf, List, listenToHelp, pause, players, say } from "./common.js";
 
 /** How many cards are made at once, and how long the page waits before it asks for more, in milliseconds. */
 const BATCH = 120;
@@ -222,9 +223,9 @@ function keyDown(event, help) {
     clear();
     search.blur();
   }
-  if (isTyping(event)) return;
+  if (isTaken(event)) return;
   const at = focused();
-  const act = /** @type {Record<string, () => void>} */ ({
+  actOn(event, {
     ArrowRight: () => focusOn(at + 1),
     ArrowLeft: () => focusOn(at - 1),
     ArrowDown: () => focusOn(at < 0 ? 0 : at + columns()),
@@ -235,10 +236,7 @@ function keyDown(event, help) {
     "/": () => search.focus(),
     c: () => at >= 0 && choose(shown[at]),
     "?": help,
-  })[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-  if (!act) return;
-  event.preventDefault();
-  act();
+  });
 }
 
 function clear() {

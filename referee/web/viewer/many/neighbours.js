@@ -1,6 +1,7 @@
 // In the viewer of a gallery: the next and the previous match, and the way back.
 
 import { byId, el, number } from "../kit/dom.js";
+import { isTaken } from "../kit/keys.js";
 
 const ORDER_KEY = "referee.gallery";
 
@@ -50,8 +51,7 @@ export async function showNeighbours(key) {
   );
   byId("title").closest("header")?.querySelector(".tools")?.prepend(bar);
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target instanceof Element && event.target.closest("input:not([type=range]):not([type=checkbox]), select, textarea, dialog")) return;
+    if (isTaken(event)) return;
     const to = /** @type {Record<string, string | undefined>} */ ({
       N: event.shiftKey && next !== undefined ? `../${next}/` : undefined,
       P: event.shiftKey && previous !== undefined ? `../${previous}/` : undefined,

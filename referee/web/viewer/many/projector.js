@@ -1,10 +1,11 @@
 // The projector's page: one match after another on a full screen, with large names, the score, and the standings between them.
 
 import { byId, el, number, part, plain } from "../kit/dom.js";
+import { actOn, isTaken } from "../kit/keys.js";
 import { Live } from "../app/live.js";
 import { listenToTheme, named, palette } from "../app/palette.js";
 import { outcomeText } from "../app/people.js";
-import { asked, config, isTyping, List, pause, players, say } from "./common.js";
+import { asked, config, List, pause, players, say } from "./common.js";
 import { playing, Stage } from "./stage.js";
 import { byWins, put } from "./table.js";
 
@@ -230,13 +231,8 @@ function listen() {
     full: () => void (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => say("This browser allows no full screen here.")),
   });
   for (const [id, action] of Object.entries(act)) byId(id).addEventListener("click", action);
-  document.addEventListener("keydown", (event) => {
-    if (isTyping(event)) return;
-    const keyed = { " ": act.pause, n: act.skip, ArrowRight: act.skip, s: act.table, f: act.full, q: config.join ? act.code : undefined }[event.key];
-    if (!keyed) return;
-    event.preventDefault();
-    keyed();
-  });
+  const keys = { " ": act.pause, n: act.skip, ArrowRight: act.skip, s: act.table, f: act.full, q: config.join ? act.code : undefined };
+  document.addEventListener("keydown", (event) => isTaken(event) || actOn(event, keys));
   listenToTheme(() => {
     stage.board.request();
     showBout();

@@ -90,14 +90,8 @@ export class Stage {
   }
 }
 
-/** Play a match to its end, or until it is skipped. @param {Stage} stage @returns {Promise<void>} */
-export function playing(stage) {
-  return new Promise((resolve) => {
-    const frame = (/** @type {number} */ now) => {
-      stage.tick(now);
-      if (stage.isDone) resolve();
-      else requestAnimationFrame(frame);
-    };
-    requestAnimationFrame(frame);
-  });
+/** Play a match to its end, or until it is skipped. @param {Stage} stage */
+export async function playing(stage) {
+  do stage.tick(await new Promise((frame) => requestAnimationFrame(frame)));
+  while (!stage.isDone);
 }

@@ -1,0 +1,22 @@
+// The keys of a page.
+
+/** Whether a key belongs to what has the focus, or to the browser, and not to the page. @param {KeyboardEvent} event */
+export function isTaken({ target, key, ctrlKey, metaKey, altKey }) {
+  if (ctrlKey || metaKey || altKey) return true;
+  if (!(target instanceof Element)) return false;
+  if (target.closest("input:not([type=range], [type=checkbox]), select, textarea, dialog")) return true;
+  return (key === " " || key === "Enter") && target.closest("button, summary, [type=checkbox]") !== null;
+}
+
+/** Do what the page does for a key, where it does anything. @param {KeyboardEvent} event @param {Record<string, (() => unknown) | undefined>} actions by key; letters are small */
+export function actOn(event, actions) {
+  const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+/** A key by its code. Letters go by what is printed on the key, so that they work on every layout; the rest by place. @param {KeyboardEvent} event */
+export function codeOf(event) {
+  return /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
+}
