@@ -1,4 +1,4 @@
-"""Checks what teams have handed in, one after the other. A submission whose check was cut short by a kill is checked again."""
+"""Gives what teams have handed in to ``intake``, one after the other. A check that was cut short by a kill is done again."""
 
 from __future__ import annotations
 
