@@ -1,6 +1,6 @@
 // The engine's analysis of a match: verdicts, each with the position from which it holds, and the overlay of one position.
 
-import { overBoard } from "../../web/viewer/kit/canvas.js";
+import { cellPicture, overBoard, pixelOf } from "../../web/viewer/kit/canvas.js";
 import { lastBefore } from "../../web/viewer/kit/columns.js";
 import { counted, number } from "../../web/viewer/kit/dom.js";
 import { bytesOf } from "../../web/viewer/kit/packed.js";
@@ -123,32 +123,21 @@ export class Analysis {
     return LAYERS.filter(([name]) => this.shown.has(name)).map(([name, text]) => [`${looks[name][0]} ${text}`, looks[name][1]]);
   }
 
-  /** A set of cells as a picture of one pixel a cell. @param {string} name @param {[number, number, number, number]} color */
-  image(name, [red, green, blue, alpha]) {
-    const known = this.images.get(name);
+  /** A set of cells as a picture of one pixel a cell. @param {string} name @param {number[]} color */
+  image(name, color) {
     const bytes = this.sets.get(name);
-    if (known || !this.drawn || !bytes) return known;
-    const { width, height } = this.board;
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [width, height];
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    const data = context.createImageData(width, height);
-    for (let y = 0; y < height; y += 1) {
-      for (let x = 0; x < width; x += 1) {
-        if (!(bytes[y * this.drawn.stride + (x >> 3)] & (1 << (x & 7)))) continue;
-        data.data.set([red, green, blue, alpha], 4 * (this.board.row(y) * width + x));
-      }
-    }
-    context.putImageData(data, 0, 0);
-    this.images.set(name, canvas);
-    return canvas;
+    if (this.images.has(name) || !this.drawn || !bytes) return this.images.get(name);
+    const [{ stride }, pixel] = [this.drawn, pixelOf(color)];
+    const made = cellPicture(this.board, (x, y) => (bytes[y * stride + (x >> 3)] & (1 << (x & 7)) ? pixel : 0));
+    this.images.set(name, made);
+    return made;
   }
 
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
   draw(context, { turn, pixel, palette }) {
     const { drawn } = this;
     if (!drawn || (turn !== this.turn && !(this.lags && turn > this.turn))) return;
-    /** @type {[string, [number, number, number, number]][]} */
+    /** @type {[string, number[]][]} */
     const layers = [["reach", [120, 120, 120, 60]], ["safe", [0, 158, 115, 90]], ["unknown", [200, 160, 0, 90]]];
     for (const [name, color] of layers) {
       if (!this.shown.has(name === "unknown" ? "safe" : name)) continue;

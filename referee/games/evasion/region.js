@@ -1,5 +1,6 @@
 // The prey's region: the cells that it can reach through the walls of a position. Found by a flood once for each set of walls.
 
+import { cellPicture, pixelOf } from "../../web/viewer/kit/canvas.js";
 import { eachCell } from "./walls.js";
 
 /** A larger board would take longer than a frame of the screen. */
@@ -115,28 +116,15 @@ export class Regions {
    */
   image(region, color) {
     if (region.image && region.color === color) return region.image;
-    const { width, height } = this.board;
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [width, height];
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    const image = context.createImageData(width, height);
-    const words = new Uint32Array(image.data.buffer);
-    const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
-    const inner = new Uint32Array(new Uint8Array([red, green, blue, 255 * INNER]).buffer)[0];
-    const edge = new Uint32Array(new Uint8Array([red, green, blue, 255 * BORDER]).buffer)[0];
     const { mask } = region;
-    for (let y = 0; y < height; y += 1) {
-      const row = this.board.row(y) * width;
-      for (let x = 0; x < width; x += 1) {
-        const at = y * width + x;
-        if (!mask[at]) continue;
-        words[row + x] = this.isInner(mask, at, x, y) ? inner : edge;
-      }
-    }
-    context.putImageData(image, 0, 0);
-    region.image = canvas;
+    const rgb = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+    const [inner, edge] = [INNER, BORDER].map((share) => pixelOf([...rgb, 255 * share]));
     region.color = color;
-    return canvas;
+    region.image = cellPicture(this.board, (x, y) => {
+      const at = y * this.board.width + x;
+      return !mask[at] ? 0 : this.isInner(mask, at, x, y) ? inner : edge;
+    });
+    return region.image;
   }
 }
 

@@ -1,10 +1,25 @@
 // The pieces of Maze: a thief, a policeman, the exit. A figure is drawn around (0, 0), one unit being a square.
 
-import { textAt } from "../../web/viewer/kit/canvas.js";
+import { strokes, textAt } from "../../web/viewer/kit/canvas.js";
 
 const THIEF_COLOR = "#d55e00";
 const POLICEMAN_COLOR = "#0072b2";
 const EXIT_COLOR = "#009e73";
+const SKIN_COLOR = "#f5dcc3";
+const CAP_COLOR = "#00324f";
+
+/** Outlines in the language of SVG: a head on shoulders, and the face. */
+const BODY = "M-0.3 0.4C-0.3 0.05-0.16 0-0.1-0.02L-0.0964-0.018A0.18 0.18 0 1 1 0.0964-0.018C0.16 0 0.3 0.05 0.3 0.4Z";
+const FACE = disc(0, -0.17, 0.18);
+
+/** What stands on the body, with its colour: on the thief a striped shirt and a mask over the eyes, on the policeman a badge and a cap. */
+const MARKS = {
+  thief: [
+    ["M-0.4 0.1H0.4V0.155H-0.4ZM-0.4 0.22H0.4V0.275H-0.4ZM-0.4 0.34H0.4V0.395H-0.4Z", "#ffffff"], [FACE, SKIN_COLOR],
+    ["M-0.2-0.24H0.2V-0.13H-0.2Z", "#000000"], [eyes(-0.185), "#ffffff"],
+  ],
+  policeman: [[FACE, SKIN_COLOR], [eyes(-0.13), "#000000"], ["M-0.2-0.4H0.2V-0.23H-0.2Z", CAP_COLOR], [star(0.11, 0.18, 0.075) + star(0, -0.29, 0.05), "#ffd75e"]],
+};
 
 /**
  * @param {CanvasRenderingContext2D} context
@@ -15,96 +30,54 @@ const EXIT_COLOR = "#009e73";
  * @param {Palette} palette
  */
 export function drawFigure(context, seat, u, v, pixel, palette) {
+  const body = new Path2D(BODY);
   context.save();
   context.translate(u, v);
   context.lineJoin = "round";
   // A rim keeps the figure apart from trails and from the other figure.
-  context.fillStyle = context.strokeStyle = palette.paper;
-  context.lineWidth = Math.max(4 * pixel, 0.12);
-  silhouette(context);
-  context.stroke();
+  strokes(context, [[palette.paper, Math.max(4 * pixel, 0.12)]], body);
   context.fillStyle = seat === "thief" ? THIEF_COLOR : POLICEMAN_COLOR;
-  silhouette(context);
-  context.fill();
-  if (pixel < 0.08) (seat === "thief" ? thief : policeman)(context);
-  context.strokeStyle = palette.ink;
-  context.lineWidth = Math.max(pixel, 0.03);
-  silhouette(context);
-  context.stroke();
+  context.fill(body);
+  if (pixel < 0.08) {
+    context.save();
+    context.clip(body);
+    for (const [path, color] of MARKS[seat]) {
+      context.fillStyle = color;
+      context.fill(new Path2D(path));
+    }
+    context.restore();
+    if (seat === "policeman") peak(context);
+  }
+  strokes(context, [[palette.ink, Math.max(pixel, 0.03)]], body);
   context.restore();
 }
 
-/** A head on shoulders. @param {CanvasRenderingContext2D} context */
-function silhouette(context) {
-  context.beginPath();
-  context.moveTo(-0.3, 0.4);
-  context.bezierCurveTo(-0.3, 0.05, -0.16, 0.0, -0.1, -0.02);
-  context.arc(0, -0.17, 0.18, 0.68 * Math.PI, 0.32 * Math.PI);
-  context.bezierCurveTo(0.16, 0.0, 0.3, 0.05, 0.3, 0.4);
-  context.closePath();
-}
-
-/** A striped shirt, a mask over the eyes. @param {CanvasRenderingContext2D} context */
-function thief(context) {
-  context.save();
-  silhouette(context);
-  context.clip();
-  context.fillStyle = "#ffffff";
-  for (const top of [0.1, 0.22, 0.34]) context.fillRect(-0.4, top, 0.8, 0.055);
-  face(context);
-  context.fillStyle = "#000000";
-  context.fillRect(-0.2, -0.24, 0.4, 0.11);
-  context.fillStyle = "#ffffff";
-  eyes(context, -0.185);
-  context.restore();
-}
-
-/** A cap with a peak, a badge. @param {CanvasRenderingContext2D} context */
-function policeman(context) {
-  context.save();
-  silhouette(context);
-  context.clip();
-  face(context);
-  context.fillStyle = "#000000";
-  eyes(context, -0.13);
-  context.fillStyle = "#00324f";
-  context.fillRect(-0.2, -0.4, 0.4, 0.17);
-  context.fillStyle = "#ffd75e";
-  star(context, 0.11, 0.18, 0.075);
-  star(context, 0, -0.29, 0.05);
-  context.restore();
-  context.fillStyle = "#00324f";
+/** The peak of the cap, which is wider than the head. @param {CanvasRenderingContext2D} context */
+function peak(context) {
+  context.fillStyle = CAP_COLOR;
   context.beginPath();
   context.roundRect(-0.23, -0.25, 0.46, 0.055, 0.025);
   context.fill();
 }
 
-/** @param {CanvasRenderingContext2D} context */
-function face(context) {
-  context.fillStyle = "#f5dcc3";
-  context.beginPath();
-  context.arc(0, -0.17, 0.18, 0, 2 * Math.PI);
-  context.fill();
+/** A circle as a path. @param {number} u @param {number} v @param {number} radius */
+function disc(u, v, radius) {
+  return `M${u - radius} ${v}a${radius} ${radius} 0 1 1 ${2 * radius} 0a${radius} ${radius} 0 1 1 ${-2 * radius} 0Z`;
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number} v */
-function eyes(context, v) {
-  for (const u of [-0.07, 0.07]) {
-    context.beginPath();
-    context.arc(u, v, 0.028, 0, 2 * Math.PI);
-    context.fill();
-  }
+/** @param {number} v */
+function eyes(v) {
+  return disc(-0.07, v, 0.028) + disc(0.07, v, 0.028);
 }
 
-/** @param {CanvasRenderingContext2D} context @param {number} u @param {number} v @param {number} size */
-function star(context, u, v, size) {
-  context.beginPath();
-  for (let point = 0; point < 10; point += 1) {
+/** @param {number} u @param {number} v @param {number} size */
+function star(u, v, size) {
+  const points = Array.from({ length: 10 }, (_, point) => {
     const far = point % 2 ? 0.45 * size : size;
     const angle = (Math.PI * point) / 5 - Math.PI / 2;
-    context.lineTo(u + far * Math.cos(angle), v + far * Math.sin(angle));
-  }
-  context.fill();
+    return `${u + far * Math.cos(angle)} ${v + far * Math.sin(angle)}`;
+  });
+  return `M${points.join("L")}Z`;
 }
 
 /**
