@@ -1,6 +1,5 @@
 // The engine's analysis of a match: verdicts, each with the position from which it holds, and the overlay of one position.
 
-import { cellPicture, overBoard, pixelOf } from "../../web/viewer/kit/canvas.js";
 import { lastBefore } from "../../web/viewer/kit/columns.js";
 import { counted, number } from "../../web/viewer/kit/dom.js";
 import { bytesOf } from "../../web/viewer/kit/packed.js";
@@ -127,26 +126,35 @@ export class Analysis {
   image(name, color) {
     const bytes = this.sets.get(name);
     if (this.images.has(name) || !this.drawn || !bytes) return this.images.get(name);
-    const [{ stride }, pixel] = [this.drawn, pixelOf(color)];
-    const made = cellPicture(this.board, (x, y) => (bytes[y * stride + (x >> 3)] & (1 << (x & 7)) ? pixel : 0));
-    this.images.set(name, made);
-    return made;
+    const { width, height } = this.board;
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [width, height];
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    const image = context.createImageData(width, height);
+    for (let y = 0; y < height; y += 1) {
+      for (let x = 0; x < width; x += 1) if (bytes[y * this.drawn.stride + (x >> 3)] & (1 << (x & 7))) image.data.set(color, 4 * (this.board.row(y) * width + x));
+    }
+    context.putImageData(image, 0, 0);
+    this.images.set(name, canvas);
+    return canvas;
   }
 
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
   draw(context, { turn, pixel, palette }) {
-    const { drawn } = this;
+    const { drawn, board } = this;
     if (!drawn || (turn !== this.turn && !(this.lags && turn > this.turn))) return;
     /** @type {[string, number[]][]} */
     const layers = [["reach", [120, 120, 120, 60]], ["safe", [0, 158, 115, 90]], ["unknown", [200, 160, 0, 90]]];
+    // Cells have sharp edges.
+    context.imageSmoothingEnabled = false;
     for (const [name, color] of layers) {
-      if (!this.shown.has(name === "unknown" ? "safe" : name)) continue;
-      const image = this.image(name, color);
-      if (image) overBoard(context, image, this.board);
+      const image = this.shown.has(name === "unknown" ? "safe" : name) && this.image(name, color);
+      if (image) context.drawImage(image, 0, 0, board.width, board.height);
     }
+    context.imageSmoothingEnabled = true;
     if (!this.shown.has("trajectory")) return;
     context.beginPath();
-    for (const [x, y] of drawn.trajectory) context.lineTo(...this.board.place(x, y));
+    for (const [x, y] of drawn.trajectory) context.lineTo(...board.place(x, y));
     context.strokeStyle = palette.orange;
     context.lineWidth = pixel;
     context.setLineDash([2 * pixel, 4 * pixel]);

@@ -1,6 +1,5 @@
 // The prey's region: the cells that it can reach through the walls of a position. Found by a flood once for each set of walls.
 
-import { cellPicture, pixelOf } from "../../web/viewer/kit/canvas.js";
 import { eachCell } from "./walls.js";
 
 /** A larger board would take longer than a frame of the screen. */
@@ -8,15 +7,13 @@ const MOST_CELLS = 400_000;
 /** The share of a region's colour in its cells, and in those at its border. */
 export const INNER = 110 / 255;
 export const BORDER = 150 / 255;
-/** A region of more rectangles is drawn as a picture. */
-const MOST_BOXES = 200;
 /** How many cells the regions that are kept have together: while a reader scrubs, the same ones come back. A cell takes a byte. */
 const KEPT_CELLS = 16_000_000;
 
 /**
  * @typedef {import("./walls.js").Wall} Wall
- * @typedef {{ inner: Path2D, edge: Path2D }} Boxes all cells, and those at the border
- * @typedef {{ key: string, mask: Uint8Array, cells: number, image: HTMLCanvasElement | null, color: string, boxes?: Boxes | null }} Region
+ * @typedef {{ all: Path2D, edge: Path2D }} Boxes all cells, and those at the border
+ * @typedef {{ key: string, mask: Uint8Array, cells: number, boxes?: Boxes }} Region
  */
 
 export class Regions {
@@ -59,17 +56,10 @@ export class Regions {
     return region;
   }
 
-  /**
-   * A region as few rectangles, which are drawn in a fraction of the time of a picture; null where it has many.
-   * @param {Region} region
-   * @returns {Boxes | null}
-   */
+  /** A region as rectangles, which are drawn in a fraction of the time of a picture. @param {Region} region */
   boxes(region) {
-    if (region.boxes === undefined) {
-      const { mask } = region;
-      const [all, edge] = [this.merged((at) => mask[at] > 0), this.merged((at, x, y) => mask[at] > 0 && !this.isInner(mask, at, x, y))];
-      region.boxes = all && edge && { inner: all, edge };
-    }
+    const { mask } = region;
+    region.boxes ??= { all: this.merged((at) => mask[at] > 0), edge: this.merged((at, x, y) => mask[at] > 0 && !this.isInner(mask, at, x, y)) };
     return region.boxes;
   }
 
@@ -80,21 +70,19 @@ export class Regions {
   }
 
   /**
-   * Cells as rectangles: runs of a row, joined with equal runs of the rows before; null for too many.
+   * Cells as rectangles: runs of a row, joined with equal runs of the rows before.
    * @param {(at: number, x: number, y: number) => boolean | number} isIn
    */
   merged(isIn) {
     const { width, height } = this.board;
     const path = new Path2D();
-    let count = 0;
     /** The first rows of the runs that still go on, by first and last cell. @type {Map<string, [number, number, number]>} */
     let open = new Map();
     const close = (/** @type {[number, number, number]} */ [from, to, first], /** @type {number} */ end) => {
       const top = Math.min(this.board.row(first), this.board.row(end - 1));
       path.rect(from, top, to - from, end - first);
-      count += 1;
     };
-    for (let y = 0; y <= height && count <= MOST_BOXES; y += 1) {
+    for (let y = 0; y <= height; y += 1) {
       const next = new Map();
       for (let x = 0; y < height && x < width; x += 1) {
         if (!isIn(y * width + x, x, y)) continue;
@@ -106,25 +94,7 @@ export class Regions {
       for (const [key, run] of open) if (!next.has(key)) close(run, y);
       open = next;
     }
-    return count > MOST_BOXES ? null : path;
-  }
-
-  /**
-   * A region as a picture of one pixel a cell: its border is stronger.
-   * @param {Region} region
-   * @param {string} color as #rrggbb
-   */
-  image(region, color) {
-    if (region.image && region.color === color) return region.image;
-    const { mask } = region;
-    const rgb = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
-    const [inner, edge] = [INNER, BORDER].map((share) => pixelOf([...rgb, 255 * share]));
-    region.color = color;
-    region.image = cellPicture(this.board, (x, y) => {
-      const at = y * this.board.width + x;
-      return !mask[at] ? 0 : this.isInner(mask, at, x, y) ? inner : edge;
-    });
-    return region.image;
+    return path;
   }
 }
 
@@ -168,5 +138,5 @@ function flood(width, height, walls, startX, startY) {
       }
     }
   }
-  return { key: "", mask, cells, image: null, color: "" };
+  return { key: "", mask, cells };
 }

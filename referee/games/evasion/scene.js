@@ -1,6 +1,6 @@
 // What Evasion looks like on the board: the prey's region, walls with body, trails, the way ahead, the players, the end.
 
-import { fadingTrail, overBoard } from "../../web/viewer/kit/canvas.js";
+import { fadingTrail } from "../../web/viewer/kit/canvas.js";
 import { drawPreview, drawRefusals } from "./intents.js";
 import { drawHunter, drawPrey, flashColor, shade } from "./signs.js";
 import { BORDER, INNER } from "./region.js";
@@ -52,9 +52,8 @@ export function drawGround(track, context, frame) {
   for (const wall of walls) body(track, context, wall, pixel, shade(palette, ageOf(track, wall, turn), 0.4), 0.9);
   for (const wall of walls) body(track, context, wall, pixel, shade(palette, ageOf(track, wall, turn)), 0);
   if (!region || !isNarrow) return;
-  const boxes = track.regions.boxes(region);
   context.fillStyle = palette.board;
-  for (const path of boxes ? [boxes.inner, boxes.edge] : []) context.fill(path);
+  context.fill(track.regions.boxes(region).all);
   drawRegion(track, context, region, palette);
 }
 
@@ -84,19 +83,12 @@ function body(track, context, wall, pixel, color, edge) {
 function drawRegion(track, context, region, palette) {
   const left = region.cells / (track.width * track.height);
   const strength = (palette.isDark ? 0.2 : 0.14) + 0.5 * Math.min(1, Math.max(0, -Math.log10(Math.max(left, 1e-3)) / 2.5));
-  const boxes = track.regions.boxes(region);
-  if (boxes) {
-    // As strong as the picture: its cells have these shares of the colour, those at the border more.
-    context.fillStyle = palette.blue;
-    context.globalAlpha = INNER * strength;
-    context.fill(boxes.inner);
-    context.globalAlpha = ((BORDER - INNER) * strength) / (1 - INNER * strength);
-    context.fill(boxes.edge);
-    context.globalAlpha = 1;
-    return;
-  }
-  context.globalAlpha = strength;
-  overBoard(context, track.regions.image(region, palette.blue), track);
+  const { all, edge } = track.regions.boxes(region);
+  context.fillStyle = palette.blue;
+  context.globalAlpha = INNER * strength;
+  context.fill(all);
+  context.globalAlpha = ((BORDER - INNER) * strength) / (1 - INNER * strength);
+  context.fill(edge);
   context.globalAlpha = 1;
 }
 

@@ -17,39 +17,6 @@ export function textAt(context, text, u, v, pixel, color, font) {
   context.restore();
 }
 
-/** A colour as a pixel of `cellPicture`. @param {number[]} parts red, green, blue and opacity, to 255 */
-export function pixelOf(parts) {
-  return new Uint32Array(new Uint8Array(parts).buffer)[0];
-}
-
-/**
- * A picture of one pixel a cell.
- * @param {{ width: number, height: number, row: (y: number) => number }} board
- * @param {(x: number, y: number) => number} colorAt the pixel of a cell; 0 leaves it clear
- */
-export function cellPicture(board, colorAt) {
-  const { width, height } = board;
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [width, height];
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const image = context.createImageData(width, height);
-  const pixels = new Uint32Array(image.data.buffer);
-  for (let y = 0; y < height; y += 1) {
-    const first = board.row(y) * width;
-    for (let x = 0; x < width; x += 1) pixels[first + x] = colorAt(x, y);
-  }
-  context.putImageData(image, 0, 0);
-  return canvas;
-}
-
-/** A picture of one pixel a cell over the whole board, with sharp edges. @param {CanvasRenderingContext2D} context @param {HTMLCanvasElement} image @param {{ width: number, height: number }} board */
-export function overBoard(context, image, { width, height }) {
-  const smooth = context.imageSmoothingEnabled;
-  context.imageSmoothingEnabled = false;
-  context.drawImage(image, 0, 0, width, height);
-  context.imageSmoothingEnabled = smooth;
-}
-
 /**
  * Draw a path as lines over each other, such as one with a rim: their colours and widths, the lowest first.
  * @param {CanvasRenderingContext2D} context @param {[string, number][]} lines @param {Path2D} [path] without it, the context's own
