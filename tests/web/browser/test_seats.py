@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pages import PHONE, assert_full_board, axe, pixels, start_as, wait_for_step
+from pages import PHONE, assert_full_board, axe, pixels, resize, start_as, wait_for_step
 
 from referee.replay.reader import verify
 
@@ -54,6 +54,13 @@ addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
     if (!hidden && counted.at(-1) !== textContent) counted.push(textContent);
 }).observe(document, { childList: true, characterData: true, subtree: true }));
 """
+#: The names of the parts of the playback that cover the result of the match or the header.
+COVERING = """() => {
+    const box = (one) => one.getBoundingClientRect();
+    const others = [...document.querySelectorAll("header, #seat")].map(box);
+    const meet = (a, b) => a.width > 0 && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return [...document.querySelectorAll(".controls :is(button, select, input)")].filter((one) => others.some((other) => meet(box(one), other))).map((one) => one.id);
+}"""
 
 
 def cells(page: Page, size: int) -> Any:
@@ -241,6 +248,10 @@ def test_a_phone_has_the_pad_below_the_board_and_robots_are_dragged(serve: Serve
     page.wait_for_function("() => document.getElementById('score').textContent.includes('a 1')")
     give_up(page)
     page.locator("#ending-text").get_by_text("You gave up.").wait_for()
+    page.locator("#loop").wait_for()
+    for width, height in ((667, 375), (PHONE["width"], PHONE["height"])):
+        resize(page, width, height)
+        assert page.evaluate(COVERING) == [], width
     served.finish()
     said = [record["moves"]["a"]["orders"] for record in records(tmp_path / "h.gz")[2:] if "a" in record.get("moves", {})]
     assert said[:8] == ["EN", "E-", "S-", "S-", "W-", "W-", "N-", "N-"]
