@@ -195,8 +195,10 @@ def _hint(request: Request, report: Report) -> None:
     name = "" if game.name == games.names()[0] else f" --game {game.name}"
     name += "" if rules == game.rule_sets[0] else f" --rules {rules}"
     if failed is not None or not report.counts["ok"]:
-        only = f" --seat {failed.seat} --only {failed.check.name}" if failed is not None and failed.check.name != _STARTS else ""
-        say(f"Next:  {program()} check {shlex.quote(request.bot)}{name}{only}")
+        only = f" --only {failed.check.name}" if failed is not None and failed.check.name != _STARTS else ""
+        seats = [failed.seat] if failed is not None and only else request.seats
+        seat = f" --seat {seats[0]}" if len(seats) == 1 else ""
+        say(f"Next:  {program()} check {shlex.quote(request.bot)}{name}{seat}{only}")
         return
     from referee.author.check.matches import play_words
 

@@ -60,6 +60,14 @@ def test_a_failure_says_what_was_sent_what_came_and_what_to_do(referee: Cli, fol
     assert "check broken.py --seat prey --only no-limits" in done.stderr
 
 
+@pytest.mark.parametrize("seat", ["", " --seat hunter"])
+def test_the_next_check_of_a_bot_that_does_not_start_is_at_the_seats_that_were_asked(seat: str, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text("raise SystemExit(7)")
+    done = referee("check", "bot.py", "--isolation", "none", *seat.split())
+    assert done.returncode == 1
+    assert done.stderr.endswith(f" check bot.py{seat}\n")
+
+
 @pytest.mark.parametrize("columns", [40, 60, 160])
 def test_no_line_is_wider_than_the_terminal(columns: int, referee: Cli, folder: Path) -> None:
     done = referee("check", "broken.py", "--only", "ready,no-limits", "--isolation", "none", env={"COLUMNS": str(columns)})
