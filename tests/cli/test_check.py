@@ -129,7 +129,7 @@ def test_nothing_is_offered_to_play_if_no_check_was_passed(referee: Cli, folder:
     (folder / "ends.py").write_text("raise SystemExit")
     done = referee("check", "ends.py", "--only", "flushes,memory", "--seat", "hunter")
     assert done.stdout.endswith("3 checks: 0 ok, 1 failed, 2 skipped.\n")
-    assert done.stderr.endswith("referee check ends.py\n")
+    assert done.stderr.endswith("referee check ends.py --seat hunter\n")
 
 
 @pytest.mark.parametrize(
