@@ -31,6 +31,7 @@ from referee.arena import store as arena_store
 from referee.arena.arena import OpenArena, new, open_arena
 from referee.arena.engine import ArenaEngine
 from referee.arena.store import ACCEPTED, version_name
+from referee.arena.api_models import MatchesQuery
 from referee.arena.views import ArenaViews
 from referee.league import database
 from referee.league.local import Finished
@@ -199,14 +200,14 @@ def measure(folder: Path, duels: int) -> dict[str, float]:
     found["batch"] = 1000 * seconds
     found["duel"], found["duel, processor"] = 1000 * seconds / counts, 1000 * used / counts
     views = ArenaViews(arena.store)
-    entries = views.standings()
-    team = str(entries[len(entries) // 2]["team"])
-    other = str(entries[0]["team"])
+    entries = views.standings().entries
+    team = entries[len(entries) // 2].team
+    other = entries[0].team
     shown: dict[str, Callable[[], object]] = {
         "standings": views.standings,
         "team": lambda: views.team(team),
-        "matches": lambda: views.matches(team),
-        "matches of two teams": lambda: views.matches(team, opponent=other),
+        "matches": lambda: views.matches(MatchesQuery(team=team)),
+        "matches of two teams": lambda: views.matches(MatchesQuery(team=team, opponent=other)),
     }
     for name, call in shown.items():
         found[name] = statistics.median(timed(call) for _ in range(7))

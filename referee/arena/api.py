@@ -18,11 +18,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 
 from referee.arena import api_models as models
-from referee.arena.arena import moment
+from referee.arena.arena import OpenArena, moment
 from referee.arena.players_version import PlayersVersions
-from referee.arena.readings import Readings
 from referee.arena.receipt import Receipt, bounded
-from referee.arena.season_store import QUEUED, Holder, Submission
+from referee.arena.season_store import QUEUED, Holder, SeasonStore, Submission
+from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.replay.paths import log_path
 from referee.support.files import open_regular
@@ -123,11 +123,11 @@ def staff(holder: Known) -> None:
 class Api:
     """Answers the requests of the API, and those of the pages for the same things."""
 
-    def __init__(self, readings: Readings, receipt: Receipt, versions: PlayersVersions) -> None:
-        self._readings = readings
+    def __init__(self, arena: OpenArena, store: SeasonStore, views: ArenaViews, receipt: Receipt, versions: PlayersVersions) -> None:
+        self._arena = arena
+        self._store = store
+        self._views = views
         self._versions = versions
-        self._arena = readings.arena
-        self._store = readings.store
         self._receipt = receipt
 
     def router(self) -> APIRouter:
@@ -191,20 +191,27 @@ class Api:
             max_bytes=season.max_bytes,
             replays=config.visibility.replays,
             logs=config.visibility.logs,
-            matches=self._readings.played(),
+            matches=self._views.played(),
             team=None if holder is None else holder.team,
         )
 
     def standings(self) -> models.StandingsAnswer:
         """Return the standings."""
-        return self._readings.standings()
+        return self._views.standings()
 
     def team(self, team: str, holder: Visitor) -> models.TeamAnswer:
         """Return a team."""
-        found = self._readings.team(team, holder)
-        if found is None:
-            raise HTTPException(404, "There is no such team.")
-        return found
+        return self.found_team(team, holder)
+
+    def found_team(self, name: str, holder: Holder | None, *, is_whole: bool = True) -> models.TeamAnswer:
+        """Return a team as somebody may see it, as ``ArenaViews.team``. HTTPException 404 if there is none."""
+        try:
+            return self._views.team(name, sees_all=holder is not None and holder.team in (None, name), is_whole=is_whole)
+        except UsageError:
+            if name not in self._store.invited():
+                raise HTTPException(404, "There is no such team.") from None
+        out = self._store.disqualified().get(name)
+        return models.TeamAnswer(team=name, is_reference=False, disqualified=out, versions=[], ratings=[], against=[])
 
     async def submit(self, request: Request, holder: Known) -> models.SubmissionTaken:
         """Hand in a version: multipart/form-data with the parts file and note."""
@@ -229,8 +236,10 @@ class Api:
     def matches(self, asked: Annotated[models.MatchesQuery, Query()]) -> models.MatchesAnswer:
         """Return matches, the latest first."""
         try:
-            return self._readings.matches(asked)
+            return self._views.matches(asked)
         except UsageError as error:
+            if asked.version is None and asked.team in self._store.invited() and not self._store.versions(asked.team):
+                return models.MatchesAnswer(matches=[], next=None)
             raise HTTPException(422, str(error)) from None
 
     def match(self, match: str) -> models.MatchAnswer:
@@ -239,7 +248,7 @@ class Api:
 
     def found_match(self, key: str) -> tuple[models.MatchAnswer, str]:
         """Return a match, and its replay's path in the arena's folder. HTTPException 404 if there is none."""
-        found = self._readings.match(key)
+        found = self._views.match(key)
         if found is None:
             raise HTTPException(404, "There is no such match.")
         return found
@@ -326,7 +335,7 @@ class Api:
             self._arena.activate(team, number)
         except UsageError as error:
             raise HTTPException(404, str(error)) from None
-        self._readings.renew()
+        self._views.renew()
 
     def audit(self) -> models.AuditAnswer:
         """Return the actions of the staff."""
@@ -336,7 +345,7 @@ class Api:
 
     def _done(self, action: str, details: dict[str, Any], text: str) -> models.DoneAnswer:
         self._store.put_audit(action, details)
-        self._readings.renew()
+        self._views.renew()
         return models.DoneAnswer(done=text)
 
 

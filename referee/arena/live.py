@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from referee.arena.api import Api
     from referee.arena.api_models import MatchAnswer
-    from referee.arena.readings import Readings
+    from referee.arena.arena import OpenArena
     from referee.arena.season_store import Holder
+    from referee.arena.views import ArenaViews
 
 #: The matches of this minute that are shown at most, and the seconds of a minute.
 _MATCHES, _MINUTE = 24, 60.0
@@ -29,10 +30,10 @@ _PROJECTED = 10
 class LiveMatches:
     """The matches of this minute, as somebody may see them. Several threads may ask."""
 
-    def __init__(self, api: Api, readings: Readings) -> None:
+    def __init__(self, arena: OpenArena, views: ArenaViews, api: Api) -> None:
+        self._arena = arena
+        self._views = views
         self._api = api
-        self._readings = readings
-        self._arena = readings.arena
 
     def sees(self, match: MatchAnswer, holder: Holder | None) -> bool:
         """True if somebody may see the replay of a match."""
@@ -48,10 +49,10 @@ class LiveMatches:
         ended = [one for one in self._last(_MATCHES, holder) if one.ended and datetime.fromisoformat(one.ended).timestamp() > since]
         # What was told of as played half a second ago may be over.
         over = {one.id for one in ended}
-        return [*(one for one in self._readings.playing() if one.id not in over and self.sees(one, holder)), *ended]
+        return [*(one for one in self._views.playing() if one.id not in over and self.sees(one, holder)), *ended]
 
     def _last(self, most: int, holder: Holder | None) -> list[MatchAnswer]:
-        return [one for one in self._readings.matches(MatchesQuery(limit=most)).matches if self.sees(one, holder)]
+        return [one for one in self._views.matches(MatchesQuery(limit=most)).matches if self.sees(one, holder)]
 
     def seen(self, key: str, holder: Holder | None) -> tuple[MatchAnswer, Path]:
         """Return a match and its replay as ``found``. HTTPException if somebody may not see it."""
@@ -61,8 +62,8 @@ class LiveMatches:
 
     def found(self, key: str) -> tuple[MatchAnswer, Path]:
         """Return a match that was played or is played, and its replay. HTTPException 404 if there is none."""
-        found = self._readings.match(key)
-        playing = next((one for one in self._readings.playing() if one.id == key), None) if found is None else None
+        found = self._views.match(key)
+        playing = next((one for one in self._views.playing() if one.id == key), None) if found is None else None
         if playing is not None:
             return playing, replay_path(self._arena.replays, key)
         match, replay = found or self._api.found_match(key)
@@ -99,9 +100,9 @@ class LiveMatches:
 
     def standings(self) -> dict[str, Any]:
         """Return the standings for the projector's page."""
-        done = self._readings.played()
+        done = self._views.played()
         rows = [
             {"place": one.rank, "team": one.team, "points": round(one.rating), "played": one.duels}
-            for one in self._readings.standings().entries
+            for one in self._views.standings().entries
         ]
         return {"name": self._arena.league.name, "done": done, "total": done, "isRated": True, "rows": rows}

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.arena.api_models import MatchAnswer
-    from referee.arena.readings import Readings
+    from referee.arena.arena import OpenArena
+    from referee.arena.views import ArenaViews
 
 #: The board of a match that is played, and the card of the leaderboard, are drawn again at most so often, in seconds.
 BOARD_SECONDS, _TABLE_SECONDS = 3, 60.0
@@ -36,8 +37,9 @@ _TABLE = ""
 class ArenaPictures:
     """Draws and keeps the pictures of an arena. It is used in one event loop."""
 
-    def __init__(self, readings: Readings) -> None:
-        self._readings = readings
+    def __init__(self, arena: OpenArena, views: ArenaViews) -> None:
+        self._arena = arena
+        self._views = views
         self._thumbnails = Thumbnails()
         self._turn = asyncio.Lock()
         self._cards: OrderedDict[str, bytes] = OrderedDict()
@@ -61,7 +63,7 @@ class ArenaPictures:
             return NO_PICTURE
         # The replay of a match that is played changes every second.
         changed = facts.st_mtime_ns if match.ended else int(facts.st_mtime // BOARD_SECONDS)
-        return self._thumbnails.get(Found(path, facts.st_size, changed, self._readings.arena.replays)) or NO_PICTURE
+        return self._thumbnails.get(Found(path, facts.st_size, changed, self._arena.replays)) or NO_PICTURE
 
     async def table_card(self) -> bytes:
         """Return the leaderboard's card as PNG. One that is older than a minute is sent once more while the next one is drawn."""
@@ -91,7 +93,7 @@ class ArenaPictures:
     def _table(self) -> bytes:
         from referee.export.card import table_png
 
-        league, entries = self._readings.arena.league, self._readings.standings().entries
+        league, entries = self._arena.league, self._views.standings().entries
         # The font has no minus sign.
         rows = [(f"{one.rank}", one.team, f"{round(one.rating):+,}") for one in entries[:_LINES]]
-        return table_png(league.name, f"{league.game} {league.rules} · {counted(self._readings.played(), 'match')}", rows)
+        return table_png(league.name, f"{league.game} {league.rules} · {counted(self._views.played(), 'match')}", rows)

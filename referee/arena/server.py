@@ -12,9 +12,9 @@ from starlette.responses import JSONResponse
 
 from referee.arena.api import Api, wrong
 from referee.arena.players_version import PlayersVersions
-from referee.arena.readings import Readings
 from referee.arena.receipt import Receipt
 from referee.arena.site import ArenaPages
+from referee.arena.views import ArenaViews
 from referee.errors import RefereeError
 from referee.league.rows import StoreError
 from referee.version import __version__
@@ -35,13 +35,13 @@ STALE_SECONDS = 0.5
 
 
 class ArenaServer:
-    """The ASGI application of an open arena, ``close`` it after use. ``stale_seconds`` are those of ``Readings``."""
+    """The ASGI application of an open arena, ``close`` it after use. ``stale_seconds`` are those of ``ArenaViews``."""
 
     def __init__(self, arena: OpenArena, store: SeasonStore, *, stale_seconds: float = STALE_SECONDS) -> None:
-        readings, receipt = Readings(arena, store, stale_seconds), Receipt(arena.folder, store, arena.config)
+        views, receipt = ArenaViews(store, stale_seconds=stale_seconds), Receipt(arena.folder, store, arena.config)
         self._versions = PlayersVersions()
-        self._api = Api(readings, receipt, self._versions)
-        self._pages = ArenaPages(self._api, readings, receipt, self._versions)
+        self._api = Api(arena, store, views, receipt, self._versions)
+        self._pages = ArenaPages(arena, store, views, self._api, receipt, self._versions)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the application; ``names`` and ``takes_addresses`` are as for ``Guard``."""

@@ -16,7 +16,6 @@ from referee.arena.api_models import MatchesQuery, VersionAsked
 from referee.arena.live import LiveMatches
 from referee.arena.pictures import BOARD_SECONDS, ArenaPictures
 from referee.arena.receipt import bounded
-from referee.errors import UsageError
 from referee.pages import render
 from referee.support.words import counted
 from referee.web.guard import new_token
@@ -31,11 +30,12 @@ if TYPE_CHECKING:
 
     from referee.arena.api import Api
     from referee.arena.api_models import MatchAnswer, StandingsEntry
+    from referee.arena.arena import OpenArena
     from referee.arena.players_version import PlayersVersions
-    from referee.arena.readings import Readings
     from referee.arena.receipt import Receipt
-    from referee.arena.season_store import Holder
+    from referee.arena.season_store import Holder, SeasonStore
     from referee.arena.store import RatingPoint
+    from referee.arena.views import ArenaViews
 
     Answer = Callable[[Request, Holder | None], Response]
 
@@ -51,14 +51,16 @@ _WATCHED = "watch"
 class ArenaPages:
     """The pages of an arena, beside its API. ``close`` it after use."""
 
-    def __init__(self, api: Api, readings: Readings, receipt: Receipt, versions: PlayersVersions) -> None:
+    def __init__(
+        self, arena: OpenArena, store: SeasonStore, views: ArenaViews, api: Api, receipt: Receipt, versions: PlayersVersions
+    ) -> None:
         self._api = api
-        self._readings = readings
-        self._store = readings.store
-        self._arena = readings.arena
+        self._views = views
+        self._store = store
+        self._arena = arena
         self._receipt = receipt
-        self._live = LiveMatches(api, readings)
-        self._pictures = ArenaPictures(readings)
+        self._live = LiveMatches(arena, views, api)
+        self._pictures = ArenaPictures(arena, views)
         self._versions = versions
         self._token = new_token()
         self._sites = ReplaySites(self._token, is_public=True, is_framed=True)
@@ -158,32 +160,28 @@ class ArenaPages:
         return shown
 
     def _board(self, request: Request, holder: Holder | None) -> Response:
-        entries, trends = self._readings.standings().entries, self._readings.trends()
+        entries, trends = self._views.standings().entries, self._views.trends()
         return self._shown(
             "arena_board",
             request,
             holder,
             summary=" · ".join(f"{one.rank}. {one.team} {render.rating(one.rating)}" for one in entries[:_TOP]),
-            rows=self._readings.lasting("rows", lambda: _rows(entries, trends)),
-            matches=self._readings.matches(MatchesQuery(limit=_MATCHES)).matches,
+            rows=self._views.lasting("rows", lambda: _rows(entries, trends)),
+            matches=self._views.matches(MatchesQuery(limit=_MATCHES)).matches,
         )
 
     def _team(self, request: Request, holder: Holder | None) -> Response:
         name = request.path_params["team"]
-        found = self._readings.team(name, holder, is_whole=False)
-        if found is None:
-            raise HTTPException(404, "There is no such team.")
+        found = self._api.found_team(name, holder, is_whole=False)
         # Other words of an address are ignored, as elsewhere in the web.
         given = {key: value for key, value in request.query_params.items() if key in ("version", "opponent", "before") and value}
         try:
             asked = MatchesQuery.model_validate({**given, "team": name, "limit": _MATCHES})
-            page = self._readings.matches(asked)
         except ValidationError:
             raise HTTPException(422, "version and before must be whole numbers that the arena has.") from None
-        except UsageError as error:
-            raise HTTPException(422, str(error)) from None
+        page = self._api.matches(asked)
         is_own = holder is not None and holder.team in (None, name)
-        chart = self._readings.rating_points(name, _chart) if found.versions else _chart([])
+        chart = self._views.of_ratings(name, _chart) if found.versions else _chart([])
         return self._shown(
             "arena_team",
             request,
@@ -195,14 +193,14 @@ class ArenaPages:
             more={**given, "before": page.next},
             is_own=is_own,
             submissions=self._store.submissions(name) if is_own else [],
-            record=self._readings.of_results("record", name, lambda: self._record(name)) if found.versions else "",
+            record=self._views.of_results("record", name, lambda: self._record(name)) if found.versions else "",
             logs=self._logs(holder),
             chart=chart,
         )
 
     def _record(self, name: str) -> str:
-        against = self._readings.against(name)
-        return render.part("arena_record", against=against, by_seat=self._readings.by_seat(name)) if against else ""
+        against = self._views.against(name)
+        return render.part("arena_record", against=against, by_seat=self._views.by_seat(name)) if against else ""
 
     def _match(self, request: Request, holder: Holder | None) -> Response:
         match, _ = self._live.found(request.path_params["match"])
@@ -280,9 +278,9 @@ class ArenaPages:
             holder,
             submissions=self._store.submissions(),
             waiting=self._store.waiting(),
-            workers=self._readings.workers(),
-            playing=self._readings.playing(),
-            recent=self._readings.recent(),
+            workers=self._views.workers(),
+            playing=self._views.playing(),
+            recent=self._views.recent(),
             actions=self._api.audit().actions,
         )
 

@@ -1,56 +1,87 @@
 """What pages and the HTTP API show of an arena, within a few milliseconds at any size: standings, teams, and matches a page at a time.
 
-All values are plain data, ready for JSON. They come from an ``ArenaState``, which reads only what is new, and from the ratings that the process
-that plays records after each batch of duels.
+It comes from an ``ArenaState``, which reads only what is new, and from the ratings that the process that plays records after each batch of
+duels.
 """
 
 from __future__ import annotations
 
+import functools
+import threading
 import time
 from collections import Counter, OrderedDict
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from referee.arena import api_models as models
 from referee.arena.arena import moment
 from referee.arena.state import STRENGTHS, ArenaState
-from referee.arena.store import PLAYING, named
+from referee.arena.store import ACCEPTED, PLAYING, named
 from referee.errors import UsageError
 from referee.league.elo import POINTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from referee.arena.store import ArenaStore, OpenDuel, RatingPoint, Version
     from referee.league.store import StoredMatch
 
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
 #: The reach of the interval of a version that has no recorded rating yet, in Elo: that of a version which has played nothing.
 _UNKNOWN = 1.96 * 2 * POINTS
 #: What was played so many seconds ago is played no more: the process that plays tells of it all the time.
 _TOLD_SECONDS = 15.0
 #: The seconds of a day, for trends; and the last duels from which pages count by seat, faults and hosts.
 _DAY, _RECENT = 86_400.0, 200
-#: The matches of a page: by default, and at most.
-PAGE, MOST = 50, 200
 #: The duels whose matches are kept in memory.
 _KEPT_DUELS = 2048
+#: What takes longer to read is good for so many times as long.
+_LONG = 20.0
 
 
-class MatchPage(NamedTuple):
-    """Matches, the last one first. ``next`` is the value of ``before`` for the page after it, None if there is none."""
+def _view(answer: Callable[Concatenate[ArenaViews, _P], _T]) -> Callable[Concatenate[ArenaViews, _P], _T]:
+    """Let one thread at a time ask, and take what is new in the store first."""
 
-    matches: list[dict[str, Any]]
-    next: int | None
+    @functools.wraps(answer)
+    def asked(self: ArenaViews, /, *args: _P.args, **given: _P.kwargs) -> _T:
+        with self._lock:
+            self._refresh()
+            return answer(self, *args, **given)
+
+    return asked
+
+
+def _shared(factor: float = 1.0) -> Callable[[Callable[[ArenaViews], _T]], Callable[[ArenaViews], _T]]:
+    """Let a view return what it has returned within ``factor`` times ``stale_seconds``: it is the same for everybody."""
+
+    def shared(answer: Callable[[ArenaViews], _T]) -> Callable[[ArenaViews], _T]:
+        @functools.wraps(answer)
+        def asked(self: ArenaViews) -> _T:
+            with self._lock:
+                due, value = self._kept.get(answer.__name__, (0.0, None))
+                if monotonic() >= due:
+                    self._refresh()
+                    value = answer(self)
+                    self._kept[answer.__name__] = (monotonic() + factor * self._stale_seconds, value)
+                found: _T = value
+                return found
+
+        return asked
+
+    return shared
 
 
 class ArenaViews:
-    """Views of an arena. Each call first takes what is new in the store, unless the last one did so within ``stale_seconds``.
+    """Views of an arena. Each call first takes what is new in the store, unless another one did so within ``stale_seconds``.
 
-    Calls from several threads need a lock.
+    Several threads may ask.
     """
 
     def __init__(self, store: ArenaStore, *, stale_seconds: float = 0.0) -> None:
         self._store = store
         self._stale_seconds = stale_seconds
+        self._lock = threading.RLock()
         self._due = 0.0
         self._state = ArenaState(store)
         self._versions: list[Version] = []
@@ -64,29 +95,45 @@ class ArenaViews:
         self._unsettled: list[OpenDuel] | None = None
         #: What doesn't change again: matches of duels whose results are certain, by duel; the same of a team, each as the opponent's team, the
         #: own seat and whether it was won.
-        self._matches: OrderedDict[int, list[dict[str, Any]]] = OrderedDict()
+        self._matches: OrderedDict[int, list[models.MatchAnswer]] = OrderedDict()
         self._seats: dict[str, dict[int, list[tuple[str, str, bool]]]] = {}
+        #: The answers that are the same for everybody, each with the time until which it is good.
+        self._kept: dict[str, tuple[float, Any]] = {}
+        #: Those that are good until something changes, each with what says so.
+        self._lasting: dict[str, tuple[object, Any]] = {}
 
     def renew(self) -> None:
-        """Take what is new with the next call."""
-        self._due = 0.0
+        """Read everything anew: something was changed here."""
+        with self._lock:
+            self._due = 0.0
+            self._kept.clear()
+            self._lasting.clear()
 
-    def mark(self) -> tuple[object, ...]:
-        """Return what changes whenever there are new results, versions or ratings: as long as it is the same, so is what they tell."""
-        self._refresh()
+    @_view
+    def lasting(self, name: str, read: Callable[[], _T]) -> _T:
+        """Return what ``read`` has returned since there were new results, versions or ratings."""
         rated = max((point.duels for point in self._state.rated.values()), default=-1)
-        return (len(self._state), self._mark, rated, self._strengths)
+        # Ages are told to the minute.
+        return self._unchanged(name, (len(self._state), self._mark, rated, self._strengths, time.time() // 60), read)
 
-    def mark_of(self, name: str) -> int:
-        """Return what changes whenever a team has new results. UsageError if there is no such team."""
-        self._refresh()
-        return int(self._state.planned[self._positions(name, None)].sum())
+    @_view
+    def of_results(self, kind: str, team: str, read: Callable[[], _T]) -> _T:
+        """Return what ``read`` has returned since a team had new results or versions. UsageError if there is no such team."""
+        return self._unchanged(f"{kind} {team}", int(self._state.planned[self._positions(team, None)].sum()), read)
 
-    def rated_of(self, name: str) -> int:
-        """Return what changes whenever a team has new ratings. UsageError if there is no such team."""
-        self._refresh()
-        points = (self._state.rated.get(version.name) for version in named(self._versions, name))
-        return max((point.duels for point in points if point is not None), default=-1)
+    @_view
+    def of_ratings(self, team: str, read: Callable[[list[tuple[int, RatingPoint]]], _T]) -> _T:
+        """Return what ``read`` has made of a team's ratings, each with the version's number, since there were new ones."""
+        points = (self._state.rated.get(version.name) for version in named(self._versions, team))
+        last = max((point.duels for point in points if point is not None), default=-1)
+        return self._unchanged(f"ratings {team}", last, lambda: read(self._ratings(team)))
+
+    def _unchanged(self, name: str, mark: object, read: Callable[[], _T]) -> _T:
+        known = self._lasting.get(name)
+        if known is None or known[0] != mark:
+            known = self._lasting[name] = (mark, read())
+        found: _T = known[1]
+        return found
 
     def _refresh(self) -> None:
         if monotonic() < self._due:
@@ -114,44 +161,43 @@ class ArenaViews:
         below, above = (_UNKNOWN, _UNKNOWN) if point is None else (point.elo - point.low, point.high - point.elo)
         return round(elo, 2), round(elo - below, 2), round(elo + above, 2)
 
+    @_shared()
     def played(self) -> int:
         """Return how many matches are done."""
-        self._refresh()
         settled = len(self._state)
         if settled > self._counted:
             self._done += self._store.done(self._counted, settled)
             self._counted = settled
         return self._done + self._store.done(settled)
 
-    def standings(self) -> list[dict[str, Any]]:
-        """The active versions, best rating first: {"rank", "team", "version", "rating", "low", "high", "duels", "is_reference", "submitted"}.
-
-        ``submitted`` is a time in the form of RFC 3339. A version without duels has the rating of an average one, and a wide interval.
-        """
-        self._refresh()
+    @_shared()
+    def standings(self) -> models.StandingsAnswer:
+        """The active versions, best rating first. A version without duels has the rating of an average one, and a wide interval."""
         active = [version for version in self._versions if version.is_active and version.name in self._elo]
         active.sort(key=lambda version: (-self._elo[version.name], version.name))
-        found: list[dict[str, Any]] = []
+        found = []
         for rank, version in enumerate(active, 1):
             rating, low, high = self._interval(version.name)
-            found.append(
-                {
-                    "rank": rank,
-                    "team": version.team,
-                    "version": version.number,
-                    "rating": rating,
-                    "low": low,
-                    "high": high,
-                    "duels": int(self._state.counted[self._state.positions[version.name]]),
-                    "is_reference": version.is_reference,
-                    "submitted": moment(version.submitted),
-                }
+            entry = models.StandingsEntry(
+                rank=rank,
+                team=version.team,
+                version=version.number,
+                rating=rating,
+                low=low,
+                high=high,
+                duels=self._duels(version),
+                is_reference=version.is_reference,
+                submitted=moment(version.submitted),
             )
-        return found
+            found.append(entry)
+        return models.StandingsAnswer(entries=found)
 
+    def _duels(self, version: Version) -> int:
+        return int(self._state.counted[self._state.positions[version.name]])
+
+    @_shared(6 * _LONG)
     def trends(self) -> dict[str, float]:
         """How the rating of each team's active version has changed since a day ago; that of a newer one, since the version before it."""
-        self._refresh()
         rated = [version for version in self._versions if version.name in self._elo]
         earlier = self._store.ratings_at([version.name for version in rated if version.is_active], time.time() - _DAY)
         last: dict[str, float] = {}
@@ -163,9 +209,9 @@ class ArenaViews:
             last[version.team] = self._elo[version.name]
         return found
 
+    @_view
     def by_seat(self, name: str) -> dict[str, dict[str, list[int]]]:
         """The matches won and played of a team, by the opponent's team and the own seat, of its last 200 duels."""
-        self._refresh()
         numbers = self._state.duels_of(self._positions(name, None), None, len(self._state), _RECENT)
         before, own = self._seats.get(name, {}), {version.name for version in named(self._versions, name)}
         known = {number: before.get(number, []) for number in numbers}
@@ -180,9 +226,9 @@ class ArenaViews:
             counts[1] += 1
         return found
 
+    @_shared(_LONG)
     def recent(self) -> dict[str, Any]:
         """Of the last 200 duels: how many "matches" there are, "faults" by team and kind, and by host the matches with the time of the last one."""
-        self._refresh()
         end = len(self._state) + len(self._open())
         played = [(one, ended) for one, ended in self._store.matches_of(range(max(0, end - _RECENT), end)) if one.record is not None]
         faults: dict[str, Counter[str]] = {}
@@ -190,77 +236,71 @@ class ArenaViews:
         for stored, ended in played:
             assert stored.record is not None
             for seat, kind in stored.record.fault_kinds.items():
-                faults.setdefault(self._side(stored.task.seats[seat])["team"], Counter())[kind] += 1
+                faults.setdefault(self._team(stored.task.seats[seat]), Counter())[kind] += 1
             count, last = hosts.get(stored.record.host, (0, 0.0))
             hosts[stored.record.host] = (count + 1, max(last, ended or 0.0))
         return {"matches": len(played), "faults": faults, "hosts": {host: (count, moment(last)) for host, (count, last) in hosts.items()}}
 
-    def team(self, name: str) -> dict[str, Any]:
-        """A team: {"team", "versions"}. UsageError if there is no such team.
+    @_view
+    def team(self, name: str, *, sees_all: bool = True, is_whole: bool = True) -> models.TeamAnswer:
+        """A team. UsageError if there is no such team.
 
-        ``versions`` are {"version", "status", "note", "submitted", "is_active", "rating", "low", "high", "duels"}, the first one first, with
-        None for the ratings of a version that was not accepted. Who may read ``note`` is for the caller to decide; reports are not here.
+        Without ``sees_all`` it has no reports and no versions that were refused; without ``is_whole`` no ratings and no record.
         """
-        self._refresh()
         mine = sorted(named(self._versions, name), key=lambda version: version.number)
-        return {"team": name, "versions": [self._version(version) for version in mine]}
+        return models.TeamAnswer(
+            team=name,
+            is_reference=mine[0].is_reference,
+            disqualified=self._store.disqualified().get(name),
+            versions=[self._version(one, sees_all=sees_all) for one in mine if sees_all or one.status == ACCEPTED],
+            ratings=[_point(number, point) for number, point in self._ratings(name)] if is_whole else [],
+            against=self.against(name) if is_whole else [],
+        )
 
-    def rating_points(self, name: str) -> list[tuple[int, RatingPoint]]:
-        """The ratings of a team's versions over time, each with the version's number."""
-        self._refresh()
+    def _ratings(self, name: str) -> list[tuple[int, RatingPoint]]:
         mine = {version.name: version.number for version in named(self._versions, name)}
         return [(mine[point.name], point) for point in self._store.ratings(list(mine))]
 
-    def ratings(self, name: str) -> list[dict[str, Any]]:
-        """The same as {"version", "duels", "time", "rating", "low", "high"}: ``duels`` are the whole arena's."""
-        return [_point(number, point) for number, point in self.rating_points(name)]
-
-    def against(self, name: str) -> list[dict[str, Any]]:
-        """The record of all versions of a team together, {"team", "won", "tied", "lost", "duels"}, by the opponent's team, most duels first."""
-        self._refresh()
+    @_view
+    def against(self, name: str) -> list[models.RecordAnswer]:
+        """The record of all versions of a team together by the opponent's team, most duels first."""
         found: dict[str, list[int]] = {}
         for other, (lost, tied, won) in self._state.against(self._positions(name, None)).items():
             sums = found.setdefault(self._by_name[self._state.names[other]].team, [0, 0, 0])
             for place, count in enumerate((won, tied, lost)):
                 sums[place] += count
         ordered = sorted(found.items(), key=lambda item: (-sum(item[1]), item[0]))
-        return [{"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, (won, tied, lost) in ordered]
+        return [
+            models.RecordAnswer(team=team, won=won, tied=tied, lost=lost, duels=won + tied + lost) for team, (won, tied, lost) in ordered
+        ]
 
-    def _version(self, version: Version) -> dict[str, Any]:
+    def _version(self, version: Version, *, sees_all: bool) -> models.VersionAnswer:
         is_rated = version.name in self._elo
         rating, low, high = self._interval(version.name) if is_rated else (None, None, None)
-        return {
-            "version": version.number,
-            "status": version.status,
-            "note": version.note,
-            "submitted": moment(version.submitted),
-            "is_active": version.is_active,
-            "rating": rating,
-            "low": low,
-            "high": high,
-            "duels": int(self._state.counted[self._state.positions[version.name]]) if is_rated else 0,
-        }
+        return models.VersionAnswer(
+            version=version.number,
+            status=version.status,
+            note=version.note,
+            submitted=moment(version.submitted),
+            is_active=version.is_active,
+            rating=rating,
+            low=low,
+            high=high,
+            duels=self._duels(version) if is_rated else 0,
+            report=dict(version.report) if sees_all else None,
+        )
 
-    def matches(
-        self,
-        team: str | None = None,
-        version: int | None = None,
-        opponent: str | None = None,
-        limit: int = PAGE,
-        before: int | None = None,
-    ) -> MatchPage:
-        """Return the last matches that are done: of a team, of one of its versions, against another team; before the value of ``MatchPage.next``.
+    @_view
+    def matches(self, asked: models.MatchesQuery) -> models.MatchesAnswer:
+        """Return the last matches that are done: of a team, of one of its versions, against another team; before the value of ``next``.
 
-        A match is {"id", "order", "seats", "winner", "reason", "text", "scores", "steps", "faults", "ended", "seconds"}. ``seats`` has
-        {"team", "version"} by seat; ``winner`` is a seat or None; ``faults`` has the kind by seat. UsageError if there is no such team or
-        version, or if a version or an opponent is given without a team.
+        UsageError if there is no such team or version, or if a version or an opponent is given without a team.
         """
-        self._refresh()
-        if team is None and (version is not None or opponent is not None):
+        team, before, limit = asked.team, asked.before, asked.limit
+        if team is None and (asked.version is not None or asked.opponent is not None):
             raise UsageError("Name the team whose version or opponent is given.")
-        mine = None if team is None else self._positions(team, version)
-        others = None if opponent is None else self._positions(opponent, None)
-        limit = max(1, min(limit, MOST))
+        mine = None if team is None else self._positions(team, asked.version)
+        others = None if asked.opponent is None else self._positions(asked.opponent, None)
         # An order of 2 d + g is that of game g of the duel d.
         end = None if before is None else (before + 1) // 2
         settled = len(self._state)
@@ -271,29 +311,27 @@ class ArenaViews:
                 if (end is None or duel.number < end) and _is_wanted(pair, mine, others):
                     numbers.append(duel.number)
         numbers += self._state.duels_of(mine, others, settled if end is None else end, limit + 1)
-        found: list[dict[str, Any]] = []
+        found: list[models.MatchAnswer] = []
         # Most duels have two matches.
         some = limit // 2 + 1
         for first in range(0, len(numbers), some):
-            found += [one for one in self._of(numbers[first : first + some]) if before is None or one["order"] < before]
+            found += [one for one in self._of(numbers[first : first + some]) if before is None or one.order < before]
             if len(found) > limit:
                 break
-        page = found[:limit]
-        last = page[-1]["order"] if len(found) > limit else None
-        return MatchPage(page, last)
+        return models.MatchesAnswer(matches=found[:limit], next=found[limit - 1].order if len(found) > limit else None)
 
     def _open(self) -> list[OpenDuel]:
         if self._unsettled is None:
             self._unsettled = self._store.open_duels(len(self._state))
         return self._unsettled
 
-    def _of(self, duels: Sequence[int]) -> list[dict[str, Any]]:
+    def _of(self, duels: Sequence[int]) -> list[models.MatchAnswer]:
         """Return the matches of some duels that are done, in the order of the duels and the last one of each first."""
-        new: dict[int, list[dict[str, Any]]] = {number: [] for number in duels if number not in self._matches}
+        new: dict[int, list[models.MatchAnswer]] = {number: [] for number in duels if number not in self._matches}
         for stored, ended in self._store.matches_of(list(new)) if new else ():
             if stored.record is not None:
                 new[stored.task.duel].append(self._match(stored, ended))
-        found: list[dict[str, Any]] = []
+        found: list[models.MatchAnswer] = []
         for number in duels:
             mine = new[number] if number in new else self._matches.pop(number)
             if number < len(self._state):
@@ -303,25 +341,29 @@ class ArenaViews:
             self._matches.popitem(last=False)
         return found
 
-    def playing(self) -> dict[str, Any]:
-        """What is played now: {"host", "slots", "matches"}; a match is {"id", "seats", "seconds"}. Empty if nobody plays."""
+    @_shared()
+    def workers(self) -> dict[str, Any]:
+        """Who plays what now: {"host", "slots", "matches"}, empty if nobody plays. The "seconds" of a match are those so far."""
         told, now = self._store.fact(PLAYING), time.time()
         if told is None or now - told["time"] > _TOLD_SECONDS:
             return {}
-        self._refresh()
+        none: dict[str, Any] = {"order": 0, "winner": None, "reason": "", "scores": {}, "steps": 0, "faults": {}, "ended": None}
         matches = [
-            {"id": one["key"], "seats": {seat: self._side(name) for seat, name in one["seats"].items()}, "seconds": now - one["since"]}
+            models.MatchAnswer(id=one["key"], seats=self._sides(one["seats"]), seconds=now - one["since"], **none)
             for one in told["matches"]
         ]
         return {**told, "matches": matches}
 
-    def match(self, key: str) -> dict[str, Any] | None:
-        """The match with an id, as in ``matches``, with the path of its "replay" in the arena's folder; None if there is none that is done."""
+    def playing(self) -> list[models.MatchAnswer]:
+        """The matches that are played now."""
+        found: list[models.MatchAnswer] = self.workers().get("matches", [])
+        return found
+
+    @_view
+    def match(self, key: str) -> tuple[models.MatchAnswer, str] | None:
+        """A match that is done, and its replay's path in the arena's folder; None if there is none."""
         found = self._store.match(key)
-        if found is None or found[0].record is None:
-            return None
-        self._refresh()
-        return {**self._match(*found), "replay": found[0].record.replay}
+        return None if found is None or found[0].record is None else (self._match(*found), found[0].record.replay)
 
     def _positions(self, team: str, number: int | None) -> list[int]:
         mine = named(self._versions, team)
@@ -330,27 +372,30 @@ class ArenaViews:
         chosen = [version.name for version in mine if number in (None, version.number)]
         return [self._state.positions[name] for name in chosen if name in self._state.positions]
 
-    def _match(self, stored: StoredMatch, ended: float | None) -> dict[str, Any]:
+    def _match(self, stored: StoredMatch, ended: float | None) -> models.MatchAnswer:
         task, record = stored.task, stored.record
         assert record is not None
-        return {
-            "id": task.key,
-            "order": 2 * task.duel + task.game_number,
-            "seats": {seat: self._side(name) for seat, name in task.seats.items()},
-            "winner": record.winner,
-            "reason": record.reason,
-            "text": record.text,
-            "scores": dict(record.scores),
-            "steps": record.steps,
-            "faults": dict(record.fault_kinds),
-            "ended": None if ended is None else moment(ended),
-            "seconds": round(record.wall_seconds, 3),
-        }
+        # The text of a result may quote what a bot wrote to its log.
+        return models.MatchAnswer(
+            id=task.key,
+            order=2 * task.duel + task.game_number,
+            seats=self._sides(task.seats),
+            winner=record.winner,
+            reason=record.reason,
+            scores=dict(record.scores),
+            steps=record.steps,
+            faults=dict(record.fault_kinds),
+            seconds=round(record.wall_seconds, 3),
+            ended=None if ended is None else moment(ended),
+        )
 
-    def _side(self, name: str) -> dict[str, Any]:
+    def _sides(self, seats: Mapping[str, str]) -> dict[str, models.SeatAnswer]:
         # References that versions play against in one role are no versions.
-        version = self._by_name.get(name)
-        return {"team": self._team(name), "version": None if version is None else version.number}
+        found = {seat: (name, self._by_name.get(name)) for seat, name in seats.items()}
+        return {
+            seat: models.SeatAnswer(team=self._team(name), version=None if version is None else version.number)
+            for seat, (name, version) in found.items()
+        }
 
     def _team(self, name: str) -> str:
         return self._by_name[name].team if name in self._by_name else name
@@ -361,6 +406,6 @@ def _is_wanted(pair: Sequence[int], mine: Sequence[int] | None, others: Sequence
     return any((mine is None or one in mine) and (others is None or other in others) for one, other in (pair, pair[::-1]))
 
 
-def _point(number: int, point: RatingPoint) -> dict[str, Any]:
-    ratings = {"rating": round(point.elo, 2), "low": round(point.low, 2), "high": round(point.high, 2)}
-    return {"version": number, "duels": point.duels, "time": moment(point.time), **ratings}
+def _point(number: int, point: RatingPoint) -> models.RatingPointAnswer:
+    elo, low, high = round(point.elo, 2), round(point.low, 2), round(point.high, 2)
+    return models.RatingPointAnswer(version=number, duels=point.duels, time=moment(point.time), rating=elo, low=low, high=high)

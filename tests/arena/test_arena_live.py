@@ -14,7 +14,6 @@ from seasons import TOKENS, copied, play, season
 
 from referee.arena import live, pictures, views
 from referee.arena.checking import Checker
-from referee.arena.readings import Readings
 from referee.arena.season_work import Notes
 from referee.arena.store import PLAYING
 from referee.export import card
@@ -127,7 +126,7 @@ def test_a_card_of_the_leaderboard_is_drawn_once_a_minute(running: Season, monke
     monkeypatch.setattr(pictures, "monotonic", lambda: now[0])
 
     async def asked() -> list[bytes]:
-        made = pictures.ArenaPictures(Readings(running.arena, running.store, 0.0))
+        made = pictures.ArenaPictures(running.arena, views.ArenaViews(running.store))
         found = [await made.table_card(), await made.table_card()]
         now[0] += 61
         # The old one is sent while the new one is drawn.

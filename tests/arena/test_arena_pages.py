@@ -20,7 +20,6 @@ from sqlalchemy import text
 from referee.arena import intake, views
 from referee.arena.arena import open_arena
 from referee.arena.checking import Checker
-from referee.arena.readings import Readings
 from referee.arena.season_store import SeasonStore
 from referee.arena.season_work import Notes
 from referee.arena.store import REFUSED, RatingPoint, Version
@@ -239,15 +238,15 @@ def test_a_record_is_by_opponent_and_seat(running: Season) -> None:
 
 
 def test_a_record_is_made_once_for_all_visitors_until_there_are_new_results(running: Season) -> None:
-    readings = Readings(running.arena, running.store, 0.0)
+    seen = ArenaViews(running.store)
     made: list[int] = []
 
     def record() -> int:
-        made.append(sum(one["duels"] for one in readings.against("Ada")))
+        made.append(sum(one.duels for one in seen.against("Ada")))
         return made[-1]
 
     def asked() -> int:
-        return readings.of_results("record", "Ada", record)
+        return seen.of_results("record", "Ada", record)
 
     assert [asked() for _ in range(3)] == made * 3
     # A version that has played nothing changes no record.
@@ -257,7 +256,7 @@ def test_a_record_is_made_once_for_all_visitors_until_there_are_new_results(runn
     play(running, 6)
     assert asked() > made[0]
     assert len(made) == 2
-    readings.renew()
+    seen.renew()
     asked()
     assert made[1:] == [made[1]] * 2
 

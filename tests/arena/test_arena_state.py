@@ -13,6 +13,7 @@ from arenas import accept_all, add, begin
 from leagues import Notes, PretendPool, play, record
 
 from referee.arena import schedule
+from referee.arena.api_models import MatchesQuery, SeatAnswer
 from referee.arena.arena import OpenArena, open_arena
 from referee.arena.engine import ArenaEngine
 from referee.arena.state import STRENGTHS, ArenaState
@@ -139,25 +140,25 @@ def test_views_show_standings_teams_and_pages_of_matches(tmp_path: Path, monkeyp
     with closing(begin(tmp_path / "arena", 2, 'versions = "active"')) as arena:
         views = ArenaViews(arena.store)
         add(arena, "one")
-        assert [(one["team"], one["rating"], one["duels"]) for one in views.standings()] == [("R0", 0, 0), ("R1", 0, 0), ("mine", 0, 0)]
+        assert [(one.team, one.rating, one.duels) for one in views.standings().entries] == [("R0", 0, 0), ("R1", 0, 0), ("mine", 0, 0)]
         run(arena, 20)
         add(arena, "two")
         run(arena, 40)
-        entries = views.standings()
+        entries = views.standings().entries
         places = {place.version.name: place for place in arena.standings()}
-        assert [entry["rank"] for entry in entries] == [1, 2, 3]
-        assert set(entries[0]) == {"rank", "team", "version", "rating", "low", "high", "duels", "is_reference", "submitted"}
+        assert [entry.rank for entry in entries] == [1, 2, 3]
         for entry in entries:
-            place = places[f"{entry['team']} v{entry['version']}"]
-            assert (entry["rating"], entry["duels"]) == (pytest.approx(place.rating.elo, abs=0.02), place.duels)
-            assert entry["low"] < entry["rating"] < entry["high"]
+            place = places[f"{entry.team} v{entry.version}"]
+            assert entry.rating == pytest.approx(place.rating.elo, abs=0.02)
+            assert entry.duels == place.duels
+            assert entry.low < entry.rating < entry.high
         # Another object, which reads everything at once, sees the same.
-        assert ArenaViews(arena.store).standings() == entries
+        assert ArenaViews(arena.store).standings().entries == entries
 
         team = views.team("mine")
-        assert [(one["version"], one["is_active"], one["note"]) for one in team["versions"]] == [(1, False, "one"), (2, True, "two")]
-        assert sum(one["duels"] for one in team["versions"]) == sum(one["duels"] for one in views.against("mine"))
-        assert views.ratings("mine")[-1]["duels"] == len(arena.results)
+        assert [(one.version, one.is_active, one.note) for one in team.versions] == [(1, False, "one"), (2, True, "two")]
+        assert sum(one.duels for one in team.versions) == sum(one.duels for one in views.against("mine"))
+        assert team.ratings[-1].duels == len(arena.results)
         with pytest.raises(UsageError, match="no team nobody"):
             views.team("nobody")
 
@@ -165,29 +166,29 @@ def test_views_show_standings_teams_and_pages_of_matches(tmp_path: Path, monkeyp
         for limit in (1, 7, 200):
             seen, before = [], None
             while True:
-                page = views.matches(limit=limit, before=before)
+                page = views.matches(MatchesQuery(limit=limit, before=before))
                 assert len(page.matches) <= limit
-                seen += [match["id"] for match in page.matches]
+                seen += [match.id for match in page.matches]
                 before = page.next
                 if before is None:
                     break
             assert seen == everything
-        mine = views.matches("mine", limit=200).matches
+        mine = views.matches(MatchesQuery(team="mine", limit=200)).matches
         assert mine
-        assert all("mine" in [side["team"] for side in match["seats"].values()] for match in mine)
-        old = views.matches("mine", 1, limit=200).matches
+        assert all("mine" in [side.team for side in match.seats.values()] for match in mine)
+        old = views.matches(MatchesQuery(team="mine", version=1, limit=200)).matches
         assert 0 < len(old) < len(mine)
-        assert all({"team": "mine", "version": 1} in match["seats"].values() for match in old)
-        pair = views.matches("mine", opponent="R1", limit=200).matches
+        assert all(SeatAnswer(team="mine", version=1) in match.seats.values() for match in old)
+        pair = views.matches(MatchesQuery(team="mine", opponent="R1", limit=200)).matches
         assert pair
-        assert all({side["team"] for side in match["seats"].values()} == {"mine", "R1"} for match in pair)
-        assert {match["id"] for match in mine} > {match["id"] for match in pair}
-        one = views.match(pair[0]["id"])
+        assert all({side.team for side in match.seats.values()} == {"mine", "R1"} for match in pair)
+        assert {match.id for match in mine} > {match.id for match in pair}
+        one = views.match(pair[0].id)
         assert one is not None
-        assert one["replay"] == f"replays/{pair[0]['id']}"
+        assert one[1] == f"replays/{pair[0].id}"
         assert views.match("nothing") is None
         with pytest.raises(UsageError, match="no version 3"):
-            views.matches("mine", 3)
+            views.matches(MatchesQuery(team="mine", version=3))
 
 
 def test_matches_of_duels_that_are_not_over_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +196,7 @@ def test_matches_of_duels_that_are_not_over_are_shown(tmp_path: Path, monkeypatc
     seen = []
 
     def looks(task: MatchTask) -> Report:
-        seen.append({match["id"] for match in ArenaViews(arena.store).matches(limit=200).matches})
+        seen.append({match.id for match in ArenaViews(arena.store).matches(MatchesQuery(limit=200)).matches})
         return play(task)
 
     with closing(begin(tmp_path / "arena", 2)) as arena:
@@ -208,8 +209,8 @@ def test_pages_have_results_while_their_batch_is_played(tmp_path: Path, monkeypa
     seen: list[tuple[int, set[float]]] = []
 
     def looks(task: MatchTask) -> Report:
-        entries = views.standings()
-        seen.append((sum(entry["duels"] for entry in entries) // 2, {entry["rating"] for entry in entries}))
+        entries = views.standings().entries
+        seen.append((sum(entry.duels for entry in entries) // 2, {entry.rating for entry in entries}))
         return play(task)
 
     planned = []
