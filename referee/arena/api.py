@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 
 from referee.arena import api_models as models
-from referee.arena.arena import OpenArena, moment
+from referee.arena.arena import OpenArena
 from referee.arena.players_version import PlayersVersions
 from referee.arena.receipt import Receipt, bounded
 from referee.arena.season_store import QUEUED, Holder, SeasonStore, Submission
@@ -26,6 +26,7 @@ from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.replay.paths import log_path
 from referee.support.files import open_regular
+from referee.support.times import moment
 from referee.wire.decode import requirement
 
 #: The most bytes of a log that are sent.
@@ -87,6 +88,8 @@ def wrong(errors: Sequence[Any], outer: int = 0) -> HTTPException:
         return no_object()
     place = ".".join(map(str, errors[0]["loc"][outer:])) or "The request"
     text = requirement(errors[0]["msg"])
+    if errors[0]["type"] == "string_too_long":
+        text += f", but has {len(errors[0]['input']):,}"
     return HTTPException(422, f"{place}: {text}." if text == errors[0]["msg"] else f"{place} {text}.")
 
 
@@ -184,7 +187,7 @@ class Api:
             game=self._arena.league.game,
             rules=self._arena.league.rules,
             roles=config.seat or "both",
-            frozen=self._receipt.refusal(),
+            frozen=self._arena.frozen(is_public=True),
             opens=None if season.opens is None else season.opens.isoformat(),
             closes=None if season.closes is None else season.closes.isoformat(),
             submissions_per_day=season.submissions_per_day,
@@ -225,7 +228,8 @@ class Api:
         found = self._submission(number)
         if holder.team not in (None, found.team):
             raise HTTPException(403, "This submission is another team's.")
-        return submission_answer(found)
+        facts = {"id": found.number, "submitted": moment(found.time), **found._asdict()}
+        return models.SubmissionAnswer.model_validate({name: facts[name] for name in models.SubmissionAnswer.model_fields})
 
     def _submission(self, number: str) -> Submission:
         found = self._store.submission(int(number)) if _NUMBER.fullmatch(number) else None
@@ -301,7 +305,7 @@ class Api:
     def thaw(self) -> models.DoneAnswer:
         """Take versions."""
         self._store.set_fact("frozen", False)
-        return self._done("thaw", {}, self._receipt.refusal() or "The arena takes versions.")
+        return self._done("thaw", {}, self._arena.frozen(is_public=True) or "The arena takes versions.")
 
     def disqualify(self, asked: models.TeamAsked) -> models.DoneAnswer:
         """Let no version of a team play."""
@@ -324,15 +328,14 @@ class Api:
 
     def activate(self, asked: models.VersionAsked) -> models.DoneAnswer:
         """Make a version of a team the active one."""
-        team, number = asked.team, asked.version
-        self.make_active(team, number)
-        return self._done("activate", {"team": team, "version": number}, f"Version {number} of {team} is active.")
+        self.make_active(asked)
+        return self._done("activate", asked.model_dump(), f"Version {asked.version} of {asked.team} is active.")
 
-    def make_active(self, team: str, number: int) -> None:
+    def make_active(self, asked: models.VersionAsked) -> None:
         """Make a version of a team the active one; a disqualified team is admitted again. HTTPException 404 if there is none."""
         self._arena.read_versions()
         try:
-            self._arena.activate(team, number)
+            self._arena.activate(asked.team, asked.version)
         except UsageError as error:
             raise HTTPException(404, str(error)) from None
         self._views.renew()
@@ -347,21 +350,6 @@ class Api:
         self._store.put_audit(action, details)
         self._views.renew()
         return models.DoneAnswer(done=text)
-
-
-def submission_answer(found: Submission) -> models.SubmissionAnswer:
-    """Return a submission as the API answers it."""
-    return models.SubmissionAnswer.model_validate(
-        {
-            "id": found.number,
-            "team": found.team,
-            "version": found.version,
-            "status": found.status,
-            "note": found.note,
-            "submitted": moment(found.time),
-            "report": dict(found.report),
-        }
-    )
 
 
 def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:

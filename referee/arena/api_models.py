@@ -12,21 +12,17 @@ LONGEST_NOTE = 200
 _TEXT = r"^[^\x00]*$"
 
 
-class _Answer(BaseModel):
+class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Asked(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ErrorAnswer(_Answer):
+class ErrorAnswer(_Model):
     """Why a request is refused."""
 
     error: str = Field(description="One sentence: what was wrong, and what to do.")
 
 
-class ArenaAnswer(_Answer):
+class ArenaAnswer(_Model):
     """The arena."""
 
     name: str
@@ -44,7 +40,7 @@ class ArenaAnswer(_Answer):
     team: str | None = Field(description="The team of the token; null for the staff and without a token.")
 
 
-class StandingsEntry(_Answer):
+class StandingsEntry(_Model):
     """A version that plays."""
 
     rank: int
@@ -58,13 +54,13 @@ class StandingsEntry(_Answer):
     submitted: str
 
 
-class StandingsAnswer(_Answer):
+class StandingsAnswer(_Model):
     """The versions that play, the best first."""
 
     entries: list[StandingsEntry]
 
 
-class RatingPointAnswer(_Answer):
+class RatingPointAnswer(_Model):
     """The rating of a version at some time, after so many duels of the whole arena."""
 
     version: int
@@ -75,7 +71,7 @@ class RatingPointAnswer(_Answer):
     high: float
 
 
-class RecordAnswer(_Answer):
+class RecordAnswer(_Model):
     """The duels of a team against another one."""
 
     team: str
@@ -85,7 +81,7 @@ class RecordAnswer(_Answer):
     duels: int
 
 
-class VersionAnswer(_Answer):
+class VersionAnswer(_Model):
     """A version of a team. Refused ones and reports are for the team itself and the staff."""
 
     version: int
@@ -100,7 +96,7 @@ class VersionAnswer(_Answer):
     report: dict[str, Any] | None
 
 
-class TeamAnswer(_Answer):
+class TeamAnswer(_Model):
     """A team."""
 
     team: str
@@ -111,14 +107,14 @@ class TeamAnswer(_Answer):
     against: list[RecordAnswer] = Field(description="The record of all versions together, by opponent.")
 
 
-class SubmissionTaken(_Answer):
+class SubmissionTaken(_Model):
     """A version that waits for its check."""
 
     id: int
     status: str
 
 
-class SubmissionAnswer(_Answer):
+class SubmissionAnswer(_Model):
     """What a team has handed in. ``version`` is null until it is checked."""
 
     id: int
@@ -130,14 +126,14 @@ class SubmissionAnswer(_Answer):
     report: dict[str, Any]
 
 
-class SeatAnswer(_Answer):
+class SeatAnswer(_Model):
     """Who played a seat."""
 
     team: str
     version: int | None
 
 
-class MatchAnswer(_Answer):
+class MatchAnswer(_Model):
     """A match that was played."""
 
     id: str
@@ -152,14 +148,14 @@ class MatchAnswer(_Answer):
     ended: str | None
 
 
-class MatchesAnswer(_Answer):
+class MatchesAnswer(_Model):
     """Matches, the latest first. ``next`` is the value of ``before`` for those that follow, null at the end."""
 
     matches: list[MatchAnswer]
     next: int | None
 
 
-class MatchesQuery(_Asked):
+class MatchesQuery(_Model):
     """Which matches."""
 
     team: str | None = Field(default=None, max_length=200)
@@ -175,33 +171,33 @@ class MatchesQuery(_Asked):
         return {name: value for name, value in asked.items() if value != ""}
 
 
-class TeamAsked(_Asked):
+class TeamAsked(_Model):
     """A team, and why."""
 
     team: str = Field(min_length=1, max_length=200, pattern=_TEXT)
     reason: str = Field(default="", max_length=LONGEST_NOTE, pattern=_TEXT)
 
 
-class VersionAsked(_Asked):
+class VersionAsked(_Model):
     """A version of a team."""
 
     team: str = Field(min_length=1, max_length=200, pattern=_TEXT)
     version: int = Field(ge=1, le=10**9)
 
 
-class SubmissionAsked(_Asked):
+class SubmissionAsked(_Model):
     """A submission."""
 
     id: int = Field(ge=1, le=10**12)
 
 
-class DoneAnswer(_Answer):
+class DoneAnswer(_Model):
     """What was done."""
 
     done: str
 
 
-class AuditAction(_Answer):
+class AuditAction(_Model):
     """An action of the staff."""
 
     time: str
@@ -209,7 +205,7 @@ class AuditAction(_Answer):
     details: dict[str, Any]
 
 
-class AuditAnswer(_Answer):
+class AuditAnswer(_Model):
     """The actions of the staff, the latest first."""
 
     actions: list[AuditAction]

@@ -18,6 +18,7 @@ from referee.league import address, teams
 from referee.league.keys import canonical
 from referee.league.league import OpenLeague, first
 from referee.league.results import comparisons
+from referee.support.times import moment
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class OpenArena(OpenLeague):
 
     def glance(self) -> None:
         """Take the results of the last batch too, which only the process that plays stores. For those who don't play."""
-        self.results.glance(self.schedule)
+        self.results.settle(self.schedule, stores=False)
 
     def standings(self, results: Sequence[DuelResult] = (), *, resamples: int = 1000) -> list[Any]:
         """The versions that play, the best first, with their ratings. The results are those of the arena's own state."""
@@ -242,10 +243,10 @@ class OpenArena(OpenLeague):
         self.store.activate(found)
         return found._replace(is_active=True)
 
-    def frozen(self) -> str | None:
-        """Return why the arena takes no versions now, as a sentence; None if it does."""
+    def frozen(self, *, is_public: bool = False) -> str | None:
+        """Return why the arena takes no versions now, as a sentence, which names no folder if it ``is_public``; None if it takes versions."""
         if self.store.fact("frozen"):
-            return f"The arena is frozen; referee arena thaw {self.folder} ends that."
+            return "The arena is frozen." if is_public else f"The arena is frozen; referee arena thaw {self.folder} ends that."
         return self.config.season.refusal(datetime.now(timezone.utc))
 
     def _check_team(self, name: str) -> None:
@@ -255,11 +256,6 @@ class OpenArena(OpenLeague):
             teams.check_different([*others, name])
         elif name in {team.name for team in (*self.config.references, *self.config.against)}:
             raise UsageError(f"{name} is a reference of the arena; give the team another name.")
-
-
-def moment(seconds: float) -> str:
-    """Return a time in seconds since the epoch in the form of RFC 3339."""
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")
 
 
 def new(folder: Path, game: str | None, rules: str | None, database: str | None = None) -> OpenArena:

@@ -12,10 +12,9 @@ from referee.api import settings_file
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation import submission
-from referee.isolation.limits import IsolationValue, Limits
 from referee.league import teams
-from referee.league.config import LeagueFile, LeagueReader, StartsSection
-from referee.match.options import BilledTime, RunOptions, TimeLimits, shown
+from referee.league.config import LeagueFile, LeagueReader, PlayFile, StartsSection
+from referee.match.options import shown
 from referee.support.meant import near_one
 from referee.support.sections import Section
 from referee.support.times import shown_time
@@ -74,23 +73,13 @@ class Visibility(Section):
     logs: Literal["own", "staff"] = "own"
 
 
-class ArenaFile(Section):
-    """An arena's file. The game checks ``settings``."""
+class ArenaFile(PlayFile):
+    """An arena's file."""
 
-    name: str | None = None
-    game: str = games.names()[0]
-    rules: str | None = None
-    seed: settings_file.Seed = None
     versions: Literal["all", "active"] = "active"
     roles: str = BOTH
     against: list[str] = Field(default_factory=list)
-    isolation: IsolationValue = "auto"
-    clock: BilledTime = "wall"
-    settings: dict[str, Any] = Field(default_factory=dict)
     starts: StartsSection = StartsSection(count=_STARTS)
-    time: TimeLimits = TimeLimits()
-    run: RunOptions = RunOptions()
-    limits: Limits = Limits()
     season: Season = Season()
     visibility: Visibility = Visibility()
     references: list[dict[str, Any]] = Field(default_factory=list)
@@ -126,17 +115,10 @@ class ArenaConfig(NamedTuple):
     def terms(self) -> dict[str, Json]:
         """Everything that decides results but the programs and the seed, by names that people know."""
         facts = self.league.to_json()
-        names = {
-            "game": "game",
-            "rules": "rules",
-            "variants": "settings",
-            "starts": "starts",
-            "time": "time",
-            "run": "run",
-            "limits": "limits",
-        }
         return {
-            **{told: facts[name] for name, told in names.items()},
+            **{name: facts[name] for name in ("game", "rules")},
+            "settings": facts["variants"],
+            **{name: facts[name] for name in ("starts", "time", "run", "limits")},
             "roles": self.seat or BOTH,
             "against": [[team.name, team.hash] for team in self.against],
         }
@@ -160,7 +142,7 @@ def load(folder: Path, seed: int | None = None) -> ArenaConfig:
 
 
 def _checked(given: ArenaFile, folder: Path) -> ArenaConfig:
-    shared = {name: getattr(given, name) for name in LeagueFile.model_fields if name in ArenaFile.model_fields}
+    shared = {name: getattr(given, name) for name in PlayFile.model_fields}
     reader = LeagueReader(LeagueFile.model_construct(**shared), folder, folder.resolve().name[: teams.LONGEST_NAME])
     league, checked, _ = reader.without_teams()
     seats = reader.game.seats(checked[0])

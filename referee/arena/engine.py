@@ -9,12 +9,12 @@ from referee.league.engine import Engine
 from referee.league.rows import ConnectionLost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable
 
     from referee.arena.schedule import ArenaSchedule
     from referee.arena.store import ArenaStore
-    from referee.league.engine import ProgressListener, Queue
-    from referee.league.local import Finished, Pool
+    from referee.league.engine import Queue
+    from referee.league.local import Finished
     from referee.league.values import Duel, MatchTask
 
 _T = TypeVar("_T")
@@ -33,9 +33,6 @@ class ArenaEngine(Engine):
 
     _store: ArenaStore
     _plan: ArenaSchedule
-
-    def __init__(self, store: ArenaStore, pool: Pool, plan: ArenaSchedule, watch: ProgressListener, absent: Container[str] = ()) -> None:
-        super().__init__(store, pool, plan, watch, absent)
 
     def _further(self) -> list[Duel]:
         self._store.keep_claim()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.arena.arena import moment
 from referee.arena.store import named
+from referee.support.times import moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,25 +57,15 @@ class VersionHistory(NamedTuple):
             "submitted": moment(version.submitted),
             "is_active": version.is_active,
             "report": dict(version.report),
-            "rating": None if rating is None else {"elo": round(rating.elo, 2), "low": round(rating.low, 2), "high": round(rating.high, 2)},
+            "rating": None if rating is None else _rounded(rating),
             "duels": self.duels,
-            "ratings": [
-                {
-                    "duels": one.duels,
-                    "time": moment(one.time),
-                    "elo": round(one.elo, 2),
-                    "low": round(one.low, 2),
-                    "high": round(one.high, 2),
-                }
-                for one in self.points
-            ],
+            "ratings": [{"duels": one.duels, "time": moment(one.time), **_rounded(one)} for one in self.points],
             "against": [{**record._asdict(), "duels": record.duels} for record in self.records],
         }
 
 
-def history(arena: OpenArena, team: str) -> list[VersionHistory]:
-    """Return the versions of a team, the first one first. UsageError if there is no such team."""
-    return histories(arena, [team])[team]
+def _rounded(one: Rating | RatingPoint) -> dict[str, Json]:
+    return {"elo": round(one.elo, 2), "low": round(one.low, 2), "high": round(one.high, 2)}
 
 
 def histories(arena: OpenArena, teams: Sequence[str]) -> dict[str, list[VersionHistory]]:

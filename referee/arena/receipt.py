@@ -24,9 +24,7 @@ from referee.support.times import shown_time
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from referee.arena.config import ArenaConfig
+    from referee.arena.arena import OpenArena
     from referee.arena.season_store import SeasonStore, Submission
 
 #: The folder of what was handed in, and how names begin in it that are not complete.
@@ -45,28 +43,21 @@ _MOST_FILES = 20
 
 
 class Receipt:
-    """Takes what teams hand in to an arena's ``folder``."""
+    """Takes what teams hand in to an arena."""
 
-    def __init__(self, folder: Path, store: SeasonStore, config: ArenaConfig) -> None:
-        self._folder = folder
+    def __init__(self, arena: OpenArena, store: SeasonStore) -> None:
+        self._arena = arena
+        self._folder = arena.folder
         self._store = store
-        self._season = config.season
+        self._season = arena.config.season
         #: One at a time is counted and stored, so that two at once don't pass a limit together.
         self._lock = threading.Lock()
-
-    def refusal(self) -> str | None:
-        """Return why no version is taken now; None if versions are taken."""
-        from datetime import datetime, timezone
-
-        if self._store.fact("frozen"):
-            return "The arena is frozen."
-        return self._season.refusal(datetime.now(timezone.utc))
 
     def check(self, team: str) -> None:
         """Raise HTTPException if a team may not hand in now: 403, 409, or 429 with the time of the next try."""
         if (why := self._store.disqualified().get(team)) is not None:
             raise HTTPException(403, f"Your team is disqualified: {why}", _CLOSE)
-        if (why := self.refusal()) is not None:
+        if (why := self._arena.frozen(is_public=True)) is not None:
             raise HTTPException(409, f"{why} No version is taken.", _CLOSE)
         most = self._season.submissions_per_day
         now = time.time()

@@ -61,7 +61,8 @@ class ArenaSchedule(Schedule):
         self._versions = versions
         self._mark = store.versions_mark()
         self._accepted = tuple(version.name for version in versions if version.name in self.teams)
-        self._left = most
+        #: How many duels are still to be planned; None: no limit.
+        self.left = most
         self._until_decided = until_decided
         self._looked_at = 0
         #: True once the ratings before this batch are recorded. Those of known versions are from so many duels on.
@@ -75,11 +76,6 @@ class ArenaSchedule(Schedule):
     def is_endless(self) -> bool:
         """True: an arena goes on until it is frozen."""
         return True
-
-    @property
-    def left(self) -> int | None:
-        """How many duels are still to be planned; None: no limit."""
-        return self._left
 
     def order(self, duel: Duel) -> tuple[int, ...]:
         """Return the order of duels: that in which they were chosen."""
@@ -105,15 +101,15 @@ class ArenaSchedule(Schedule):
 
     def duels(self, results: Sequence[DuelResult] = ()) -> list[Duel]:
         """The next batch of duels, without storing anything; none while an earlier duel has no result. The results are those of the store."""
-        return [] if self.state.glance(self) else self._next(self.state.strengths())
+        return [] if self.state.settle(self, stores=False) else self._next(self.state.strengths())
 
     def further(self) -> list[Duel]:
         """The next batch of duels, as ``duels``, for the process that plays: it stores the results so far, and calls ``record`` afterwards."""
         open_duels = self.state.settle(self)
         self._is_recorded = False
         if open_duels:
-            if self._left is not None:
-                self._left = max(0, self._left - open_duels)
+            if self.left is not None:
+                self.left = max(0, self.left - open_duels)
             return []
         strengths = self.state.strengths()
         self._store.set_fact(STRENGTHS, {"duels": len(self.state), "of": strengths.tolist()})
@@ -151,14 +147,14 @@ class ArenaSchedule(Schedule):
         self._is_untold, self._due = False, now + _SPARE * (now - begun)
 
     def _next(self, strengths: Floats) -> list[Duel]:
-        if self._store.versions_mark() != self._mark or self._left == 0:
+        if self._store.versions_mark() != self._mark or self.left == 0:
             return []
         if self._until_decided and (why := self.decided()) is not None:
             self.ending = why
             return []
         new = self._batch(strengths)
-        if self._left is not None:
-            self._left -= len(new)
+        if self.left is not None:
+            self.left -= len(new)
         if not new:
             self.ending = "All versions that play have met on every start."
         return new
@@ -179,9 +175,9 @@ class ArenaSchedule(Schedule):
         """Return the next duels."""
         from referee.arena.matchmaking import Entry, Matchmaker
 
-        state, first = self.state, len(self.state)
+        state, first, placement = self.state, len(self.state), self._config.season.placement
         playing = {version.name for version in self.playing()}
-        size = min(max(_LEAST, len(playing) // 2), _MOST, *(() if self._left is None else (self._left,)))
+        size = min(max(_LEAST, len(playing) // 2), _MOST, *(() if self.left is None else (self.left,)))
         forfeits = self._store.forfeits()
         entries = []
         for version in self._versions:
@@ -189,11 +185,11 @@ class ArenaSchedule(Schedule):
             if place is None or version.name not in self.teams:
                 continue
             count, last = int(state.planned[place]), int(state.last[place])
-            is_new = count < self._placement and not version.is_reference and version.name not in forfeits
+            is_new = count < placement and not version.is_reference and version.name not in forfeits
             if version.name in playing or is_new:
                 entries.append(Entry(version.name, place, count, version.first_duel if last < 0 else last, version.name in playing))
         places = [(start.number, variant) for start in self.starts[0] for variant in range(len(self.league.variants))]
-        chooser = Matchmaker(entries, strengths, state.pairs, first, self._placement, len(places))
+        chooser = Matchmaker(entries, strengths, state.pairs, first, placement, len(places))
         new: list[Duel] = []
         met: dict[frozenset[str], set[tuple[int, int]]] = {}
         while len(new) < size and (pair := chooser.next()) is not None:
@@ -207,10 +203,6 @@ class ArenaSchedule(Schedule):
             met[key].add((start, variant))
             new.append(Duel(number, 0, teams, start, variant))
         return new
-
-    @property
-    def _placement(self) -> int:
-        return self._config.season.placement
 
     @property
     def _resamples(self) -> int:

@@ -12,6 +12,7 @@ from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, fun
 from referee.arena.store import ACCEPTED, DISQUALIFIED, REFUSED, ArenaStore
 from referee.errors import UsageError
 from referee.league import database, rows
+from referee.league.database import required
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,13 +39,9 @@ _submissions = Table(
     "submissions",
     _meta,
     Column("number", Integer, primary_key=True),
-    Column("team", Text, nullable=False),
-    Column("note", Text, nullable=False),
-    Column("file", Text, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("report", Text, nullable=False),
+    *required(Text, "team", "note", "file", "status", "report"),
     Column("version", Integer),
-    Column("time", Float, nullable=False),
+    *required(Float, "time"),
     Index("submissions_by_status", "status"),
     Index("submissions_by_team", "team", "time"),
 )
@@ -52,9 +49,8 @@ _audit = Table(
     "audit",
     _meta,
     Column("number", Integer, primary_key=True),
-    Column("time", Float, nullable=False),
-    Column("action", Text, nullable=False),
-    Column("details", Text, nullable=False),
+    *required(Float, "time"),
+    *required(Text, "action", "details"),
 )
 
 
@@ -117,15 +113,13 @@ class SeasonStore(ArenaStore):
 
     def holder(self, token: str) -> Holder | None:
         """Return who holds a token; None for one that is not valid."""
-        with self._read() as connection:
-            row = connection.execute(select(_tokens.c.team).where(_tokens.c.hash == _hashed(token))).first()
-        return None if row is None else Holder(row.team)
+        found = self._all(select(_tokens.c.team).where(_tokens.c.hash == _hashed(token)), lambda row: Holder(row.team))
+        return found[0] if found else None
 
     def invited(self) -> list[str]:
         """Return the teams that have a token."""
         query = select(_tokens.c.team).where(_tokens.c.team.is_not(None)).distinct().order_by(_tokens.c.team)
-        with self._read() as connection:
-            return list(connection.execute(query).scalars())
+        return self._all(query, lambda row: str(row.team))
 
     def put_submission(self, team: str, note: str, file: str) -> Submission:
         """Store what a team has handed in; it is queued."""
@@ -137,30 +131,26 @@ class SeasonStore(ArenaStore):
 
     def submission(self, number: int) -> Submission | None:
         """Return a submission by its number; None if there is none."""
-        with self._read() as connection:
-            row = connection.execute(select(_submissions).where(_submissions.c.number == number)).first()
-        return None if row is None else _submission(row)
+        found = self._all(select(_submissions).where(_submissions.c.number == number), _submission)
+        return found[0] if found else None
 
     def submissions(self, team: str | None = None, *, limit: int = 50) -> list[Submission]:
         """Return the latest submissions of a team, or of all teams, the latest first."""
         query = select(_submissions).order_by(_submissions.c.number.desc()).limit(limit)
         if team is not None:
             query = query.where(_submissions.c.team == team)
-        with self._read() as connection:
-            return [_submission(row) for row in connection.execute(query)]
+        return self._all(query, _submission)
 
     def submission_times(self, team: str, since: float) -> list[float]:
         """Return when a team has handed in since some time, the first one first."""
         query = select(_submissions.c.time).where(_submissions.c.team == team, _submissions.c.time > since).order_by(_submissions.c.time)
-        with self._read() as connection:
-            return list(connection.execute(query).scalars())
+        return self._all(query, lambda row: float(row.time))
 
     def next_submission(self) -> Submission | None:
         """Return the first submission without a verdict. One that was building or checking when its process was killed is taken up again."""
         query = select(_submissions).where(_submissions.c.status.in_((QUEUED, BUILDING, CHECKING))).order_by(_submissions.c.number).limit(1)
-        with self._read() as connection:
-            row = connection.execute(query).first()
-        return None if row is None else _submission(row)
+        found = self._all(query, _submission)
+        return found[0] if found else None
 
     def set_submission(self, number: int, status: str, report: Mapping[str, Json], version: int | None = None) -> None:
         """Store how far a submission is."""
@@ -171,8 +161,7 @@ class SeasonStore(ArenaStore):
     def waiting(self) -> int:
         """Return how many submissions have no verdict yet."""
         query = select(func.count()).select_from(_submissions).where(_submissions.c.status.in_((QUEUED, BUILDING, CHECKING)))
-        with self._read() as connection:
-            return int(connection.execute(query).scalar_one())
+        return self._all(query, lambda row: int(row[0]))[0]
 
     def put_audit(self, action: str, details: Mapping[str, Json]) -> None:
         """Note an action of the staff."""
@@ -181,9 +170,8 @@ class SeasonStore(ArenaStore):
 
     def audit(self, limit: int = 200) -> list[AuditEntry]:
         """Return the latest actions of the staff, the latest first."""
-        with self._read() as connection:
-            found = connection.execute(select(_audit).order_by(_audit.c.number.desc()).limit(limit)).all()
-        return [AuditEntry(row.number, row.time, row.action, json.loads(row.details)) for row in found]
+        query = select(_audit).order_by(_audit.c.number.desc()).limit(limit)
+        return self._all(query, lambda row: AuditEntry(row.number, row.time, row.action, json.loads(row.details)))
 
     def disqualify(self, team: str, why: str) -> None:
         """Let no version of a team play any more."""

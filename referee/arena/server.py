@@ -38,7 +38,7 @@ class ArenaServer:
     """The ASGI application of an open arena, ``close`` it after use. ``stale_seconds`` are those of ``ArenaViews``."""
 
     def __init__(self, arena: OpenArena, store: SeasonStore, *, stale_seconds: float = STALE_SECONDS) -> None:
-        views, receipt = ArenaViews(store, stale_seconds=stale_seconds), Receipt(arena.folder, store, arena.config)
+        views, receipt = ArenaViews(store, stale_seconds=stale_seconds), Receipt(arena, store)
         self._versions = PlayersVersions()
         self._api = Api(arena, store, views, receipt, self._versions)
         self._pages = ArenaPages(arena, store, views, self._api, receipt, self._versions)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     Answer = Callable[[Request, Holder | None], Response]
 
+_Body = TypeVar("_Body", bound=BaseModel)
 #: The matches of a page, and how long a session lasts, in seconds: more than a season.
 _MATCHES, _SESSION_SECONDS = 25, 180 * 86_400
 #: The lines of the leaderboard that a messenger shows.
@@ -105,7 +107,9 @@ class ArenaPages:
             parts = scope.get("path", "").split("/", 3)
             # What is dropped on a viewer stays at home: this server keeps no strangers' files.
             is_watching = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and len(parts) == 4 and parts[1] == _WATCHED
-            replay = await run_in_threadpool(self._players_version, parts[2], _cookie(scope)) if is_watching else None
+            replay = (
+                await run_in_threadpool(self._players_version, parts[2], HTTPConnection(scope).cookies.get(COOKIE)) if is_watching else None
+            )
             # The logs of players are beside the arena's own replay; the viewer has none.
             found = None if replay is None else self._sites.open(replay.name, replay, self._versions.folder, ())
             if found is None:
@@ -299,19 +303,12 @@ class ArenaPages:
     async def _activate(self, request: Request) -> Response:
         holder, form = await self._sent(request)
         team = request.path_params["team"]
-        if holder is None:
-            raise _sign_in()
         if holder.team not in (None, team):
             raise HTTPException(403, "This is another team's.")
-        number = form.get("version", "")
-        if not (number.isascii() and number.isdigit() and len(number) < 10):
-            raise HTTPException(422, "The version must be a whole number.")
+        asked = _asked(VersionAsked, {"team": team, "version": form.get("version", "")})
         if not holder.is_staff and team in await run_in_threadpool(self._store.disqualified):
             raise HTTPException(403, "Your team is disqualified.")
-        if holder.is_staff:
-            await run_in_threadpool(self._api.activate, VersionAsked(team=team, version=int(number)))
-        else:
-            await run_in_threadpool(self._api.make_active, team, int(number))
+        await run_in_threadpool(self._api.activate if holder.is_staff else self._api.make_active, asked)
         return _see(f"/teams/{quote(team, safe='')}")
 
     async def _act(self, request: Request) -> Response:
@@ -322,14 +319,10 @@ class ArenaPages:
         if name not in ACTIONS:
             raise HTTPException(404, "There is no such action.")
         body = ACTIONS[name]
-        try:
-            given = () if body is None else (body.model_validate(form),)
-        except ValidationError as error:
-            raise wrong(error.errors()) from None
-        await run_in_threadpool(getattr(self._api, name), *given)
+        await run_in_threadpool(getattr(self._api, name), *(() if body is None else (_asked(body, form),)))
         return _see("/staff")
 
-    async def _sent(self, request: Request) -> tuple[Holder | None, dict[str, str]]:
+    async def _sent(self, request: Request) -> tuple[Holder, dict[str, str]]:
         """Return who sends a form, and its texts."""
         holder = await run_in_threadpool(self._api.holder, request)
         if holder is None:
@@ -387,11 +380,12 @@ async def _asset(request: Request) -> Response:
     return Response(found.data, media_type=found.media_type)
 
 
-def _cookie(scope: Scope) -> str | None:
-    """Return the token of a session from the headers of a request."""
-    from starlette.requests import HTTPConnection
-
-    return HTTPConnection(scope).cookies.get(COOKIE)
+def _asked(body: type[_Body], form: Mapping[str, str]) -> _Body:
+    """Return what a form asks for."""
+    try:
+        return body.model_validate(form)
+    except ValidationError as error:
+        raise wrong(error.errors()) from None
 
 
 def _sentence(match: MatchAnswer) -> str:

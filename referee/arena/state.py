@@ -78,6 +78,9 @@ class ArenaState:
         self._places: dict[int, int] = {}
         self._pairs = Growing(4, np.float64)
         self._by_version: Counts = np.zeros((4, 0), dtype=np.int64)
+        #: Of each version: its duels that are over, also those that count for nobody; those that count; those in which it could not start; and
+        #: the number of the last one, -1 if it has none.
+        self.planned, self.counted, self.absent, self.last = self._by_version
         #: The last recorded rating of each version that has one.
         self.rated: dict[str, RatingPoint] = {}
         self.catch_up()
@@ -95,6 +98,7 @@ class ArenaState:
             more = np.zeros((4, len(names) - self._by_version.shape[1]), dtype=np.int64)
             more[3] = -1
             self._by_version = np.concatenate([self._by_version, more], axis=1)
+            self.planned, self.counted, self.absent, self.last = self._by_version
             self._duels += [array("i") for _ in more[0]]
         for rows in self._store.outcomes(len(self)):
             found = np.fromiter((value for row in rows for value in row), dtype=np.int32, count=7 * len(rows)).reshape(-1, 7).T
@@ -126,36 +130,16 @@ class ArenaState:
         np.add.at(self._pairs[2], places, counts)
         np.add.at(self._pairs[3], places, np.where(counts, np.where(a == low, points, 2 - points) / 2, 0))
         for each, mask in ((a, 1), (b, 2)):
-            np.add.at(self._by_version[0], each, 1)
-            np.add.at(self._by_version[1], each, counts)
-            np.add.at(self._by_version[2], each, (absent & mask) > 0)
-            np.maximum.at(self._by_version[3], each, np.arange(first, len(self)))
+            np.add.at(self.planned, each, 1)
+            np.add.at(self.counted, each, counts)
+            np.add.at(self.absent, each, (absent & mask) > 0)
+            np.maximum.at(self.last, each, np.arange(first, len(self)))
         numbers = np.tile(np.arange(first, len(self), dtype=np.int32), 2)
         who = np.concatenate([a, b])
         order = np.lexsort((numbers, who))
         positions, begins = np.unique(who[order], return_index=True)
         for position, mine in zip(positions.tolist(), np.split(numbers[order], begins[1:]), strict=True):
             self._duels[position].frombytes(mine.tobytes())
-
-    @property
-    def planned(self) -> Counts:
-        """How many duels that are over each version had, also those that count for nobody."""
-        return np.asarray(self._by_version[0])
-
-    @property
-    def counted(self) -> Counts:
-        """How many duels of each version count."""
-        return np.asarray(self._by_version[1])
-
-    @property
-    def absent(self) -> Counts:
-        """In how many duels each version could not start."""
-        return np.asarray(self._by_version[2])
-
-    @property
-    def last(self) -> Counts:
-        """The number of the last duel of each version, -1 if it has none."""
-        return np.asarray(self._by_version[3])
 
     @property
     def pairs(self) -> Pairs:
@@ -227,33 +211,22 @@ class ArenaState:
         pairs = self.pairs
         return strengths(len(self.names), pairs.a, pairs.b, pairs.games, pairs.wins, begin)
 
-    def settle(self, plan: MatchPlan, *, is_playing: bool = False) -> int:
-        """Store the results of duels that are over now; return how many have none yet.
+    def settle(self, plan: MatchPlan, *, is_playing: bool = False, stores: bool = True) -> int:
+        """Take the results of duels that are over as far as there is no gap, and store them; return how many of the duels have none yet.
 
-        While a match ``is_playing``, a duel that was stopped may still become complete, so it has no result yet.
+        While a match ``is_playing``, a duel that was stopped may still become complete, so it has no result yet. Those who only read don't
+        store; afterwards this state can't store anything.
         """
-        self.catch_up()
+        if stores:
+            self.catch_up()
         while True:
             found, left = self._results(plan, is_playing=is_playing)
-            self._store.put_outcomes(found)
-            self._take(found)
+            if stores:
+                self._store.put_outcomes(found)
+            if found:
+                self._append(np.array(found, dtype=np.int32).T[1:])
             if left or not found:
                 return left
-
-    def glance(self, plan: MatchPlan) -> int:
-        """Take the results of duels that are over but not stored yet as far as there is no gap, without storing them; return how many lack one.
-
-        For those who only read: afterwards this state can't store anything.
-        """
-        while True:
-            found, left = self._results(plan)
-            self._take(found)
-            if left or not found:
-                return left
-
-    def _take(self, outcomes: Sequence[DuelOutcome]) -> None:
-        if outcomes:
-            self._append(np.array(outcomes, dtype=np.int32).T[1:])
 
     def _results(self, plan: MatchPlan, *, is_playing: bool = False) -> tuple[list[DuelOutcome], int]:
         """Return the next results without a gap, and how many of the duels that were looked at have none."""

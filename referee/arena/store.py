@@ -17,11 +17,13 @@ from sqlalchemy.exc import OperationalError
 
 from referee.errors import UsageError
 from referee.league import database, rows
+from referee.league.database import required
 from referee.league.store import Store, duel_of, stored_match
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from sqlalchemy import ColumnElement
     from sqlalchemy.engine import Connection
 
     from referee.games.game import Json
@@ -42,16 +44,11 @@ _versions = Table(
     "versions",
     _meta,
     Column("name", Text, primary_key=True),
-    Column("team", Text, nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("hash", Text, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("note", Text, nullable=False),
-    Column("report", Text, nullable=False),
-    Column("submitted", Float, nullable=False),
-    Column("first_duel", Integer, nullable=False),
-    Column("is_reference", Integer, nullable=False),
-    Column("is_active", Integer, nullable=False),
+    *required(Text, "team"),
+    *required(Integer, "number"),
+    *required(Text, "hash", "status", "note", "report"),
+    *required(Float, "submitted"),
+    *required(Integer, "first_duel", "is_reference", "is_active"),
     UniqueConstraint("team", "hash"),
 )
 _ratings = Table(
@@ -59,10 +56,7 @@ _ratings = Table(
     _meta,
     Column("name", Text, primary_key=True),
     Column("duels", Integer, primary_key=True, autoincrement=False),
-    Column("time", Float, nullable=False),
-    Column("elo", Float, nullable=False),
-    Column("low", Float, nullable=False),
-    Column("high", Float, nullable=False),
+    *required(Float, "time", "elo", "low", "high"),
     Index("ratings_by_duels", "duels"),
 )
 #: The results of duels, from the first one on without a gap, so that nobody has to read all matches again. ``a`` and ``b`` are the positions of
@@ -72,12 +66,7 @@ _outcomes = Table(
     "outcomes",
     _meta,
     Column("duel", Integer, primary_key=True, autoincrement=False),
-    Column("a", Integer, nullable=False),
-    Column("b", Integer, nullable=False),
-    Column("start", Integer, nullable=False),
-    Column("variant", Integer, nullable=False),
-    Column("points", Integer, nullable=False),
-    Column("absent", Integer, nullable=False),
+    *required(Integer, "a", "b", "start", "variant", "points", "absent"),
 )
 #: How long the process that plays waits for a database that doesn't answer, and how long between two tries, in seconds.
 _PATIENCE, _PAUSE = 600.0, 0.2
@@ -203,32 +192,25 @@ class ArenaStore(Store):
         """The matches of some duels with the times at which they ended, the last duel first."""
         table = database.matches
         query = select(table).where(table.c.duel.in_(duels)).order_by(table.c.duel.desc(), table.c.game_number.desc())
-        with self._read() as connection:
-            return [(stored_match(row), row.finished) for row in connection.execute(query).all()]
+        return self._all(query, _ended)
 
     def winners(self, duels: Sequence[int]) -> list[tuple[int, dict[str, str], str | None]]:
         """Of the matches of some duels that are done: the duel, the seats and who has won. To read nothing else takes a quarter of the time."""
         table = database.matches
         query = select(table.c.duel, table.c.seats, table.c.result).where(table.c.duel.in_(duels), table.c.status == database.DONE)
-        with self._read() as connection:
-            found = connection.execute(query).all()
-        return [(duel, json.loads(seats), json.loads(result)["winner"]) for duel, seats, result in found]
+        return self._all(query, lambda row: (row.duel, json.loads(row.seats), json.loads(row.result)["winner"]))
 
     def done(self, first: int, end: int | None = None) -> int:
         """How many matches of the duels from ``first`` on, and before ``end``, are done."""
         table = database.matches
         query = select(func.count()).select_from(table).where(table.c.status == database.DONE, table.c.duel >= first)
-        with self._read() as connection:
-            return int(connection.execute(query if end is None else query.where(table.c.duel < end)).scalar_one())
+        return self._all(query if end is None else query.where(table.c.duel < end), lambda row: int(row[0]))[0]
 
     def match(self, key: str) -> tuple[StoredMatch, float | None] | None:
         """A match with the time at which it ended, None if there is no such match."""
-        if "\0" in key:
-            # PostgreSQL refuses to look for it.
-            return None
-        with self._read() as connection:
-            row = connection.execute(select(database.matches).where(database.matches.c.key == key)).first()
-            return None if row is None else (stored_match(row), row.finished)
+        # PostgreSQL refuses to look for a NUL.
+        found = [] if "\0" in key else self._all(select(database.matches).where(database.matches.c.key == key), _ended)
+        return found[0] if found else None
 
     def void_pairs(self) -> dict[frozenset[str], int]:
         """How many matches of two versions were void."""
@@ -245,8 +227,7 @@ class ArenaStore(Store):
         query = select(_versions).order_by(_versions.c.submitted, _versions.c.name)
         if team is not None:
             query = query.where(_versions.c.team == team)
-        with self._read() as connection:
-            return [_version(row) for row in connection.execute(query).all()]
+        return self._all(query, _version)
 
     def versions_mark(self) -> tuple[float, ...]:
         """Return numbers that differ once a version was added or refused, or another one is active."""
@@ -310,26 +291,22 @@ class ArenaStore(Store):
     def last_ratings(self, after: int = -1) -> dict[str, RatingPoint]:
         """The last rating of each version that has one of more than ``after`` duels."""
         # All of them are many: they are grouped. The new ones are few and found by an index, which SQLite doesn't take to group.
-        last = select(_ratings.c.name, func.max(_ratings.c.duels).label("duels")).group_by(_ratings.c.name).subquery()
-        query = select(_ratings).join(last, (_ratings.c.name == last.c.name) & (_ratings.c.duels == last.c.duels))
-        if after >= 0:
-            query = select(_ratings).where(_ratings.c.duels > after).order_by(_ratings.c.duels)
-        with self._read() as connection:
-            return {row.name: RatingPoint(*row) for row in connection.execute(query)}
+        new = select(_ratings).where(_ratings.c.duels > after).order_by(_ratings.c.duels)
+        return {point.name: point for point in (self._all(new, _point) if after >= 0 else self._last())}
 
     def ratings_at(self, names: Sequence[str], moment: float) -> dict[str, float]:
         """The ratings that some versions had at a time, in seconds since the epoch. A version that had none is missing."""
-        mine = _ratings.c.name.in_(names) & (_ratings.c.time <= moment)
-        found = select(_ratings.c.name, func.max(_ratings.c.duels).label("duels")).where(mine).group_by(_ratings.c.name).subquery()
-        query = select(_ratings).join(found, (_ratings.c.name == found.c.name) & (_ratings.c.duels == found.c.duels))
-        with self._read() as connection:
-            return {row.name: row.elo for row in connection.execute(query)}
+        return {point.name: point.elo for point in self._last(_ratings.c.name.in_(names), _ratings.c.time <= moment)}
+
+    def _last(self, *which: ColumnElement[bool]) -> list[RatingPoint]:
+        """The last rating of each version, of all ratings or of some."""
+        last = select(_ratings.c.name, func.max(_ratings.c.duels).label("duels")).where(*which).group_by(_ratings.c.name).subquery()
+        return self._all(select(_ratings).join(last, (_ratings.c.name == last.c.name) & (_ratings.c.duels == last.c.duels)), _point)
 
     def ratings(self, names: Sequence[str]) -> list[RatingPoint]:
         """The ratings of some versions over time."""
         query = select(_ratings).where(_ratings.c.name.in_(names)).order_by(_ratings.c.duels, _ratings.c.name)
-        with self._read() as connection:
-            return [RatingPoint(*row) for row in connection.execute(query).all()]
+        return self._all(query, _point)
 
 
 def version_name(team: str, number: int) -> str:
@@ -354,6 +331,14 @@ def _lock(connection: Connection) -> None:
 def _activate(connection: Connection, version: Version) -> None:
     connection.execute(update(_versions).where(_versions.c.team == version.team).values(is_active=0))
     connection.execute(update(_versions).where(_versions.c.name == version.name).values(is_active=1))
+
+
+def _ended(row: Any) -> tuple[StoredMatch, float | None]:
+    return stored_match(row), row.finished
+
+
+def _point(row: Any) -> RatingPoint:
+    return RatingPoint(*row)
 
 
 def _version(row: Any) -> Version:

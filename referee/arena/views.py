@@ -14,11 +14,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from referee.arena import api_models as models
-from referee.arena.arena import moment
 from referee.arena.state import STRENGTHS, ArenaState
 from referee.arena.store import ACCEPTED, PLAYING, named
 from referee.errors import UsageError
 from referee.league.elo import POINTS
+from referee.support.times import moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -137,10 +137,10 @@ def history(
 ) -> None:
     """Print the versions of a team with their ratings, and the record of the active one against each opponent."""
     with opened_arena(folder) as opened:
-        from referee.arena.history import history as history_of
+        from referee.arena.history import histories
 
         opened.glance()
-        found = history_of(opened, team)
+        found = histories(opened, [team])[team]
         if as_json:
             put_json({"team": team, "versions": [one.to_json() for one in found]})
             return
@@ -172,8 +172,8 @@ def export(
     if as_csv == as_json:
         raise UsageError("Say which form to export: --csv or --json.")
     with opened_arena(folder) as opened:
-        from referee.arena.arena import moment
         from referee.arena.history import histories
+        from referee.support.times import moment
 
         opened.glance()
         teams = list(dict.fromkeys(version.team for version in opened.versions)) if as_json else []

@@ -100,7 +100,9 @@ def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who
     student = values.get(who, "")
     if not student or is_blank(student):
         raise UsageError(f"{where} has no {who}.")
-    if not student.isprintable() or len(student) > longest or not 0 < len(file_name(student).encode()) <= LONGEST_FILE_NAME:
+    if len(student) > longest:
+        raise UsageError(f"{where} has the {who} '{student:.60}' with {len(student):,} characters; the limit is {longest}.")
+    if not student.isprintable() or not 0 < len(file_name(student).encode()) <= LONGEST_FILE_NAME:
         raise UsageError(
             f"{where} has the {who} '{student:.60}'; a {who}'s name has 1 to {longest} printable characters, one of them a letter or digit."
         )

@@ -137,28 +137,33 @@ class StartsSection(Section):
     file: str | None = None
 
 
-class LeagueFile(Section):
-    """A league file. The game checks ``settings`` and ``variants``."""
+class PlayFile(Section):
+    """What the file of a league and that of an arena say of its matches. The game checks ``settings``."""
 
     name: str | None = None
     game: str = games.names()[0]
     rules: str | None = None
+    seed: settings_file.Seed = None
+    isolation: IsolationValue = "auto"
+    clock: BilledTime = "wall"
+    settings: dict[str, Any] = Field(default_factory=dict)
+    starts: StartsSection = StartsSection()
+    time: TimeLimits = TimeLimits()
+    run: RunOptions = RunOptions()
+    limits: Limits = Limits()
+
+
+class LeagueFile(PlayFile):
+    """A league file. The game checks ``variants``, too."""
+
     format: str = ROUND_ROBIN
     rounds: int | None = Field(default=None, ge=1, le=10_000)
     table_size: int | None = Field(default=None, ge=2, le=1_000)
     champions: list[str] | None = None
     stop: str | None = None
-    seed: settings_file.Seed = None
-    isolation: IsolationValue = "auto"
-    clock: BilledTime = "wall"
     repeat: int = Field(default=1, ge=1, le=100_000)
     slots: int | None = Field(default=None, ge=1, le=1024)
-    settings: dict[str, Any] = Field(default_factory=dict)
     variants: list[dict[str, Any]] = Field(default_factory=list)
-    starts: StartsSection = StartsSection()
-    time: TimeLimits = TimeLimits()
-    run: RunOptions = RunOptions()
-    limits: Limits = Limits()
     teams: list[dict[str, Any]] = Field(default_factory=list)
 
 

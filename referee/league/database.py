@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sqlalchemy.engine import Engine
+    from sqlalchemy.types import TypeEngine
 
 #: The version of the tables. A newer version's database is refused.
 VERSION = 1
@@ -33,28 +34,28 @@ FILE = "league.sqlite"
 PLANNED, DONE, STOPPED = "planned", "done", "stopped"
 
 
+def required(kind: type[TypeEngine[Any]], *names: str) -> list[Column[Any]]:
+    """Return columns of one kind in which each row has a value."""
+    return [Column(name, kind, nullable=False) for name in names]
+
+
 meta = MetaData()
 facts = Table("facts", meta, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 teams = Table(
     "teams",
     meta,
     Column("name", Text, primary_key=True),
-    Column("position", Integer, nullable=False),
-    Column("players", Text, nullable=False),
-    Column("hash", Text, nullable=False),
-    Column("home", Text, nullable=False),
-    Column("files", Text, nullable=False),
+    *required(Integer, "position"),
+    *required(Text, "players", "hash", "home", "files"),
     Column("forfeit", Text),
 )
 duels = Table(
     "duels",
     meta,
     Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("round", Integer, nullable=False),
-    Column("teams", Text, nullable=False),
-    Column("start", Integer, nullable=False),
-    Column("variant", Integer, nullable=False),
-    Column("repeat", Integer, nullable=False),
+    *required(Integer, "round"),
+    *required(Text, "teams"),
+    *required(Integer, "start", "variant", "repeat"),
     Column("note", Text),
 )
 matches = Table(
@@ -62,11 +63,10 @@ matches = Table(
     meta,
     Column("key", Text, primary_key=True),
     Column("duel", Integer, nullable=False, index=True),
-    Column("game_number", Integer, nullable=False),
-    Column("seats", Text, nullable=False),
-    Column("settings", Text, nullable=False),
-    Column("seed", BigInteger, nullable=False),
-    Column("status", Text, nullable=False),
+    *required(Integer, "game_number"),
+    *required(Text, "seats", "settings"),
+    *required(BigInteger, "seed"),
+    *required(Text, "status"),
     Column("result", Text),
     Column("seconds", Float),
     Column("host", Text),
@@ -78,17 +78,14 @@ voids = Table(
     meta,
     Column("number", Integer, primary_key=True),
     Column("key", Text, nullable=False, index=True),
-    Column("text", Text, nullable=False),
-    Column("host", Text, nullable=False),
-    Column("time", Float, nullable=False),
+    *required(Text, "text", "host"),
+    *required(Float, "time"),
 )
 disagreements = Table(
     "disagreements",
     meta,
     Column("number", Integer, primary_key=True),
-    Column("key", Text, nullable=False),
-    Column("result", Text, nullable=False),
-    Column("host", Text, nullable=False),
+    *required(Text, "key", "result", "host"),
 )
 hosts = Table(
     "hosts", meta, Column("name", Text, primary_key=True), Column("score", Float, nullable=False), Column("level", Text, nullable=False)

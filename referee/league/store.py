@@ -196,6 +196,11 @@ class Store:
             f"The store {quoted(self.where)} is damaged: one of its rows can't be read ({quoted(error)}). Restore the file from a copy."
         )
 
+    def _all(self, query: Select[Any], read: Callable[[Row[Any]], _Read]) -> list[_Read]:
+        """Return what ``read`` makes of the rows that a query finds. Raises StoreError also where it finds a row damaged."""
+        with self._read() as connection:
+            return [read(row) for row in connection.execute(query)]
+
     def fact(self, name: str) -> Any:
         """A stored fact about the league, or None."""
         with self._read() as connection:
@@ -216,9 +221,7 @@ class Store:
 
     def teams(self) -> list[Team]:
         """The teams in order."""
-        with self._read() as connection:
-            rows = connection.execute(select(database.teams).order_by(database.teams.c.position)).all()
-            return [team_of(row) for row in rows]
+        return self._all(select(database.teams).order_by(database.teams.c.position), team_of)
 
     def add_teams(self, teams: Sequence[Team], facts: Mapping[str, Any]) -> None:
         """Add teams at the end, together with changed facts. A decided league is open again."""
@@ -310,9 +313,7 @@ class Store:
 
     def duels(self) -> list[Duel]:
         """All duels so far in schedule order."""
-        with self._read() as connection:
-            rows = connection.execute(select(database.duels).order_by(database.duels.c.number)).all()
-            return [duel_of(row) for row in rows]
+        return self._all(select(database.duels).order_by(database.duels.c.number), duel_of)
 
     def duel_notes(self) -> dict[int, str]:
         """What was said about duels that are not to be played to the end."""
@@ -334,8 +335,7 @@ class Store:
             .where(database.matches.c.status == PLANNED)
             .order_by(database.matches.c.duel, database.matches.c.game_number)
         )
-        with self._read() as connection:
-            return [task_of(row) for row in connection.execute(query)]
+        return self._all(query, task_of)
 
     def lost(self, matches_each: int) -> list[int]:
         """Return the numbers of duels of which the store has lost something: one of so many matches, or the duel itself."""
@@ -411,17 +411,13 @@ class Store:
 
     def voids(self) -> list[tuple[str, str]]:
         """The void attempts: key and reason."""
-        with self._read() as connection:
-            return [
-                (row.key, row.text)
-                for row in connection.execute(select(database.voids.c.key, database.voids.c.text).order_by(database.voids.c.number))
-            ]
+        query = select(database.voids.c.key, database.voids.c.text).order_by(database.voids.c.number)
+        return self._all(query, lambda row: (row.key, row.text))
 
     def disagreements(self) -> list[tuple[str, MatchRecord]]:
         """Results that came a second time and differ from the first."""
-        with self._read() as connection:
-            rows = connection.execute(select(database.disagreements).order_by(database.disagreements.c.number)).all()
-        return [(row.key, record_of(row.key, row.result, 0.0, row.host)) for row in rows]
+        query = select(database.disagreements).order_by(database.disagreements.c.number)
+        return self._all(query, lambda row: (row.key, record_of(row.key, row.result, 0.0, row.host)))
 
     def counts(self) -> Counts:
         """The number of matches by status."""
@@ -439,8 +435,7 @@ class Store:
             .order_by(database.matches.c.finished.desc())
             .limit(count)
         )
-        with self._read() as connection:
-            return list(connection.execute(query).scalars())
+        return self._all(query, lambda row: float(row.finished))
 
     def put_host(self, name: str, score: float, level: str) -> None:
         """Store a machine that plays matches, with its speed (``worker.speed_score``) and the isolation that it has proved."""

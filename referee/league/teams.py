@@ -222,7 +222,7 @@ def check_name(name: str, what: str, longest: int = LONGEST_NAME) -> None:
     if name != name.strip():
         raise UsageError(f"{what}, '{name}', begins or ends with a space; remove it.")
     if len(name) > longest:
-        raise UsageError(f"{what}, '{name}', has {len(name)} characters; the limit is {longest}.")
+        raise UsageError(f"{what}, '{name:.60}', has {len(name):,} characters; the limit is {longest}.")
     if not file_name(name):
         raise UsageError(f"{what}, '{name}', has no letter and no digit; file names need one.")
     for word in re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name)):

@@ -11,7 +11,6 @@ import gzip
 import json
 import math
 import re
-from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from referee.support import times
 from referee.support.times import shown_age, shown_time
 from referee.support.words import counted
 from referee.version import __version__
@@ -168,7 +168,7 @@ def when(moment: float | str | None) -> str:
     """Return how long ago a time was, as an element that also has the time itself; a dash for none. ``moment`` is as for ``shown_time``."""
     if moment is None:
         return NONE
-    exact = moment if isinstance(moment, str) else datetime.fromtimestamp(moment, timezone.utc).isoformat(timespec="seconds")
+    exact = moment if isinstance(moment, str) else times.moment(moment)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(exact, shown_time(moment), shown_age(moment))
 
 

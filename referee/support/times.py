@@ -10,6 +10,11 @@ from referee.support.words import counted
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
+def moment(seconds: float) -> str:
+    """Return a time in seconds since the epoch in the form of RFC 3339."""
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")
+
+
 def shown_time(moment: float | str | datetime) -> str:
     """Return a time to the minute: "2026-11-27 16:40 UTC".
 
