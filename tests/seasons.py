@@ -14,7 +14,6 @@ from leagues import move_store
 
 from referee.arena.arena import open_arena
 from referee.arena.engine import ArenaEngine
-from referee.arena.season_store import SeasonStore
 from referee.arena.server import ArenaServer
 from referee.cli.league_output import ProgressPrinter
 from referee.league.local import LocalPool
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from referee.arena.arena import OpenArena
+    from referee.arena.season_store import SeasonStore
 
 TOKENS = {"Ada": "tada", "Bob": "tbob", None: "tstaff"}
 
@@ -104,10 +104,8 @@ def copied(old: Path, folder: Path) -> Iterator[Season]:
 
 @contextlib.contextmanager
 def _reopened(folder: Path) -> Iterator[Season]:
-    with contextlib.closing(open_arena(folder / "arena", SeasonStore)) as arena:
-        assert isinstance(arena.store, SeasonStore)
-        with contextlib.closing(ArenaServer(arena, arena.store, stale_seconds=0.0)) as server:
-            yield Season(arena, arena.store, server.app(), {})
+    with contextlib.closing(open_arena(folder / "arena")) as arena, contextlib.closing(ArenaServer(arena, stale_seconds=0.0)) as server:
+        yield Season(arena, arena.store, server.app(), {})
 
 
 def play(running: Season, duels: int) -> None:

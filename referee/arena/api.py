@@ -21,7 +21,7 @@ from referee.arena import api_models as models
 from referee.arena.arena import OpenArena
 from referee.arena.players_version import PlayersVersions
 from referee.arena.receipt import Receipt, bounded
-from referee.arena.season_store import QUEUED, Holder, SeasonStore, Submission
+from referee.arena.season_store import QUEUED, Holder, Submission
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.replay.paths import log_path
@@ -126,9 +126,9 @@ def staff(holder: Known) -> None:
 class Api:
     """Answers the requests of the API, and those of the pages for the same things."""
 
-    def __init__(self, arena: OpenArena, store: SeasonStore, views: ArenaViews, receipt: Receipt, versions: PlayersVersions) -> None:
+    def __init__(self, arena: OpenArena, views: ArenaViews, receipt: Receipt, versions: PlayersVersions) -> None:
         self._arena = arena
-        self._store = store
+        self._store = arena.store
         self._views = views
         self._versions = versions
         self._receipt = receipt
@@ -257,13 +257,16 @@ class Api:
             raise HTTPException(404, "There is no such match.")
         return found
 
+    def sees_replay(self, match: models.MatchAnswer, holder: Holder | None) -> bool:
+        """True if somebody may see the replay of a match."""
+        mine = {None, *(seat.team for seat in match.seats.values())}
+        return self._arena.config.visibility.replays == "all" or (holder is not None and holder.team in mine)
+
     def check_replay(self, match: models.MatchAnswer, holder: Holder | None) -> None:
         """Raise HTTPException if somebody may not see the replay of a match."""
-        if self._arena.config.visibility.replays == "all" or (holder is not None and holder.is_staff):
-            return
-        if holder is None:
-            raise unauthorized("Replays need a token in this arena: Authorization: Bearer TOKEN.")
-        if holder.team not in {seat.team for seat in match.seats.values()}:
+        if not self.sees_replay(match, holder):
+            if holder is None:
+                raise unauthorized("Replays need a token in this arena: Authorization: Bearer TOKEN.")
             raise HTTPException(403, "Replays of other teams can't be seen in this arena.")
 
     def replay(self, match: str, holder: Visitor) -> Response:

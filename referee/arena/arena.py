@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import games
 from referee.arena import config, intake
 from referee.arena.schedule import ArenaSchedule
+from referee.arena.season_store import SeasonStore
 from referee.arena.state import ArenaState
-from referee.arena.store import ACCEPTED, REFUSED, ArenaStore, Version, named
+from referee.arena.store import ACCEPTED, REFUSED, Version, named
 from referee.errors import PlayerError, UsageError
 from referee.league import address, teams
 from referee.league.keys import canonical
@@ -72,12 +73,12 @@ class OpenArena(OpenLeague):
     other matches are played than those so far.
     """
 
-    store: ArenaStore
+    store: SeasonStore
     schedule: ArenaSchedule
     #: The results of all duels.
     results: ArenaState
 
-    def __init__(self, folder: Path, store: ArenaStore) -> None:
+    def __init__(self, folder: Path, store: SeasonStore) -> None:
         # What a league keeps in its store is in the arena's file, and may change.
         self.folder = folder
         self.store = store
@@ -210,7 +211,7 @@ class OpenArena(OpenLeague):
 
     def take(self, bot: Path, team: str, note: str, on_progress: intake.Progress) -> tuple[Version, bool]:
         """Do the same for a version that came before the arena was frozen."""
-        self._check_team(team)
+        self.check_names([("--team", team)])
         try:
             taken = intake.take(bot, self.folder, self.config)
         except PlayerError as error:
@@ -249,13 +250,16 @@ class OpenArena(OpenLeague):
             return "The arena is frozen." if is_public else f"The arena is frozen; referee arena thaw {self.folder} ends that."
         return self.config.season.refusal(datetime.now(timezone.utc))
 
-    def _check_team(self, name: str) -> None:
-        teams.check_name(name, "--team", config.LONGEST_TEAM)
-        others = dict.fromkeys([*(version.team for version in self.versions), *(team.name for team in self.config.against)])
-        if name not in others:
-            teams.check_different([*others, name])
-        elif name in {team.name for team in (*self.config.references, *self.config.against)}:
-            raise UsageError(f"{name} is a reference of the arena; give the team another name.")
+    def check_names(self, names: Sequence[tuple[str, str]]) -> None:
+        """Check the names of teams, each after the words that begin a sentence about it. UsageError says what is wrong."""
+        references = [team.name for team in (*self.config.references, *self.config.against)]
+        for what, name in names:
+            teams.check_name(name, what, config.LONGEST_TEAM)
+            if name in references:
+                raise UsageError(f"{what}, '{name}', is a reference of the arena; give the team another name.")
+        known = dict.fromkeys([*references, *(version.team for version in self.versions), *self.store.invited()])
+        if any(name not in known for _, name in names):
+            teams.check_different(list(known | dict.fromkeys(name for _, name in names)))
 
 
 def new(folder: Path, game: str | None, rules: str | None, database: str | None = None) -> OpenArena:
@@ -266,8 +270,9 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
         raise UsageError(f"--rules is {wanted!r:.40}; {found.info.name} has {', '.join(found.info.rule_sets)}.")
     file = folder / config.FILE
     there = f"There is an arena in {folder} already: referee arena add, run, standings go on with it."
-    if (folder / ArenaStore.file).exists() or address.read(folder) is not None:
-        with _store(folder) as store:
+    told = address.read(folder)
+    if (folder / SeasonStore.file).exists() or told is not None:
+        with SeasonStore.open(folder, None if told is None else told.url, create=True) as store:
             if store.fact("arena") is not None:
                 raise UsageError(there)
     try:
@@ -277,7 +282,7 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
     except OSError as error:
         raise UsageError(f"The folder {folder} can't be written: {error.strerror or error}. Name another one.") from None
     read = config.load(folder)
-    store = ArenaStore.open(folder, database, create=True)
+    store = SeasonStore.open(folder, database, create=True)
     try:
         with store.claim():
             if store.fact("arena") is not None or store.fact("league") is not None:
@@ -292,17 +297,12 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
         raise
 
 
-def _store(folder: Path) -> ArenaStore:
+def open_arena(folder: Path) -> OpenArena:
+    """Open the arena of a folder. UsageError if there is none, or if its file is wrong."""
     told = address.read(folder)
-    return ArenaStore.open(folder, None if told is None else told.url, create=True)
-
-
-def open_arena(folder: Path, kind: type[ArenaStore] = ArenaStore) -> OpenArena:
-    """Open the arena of a folder with a ``kind`` of store. UsageError if there is none, or if its file is wrong."""
-    told = address.read(folder)
-    if not (folder / config.FILE).is_file() or (told is None and not (folder / ArenaStore.file).is_file()):
+    if not (folder / config.FILE).is_file() or (told is None and not (folder / SeasonStore.file).is_file()):
         raise UsageError(f"{folder} is not the folder of an arena. Begin one: referee arena new {folder}")
-    store = kind.open(folder.resolve(), None if told is None else told.url)
+    store = SeasonStore.open(folder.resolve(), None if told is None else told.url)
     try:
         if told is not None and (store.fact("arena") or {}).get("id") != told.id:
             raise UsageError(f"{store.where} holds another arena than that of {folder}.")

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.arena.arena import OpenArena
-    from referee.arena.season_store import SeasonStore, Submission
-    from referee.arena.store import Version
     from referee.games.game import Json, Seat
 
 #: The progress of a check is stored at most so often, in seconds.
@@ -26,9 +24,9 @@ _TOLD_SECONDS = 0.25
 class Checker:
     """Checks submissions of an arena."""
 
-    def __init__(self, arena: OpenArena, store: SeasonStore) -> None:
+    def __init__(self, arena: OpenArena) -> None:
         self._arena = arena
-        self._store = store
+        self._store = arena.store
         self._number = 0
         self._told = 0.0
         self._lines: list[str] = []
@@ -47,7 +45,9 @@ class Checker:
         try:
             if (why := self._store.disqualified().get(waiting.team)) is not None:
                 raise UsageError(f"The team is disqualified: {why}")
-            if (known := self._accepted_before(waiting)) is not None:
+            accepted = (one for one in self._arena.versions if one.status == ACCEPTED)
+            known = next((one for one in accepted if (one.team, one.number) == (waiting.team, waiting.version)), None)
+            if known is not None:
                 # The same files have the same verdict, and which version is active is not for a second look to change.
                 self._store.set_submission(waiting.number, known.status, known.report, known.number)
                 return True
@@ -59,11 +59,6 @@ class Checker:
         else:
             self._store.set_submission(waiting.number, version.status, version.report, version.number or None)
         return True
-
-    def _accepted_before(self, waiting: Submission) -> Version | None:
-        """Return the version of a submission that is checked again although it was accepted."""
-        accepted = (one for one in self._arena.versions if one.status == ACCEPTED)
-        return next((one for one in accepted if (one.team, one.number) == (waiting.team, waiting.version)), None)
 
     def _checking(self, seat: Seat, check: str, done: int, total: int) -> None:
         self._lines.append(f"{seat}: {check}")

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 FILE = "arena.toml"
 #: The value of ``roles`` for versions that play every seat.
 BOTH = "both"
-#: Values of ``versions``: all accepted versions go on playing, or only the active version of each team.
-ALL, ACTIVE = "all", "active"
+#: The value of ``versions`` with which all accepted versions go on playing, not only the active version of each team.
+ALL = "all"
 #: How many starts are drawn if the file doesn't say it.
 _STARTS = 1_000
 #: So many pairs of example bots are references of a new arena: a weak, a middling and a strong one. The others stand there as comments.

@@ -22,14 +22,10 @@ class Record(NamedTuple):
     """What a version did against another one, in duels."""
 
     opponent: str
-    won: int = 0
-    tied: int = 0
-    lost: int = 0
-
-    @property
-    def duels(self) -> int:
-        """All duels."""
-        return self.won + self.tied + self.lost
+    won: int
+    tied: int
+    lost: int
+    duels: int
 
 
 class VersionHistory(NamedTuple):
@@ -60,7 +56,7 @@ class VersionHistory(NamedTuple):
             "rating": None if rating is None else _rounded(rating),
             "duels": self.duels,
             "ratings": [{"duels": one.duels, "time": moment(one.time), **_rounded(one)} for one in self.points],
-            "against": [{**record._asdict(), "duels": record.duels} for record in self.records],
+            "against": [record._asdict() for record in self.records],
         }
 
 
@@ -88,5 +84,5 @@ def records(state: ArenaState, name: str) -> tuple[Record, ...]:
     if name not in state.positions:
         return ()
     against = state.against([state.positions[name]])
-    found = [Record(state.names[other], won, tied, lost) for other, (lost, tied, won) in against.items()]
+    found = [Record(state.names[other], won, tied, lost, won + tied + lost) for other, (lost, tied, won) in against.items()]
     return tuple(sorted(found, key=lambda record: (-record.duels, record.opponent)))

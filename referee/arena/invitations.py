@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import secrets
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +11,6 @@ from urllib.parse import urlsplit
 from referee.arena import config
 from referee.errors import UsageError
 from referee.grading import roster
-from referee.league import teams
 from referee.support.csv_text import marked, written
 
 if TYPE_CHECKING:
@@ -36,19 +36,12 @@ class Invitation(NamedTuple):
     token: str
 
 
-def invite(arena: OpenArena, store: SeasonStore, path: Path, url: str | None) -> list[Invitation]:
+def invite(arena: OpenArena, path: Path, url: str | None) -> list[Invitation]:
     """Make a token for each team of a roster; its earlier ones stay valid. UsageError names the line that is wrong."""
     rows = roster.load(path, "team", config.LONGEST_TEAM)
-    references = {team.name for team in (*arena.config.references, *arena.config.against)}
-    for row in rows:
-        what = f"Line {row.line} of the roster '{path}': the team"
-        teams.check_name(row.student, what, config.LONGEST_TEAM)
-        if row.student in references:
-            raise UsageError(f"{what} {row.student} has the name of a reference of the arena; give the team another name.")
-    known = [*references, *(version.team for version in arena.versions), *store.invited()]
-    teams.check_different(list(dict.fromkeys([*known, *(row.student for row in rows)])))
-    found = [_invitation(row.student, address(store, url)) for row in rows]
-    store.put_tokens((one.token, one.team) for one in found)
+    arena.check_names([(f"Line {row.line} of the roster '{path}': the team", row.student) for row in rows])
+    found = [_invitation(row.student, address(arena.store, url)) for row in rows]
+    arena.store.put_tokens((one.token, one.team) for one in found)
     return found
 
 
@@ -77,18 +70,12 @@ def address(store: SeasonStore, url: str | None = None) -> str:
     """Return the address with which links begin: the given one, which is kept for the server, or the last that was given."""
     if url is None:
         return str(store.fact(_ADDRESS) or URL)
-    if not _ADDRESSES.fullmatch(url) or not _has_port(url):
-        raise UsageError(f"--url is {url!r:.80}, but must be the address of the server, such as https://arena.example.org.")
-    store.set_fact(_ADDRESS, url.rstrip("/"))
-    return url.rstrip("/")
-
-
-def _has_port(url: str) -> bool:
-    """True unless the port or the IP address is impossible."""
-    try:
-        return urlsplit(url).port != 0
-    except ValueError:
-        return False
+    with contextlib.suppress(ValueError):
+        # ValueError: the port or the IP address is impossible.
+        if _ADDRESSES.fullmatch(url) and urlsplit(url).port != 0:
+            store.set_fact(_ADDRESS, url.rstrip("/"))
+            return url.rstrip("/")
+    raise UsageError(f"--url is {url!r:.80}, but must be the address of the server, such as https://arena.example.org.")
 
 
 def _invitation(team: str, url: str) -> Invitation:

@@ -6,8 +6,6 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from starlette.exceptions import HTTPException
-
 from referee.arena.api_models import MatchesQuery
 from referee.gallery.listing import ListedReplay
 from referee.league.worker import replay_path
@@ -35,24 +33,16 @@ class LiveMatches:
         self._views = views
         self._api = api
 
-    def sees(self, match: MatchAnswer, holder: Holder | None) -> bool:
-        """True if somebody may see the replay of a match."""
-        try:
-            self._api.check_replay(match, holder)
-        except HTTPException:
-            return False
-        return True
-
     def now(self, holder: Holder | None) -> list[MatchAnswer]:
         """Return the matches that are played, and those that ended within the last minute."""
         since = time.time() - _MINUTE
         ended = [one for one in self._last(_MATCHES, holder) if one.ended and datetime.fromisoformat(one.ended).timestamp() > since]
         # What was told of as played half a second ago may be over.
         over = {one.id for one in ended}
-        return [*(one for one in self._views.playing() if one.id not in over and self.sees(one, holder)), *ended]
+        return [*(one for one in self._views.playing() if one.id not in over and self._api.sees_replay(one, holder)), *ended]
 
     def _last(self, most: int, holder: Holder | None) -> list[MatchAnswer]:
-        return [one for one in self._views.matches(MatchesQuery(limit=most)).matches if self.sees(one, holder)]
+        return [one for one in self._views.matches(MatchesQuery(limit=most)).matches if self._api.sees_replay(one, holder)]
 
     def seen(self, key: str, holder: Holder | None) -> tuple[MatchAnswer, Path]:
         """Return a match and its replay as ``found``. HTTPException if somebody may not see it."""

@@ -40,16 +40,13 @@ class ArenaPictures:
     def __init__(self, arena: OpenArena, views: ArenaViews) -> None:
         self._arena = arena
         self._views = views
+        #: False if Pillow is missing, which draws cards.
+        self.has_cards = find_spec("PIL") is not None
         self._thumbnails = Thumbnails()
         self._turn = asyncio.Lock()
         self._cards: OrderedDict[str, bytes] = OrderedDict()
         self._due = 0.0
         self._renewing: asyncio.Task[bytes] | None = None
-
-    @property
-    def has_cards(self) -> bool:
-        """False if Pillow is missing, which draws cards."""
-        return find_spec("PIL") is not None
 
     async def board(self, match: MatchAnswer, path: Path) -> str:
         """Return the last position of a match as SVG, an empty picture if there is none."""

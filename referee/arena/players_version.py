@@ -42,14 +42,11 @@ class PlayersVersions:
     """The players' versions of replays as files, for the viewer. ``close`` removes them."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory()  # removed by close
+        self._temporary = tempfile.TemporaryDirectory()  # removed by close
+        #: The folder of all these files.
+        self.folder = Path(self._temporary.name)
         self._lock = threading.Lock()
         self._kept: dict[str, Path] = {}
-
-    @property
-    def folder(self) -> Path:
-        """The folder of all these files."""
-        return Path(self._folder.name)
 
     def get(self, key: str, path: Path, below: Path) -> Path:
         """Return the file of a match. Raises what ``players_version`` raises."""
@@ -65,4 +62,4 @@ class PlayersVersions:
 
     def close(self) -> None:
         """Remove the files."""
-        self._folder.cleanup()
+        self._temporary.cleanup()

@@ -25,7 +25,7 @@ from referee.support.words import counted
 
 if TYPE_CHECKING:
     from referee.arena.arena import OpenArena
-    from referee.arena.season_store import SeasonStore, Submission
+    from referee.arena.season_store import Submission
 
 #: The folder of what was handed in, and how names begin in it that are not complete.
 HANDED_IN, _INCOMING = "handed-in", ".incoming-"
@@ -45,10 +45,10 @@ _MOST_FILES = 20
 class Receipt:
     """Takes what teams hand in to an arena."""
 
-    def __init__(self, arena: OpenArena, store: SeasonStore) -> None:
+    def __init__(self, arena: OpenArena) -> None:
         self._arena = arena
         self._folder = arena.folder
-        self._store = store
+        self._store = arena.store
         self._season = arena.config.season
         #: One at a time is counted and stored, so that two at once don't pass a limit together.
         self._lock = threading.Lock()

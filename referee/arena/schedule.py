@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 from referee.arena.config import ALL
@@ -14,7 +15,7 @@ from referee.league.values import Duel
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterator, Sequence
+    from collections.abc import Collection, Container, Sequence
 
     from referee.arena.config import ArenaConfig
     from referee.arena.state import ArenaState
@@ -159,17 +160,10 @@ class ArenaSchedule(Schedule):
             self.ending = "All versions that play have met on every start."
         return new
 
-    def playing(self, versions: Sequence[Version] | None = None) -> list[Version]:
+    def playing(self) -> list[Version]:
         """Return the versions that go on playing."""
-        forfeits = self._store.forfeits()
-        return [
-            version
-            for version in (self._versions if versions is None else versions)
-            if version.name in self.teams and version.name not in forfeits and (version.is_active or self._goes_on(version))
-        ]
-
-    def _goes_on(self, version: Version) -> bool:
-        return self._config.versions == ALL and not version.is_reference
+        able, goes_on = self.teams.keys() - self._store.forfeits().keys(), self._config.versions == ALL
+        return [one for one in self._versions if one.name in able and (one.is_active or (goes_on and not one.is_reference))]
 
     def _batch(self, strengths: Floats) -> list[Duel]:
         """Return the next duels."""
@@ -197,7 +191,7 @@ class ArenaSchedule(Schedule):
             key = frozenset(pair)
             if key not in met:
                 met[key] = state.met_on(*(state.positions[name] for name in pair))
-            start, variant = next(place for place in _from(places, number) if place not in met[key])
+            start, variant = next(place for place in islice(cycle(places), number % len(places), None) if place not in met[key])
             # Where a duel swaps no roles, the next duel of the two does.
             teams = pair if len(met[key]) % 2 == 0 else pair[::-1]
             met[key].add((start, variant))
@@ -253,9 +247,3 @@ class ArenaSchedule(Schedule):
         playing = self.playing()
         own = [version.name for version in playing if not version.is_reference]
         return own if len(own) > 1 else [version.name for version in playing]
-
-
-def _from(places: Sequence[tuple[int, int]], number: int) -> Iterator[tuple[int, int]]:
-    """All places, from one of them on."""
-    for step in range(len(places)):
-        yield places[(number + step) % len(places)]

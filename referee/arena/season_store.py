@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, func, insert, select, update
 
-from referee.arena.store import ACCEPTED, DISQUALIFIED, REFUSED, ArenaStore
+from referee.arena.store import DISQUALIFIED, ArenaStore
 from referee.errors import UsageError
 from referee.league import database, rows
 from referee.league.database import required
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 #: The status of a submission that waits, whose program is built, and whose check runs. The others are those of a version.
 QUEUED, BUILDING, CHECKING = "queued", "building", "checking"
-STATUSES = (QUEUED, BUILDING, CHECKING, ACCEPTED, REFUSED)
 #: How the reason begins why a disqualified team's version plays no more.
 _NO_PLAY = "The team is disqualified: "
 

@@ -24,7 +24,7 @@ from referee.support.escape import message
 from referee.support.processes import give_way, start_module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import SeasonStore
@@ -110,23 +110,20 @@ class SeasonWork:
             process.kill()
 
 
-@contextlib.contextmanager
-def _opened(given: dict[str, Any]) -> Iterator[tuple[OpenArena, SeasonStore]]:
+def _opened(given: dict[str, Any]) -> contextlib.closing[OpenArena]:
     from referee.arena.arena import open_arena
-    from referee.arena.season_store import SeasonStore
 
-    with contextlib.closing(open_arena(Path(given["folder"]), SeasonStore)) as opened:
-        opened.isolate(given["isolation"])
-        assert isinstance(opened.store, SeasonStore)
-        yield opened, opened.store
+    opened = open_arena(Path(given["folder"]))
+    opened.isolate(given["isolation"])
+    return contextlib.closing(opened)
 
 
 def _check(given: dict[str, Any]) -> None:
     """Check one submission after the other."""
     from referee.arena.checking import Checker
 
-    with _opened(given) as (opened, store):
-        checker = Checker(opened, store)
+    with _opened(given) as opened:
+        checker = Checker(opened)
         while True:
             if not checker.check_next():
                 time.sleep(_PAUSE)
@@ -138,14 +135,14 @@ def _play(given: dict[str, Any]) -> None:
     from referee.league.workers import Workers, open_pool
 
     workers = Workers(*given["workers"])
-    with _opened(given) as (opened, store), store.claim():
+    with _opened(given) as opened, opened.store.claim():
         while True:
             schedule = opened.plan()
             if len(schedule.playing()) >= 2:
-                pool = open_pool(schedule.terms, schedule.teams, opened.replays, store, workers, say)
+                pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers, say)
                 with contextlib.closing(pool):
-                    ArenaEngine(store, pool, schedule, Notes(store, pool.slots)).run()
-            while opened.versions == store.versions():
+                    ArenaEngine(opened.store, pool, schedule, Notes(opened.store, pool.slots)).run()
+            while opened.versions == opened.store.versions():
                 time.sleep(_PAUSE)
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from referee.arena.arena import OpenArena
-    from referee.arena.season_store import SeasonStore
 
 #: Results of matches are shown after so many seconds at the latest: many readers share one reading of the store.
 STALE_SECONDS = 0.5
@@ -37,11 +36,11 @@ STALE_SECONDS = 0.5
 class ArenaServer:
     """The ASGI application of an open arena, ``close`` it after use. ``stale_seconds`` are those of ``ArenaViews``."""
 
-    def __init__(self, arena: OpenArena, store: SeasonStore, *, stale_seconds: float = STALE_SECONDS) -> None:
-        views, receipt = ArenaViews(store, stale_seconds=stale_seconds), Receipt(arena, store)
+    def __init__(self, arena: OpenArena, *, stale_seconds: float = STALE_SECONDS) -> None:
+        views, receipt = ArenaViews(arena.store, stale_seconds=stale_seconds), Receipt(arena)
         self._versions = PlayersVersions()
-        self._api = Api(arena, store, views, receipt, self._versions)
-        self._pages = ArenaPages(arena, store, views, self._api, receipt, self._versions)
+        self._api = Api(arena, views, receipt, self._versions)
+        self._pages = ArenaPages(arena, views, self._api, receipt, self._versions)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the application; ``names`` and ``takes_addresses`` are as for ``Guard``."""

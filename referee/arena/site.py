@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from pydantic import BaseModel, ValidationError
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from referee.arena.arena import OpenArena
     from referee.arena.players_version import PlayersVersions
     from referee.arena.receipt import Receipt
-    from referee.arena.season_store import Holder, SeasonStore
+    from referee.arena.season_store import Holder
     from referee.arena.store import RatingPoint
     from referee.arena.views import ArenaViews
 
@@ -53,13 +53,11 @@ _WATCHED = "watch"
 class ArenaPages:
     """The pages of an arena, beside its API. ``close`` it after use."""
 
-    def __init__(
-        self, arena: OpenArena, store: SeasonStore, views: ArenaViews, api: Api, receipt: Receipt, versions: PlayersVersions
-    ) -> None:
+    def __init__(self, arena: OpenArena, views: ArenaViews, api: Api, receipt: Receipt, versions: PlayersVersions) -> None:
         self._api = api
         self._views = views
-        self._store = store
         self._arena = arena
+        self._store = arena.store
         self._receipt = receipt
         self._live = LiveMatches(arena, views, api)
         self._pictures = ArenaPictures(arena, views)
@@ -216,10 +214,10 @@ class ArenaPages:
             holder,
             summary=_sentence(match),
             # Messengers see what everybody sees.
-            card=f"/cards/{match.id}.png" if match.ended and self._live.sees(match, None) else "",
+            card=f"/cards/{match.id}.png" if match.ended and self._api.sees_replay(match, None) else "",
             match=match,
             told=_told(match),
-            may_watch=self._live.sees(match, holder),
+            may_watch=self._api.sees_replay(match, holder),
             board_seconds=BOARD_SECONDS,
             notes={seat: notes.get((who.team, who.version or 0), "") for seat, who in match.seats.items()},
             logs=self._logs(holder),
@@ -267,9 +265,7 @@ class ArenaPages:
         return _see(f"/submissions/{taken.number}")
 
     def _submission(self, request: Request, holder: Holder | None) -> Response:
-        if holder is None:
-            raise _sign_in()
-        one = self._api.submission(request.path_params["number"], holder)
+        one = self._api.submission(request.path_params["number"], _known(holder))
         active = next((version.number for version in self._store.versions(one.team) if version.is_active), None)
         is_out = one.team in self._store.disqualified()
         return self._shown("arena_submission", request, holder, one=one, active=active, is_out=is_out)
@@ -324,9 +320,7 @@ class ArenaPages:
 
     async def _sent(self, request: Request) -> tuple[Holder, dict[str, str]]:
         """Return who sends a form, and its texts."""
-        holder = await run_in_threadpool(self._api.holder, request)
-        if holder is None:
-            raise _sign_in()
+        holder = _known(await run_in_threadpool(self._api.holder, request))
         async with bounded(request).form(max_files=0, max_fields=10, max_part_size=10_000) as form:
             return holder, {name: value for name, value in form.items() if isinstance(value, str)}
 
@@ -344,23 +338,22 @@ def _is_secure(request: Request) -> bool:
     return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
 
 
-def _need_team(holder: Holder | None) -> str:
+def _known(holder: Holder | None) -> Holder:
     if holder is None:
-        raise _sign_in()
-    if holder.team is None:
+        raise HTTPException(401, "Open the link of your invitation first.")
+    return holder
+
+
+def _need_team(holder: Holder | None) -> str:
+    team = _known(holder).team
+    if team is None:
         raise HTTPException(403, "The staff has no team; a team hands in with its own invitation.")
-    return holder.team
+    return team
 
 
 def _need_staff(holder: Holder | None) -> None:
-    if holder is None:
-        raise _sign_in()
-    if not holder.is_staff:
+    if not _known(holder).is_staff:
         raise HTTPException(403, "This is for the staff alone.")
-
-
-def _sign_in() -> HTTPException:
-    return HTTPException(401, "Open the link of your invitation first.")
 
 
 def _see(path: str) -> Response:
@@ -408,18 +401,13 @@ def _told(match: MatchAnswer) -> list[tuple[str, str]]:
     return [(name, text) for name, text in told if text]
 
 
-class _Chart(NamedTuple):
-    """A team's chart of ratings: by version the corners of its line, none with fewer than two points; the least and the highest rating."""
+def _chart(points: Sequence[tuple[int, RatingPoint]]) -> tuple[list[str], float, float]:
+    """Return the corners of a line for each version, none for fewer than two points, and the least and the highest rating.
 
-    lines: list[tuple[int, str]]
-    least: float
-    most: float
-
-
-def _chart(points: Sequence[tuple[int, RatingPoint]]) -> _Chart:
-    """Return the chart of ratings, each with the number of its version."""
+    Each point has the number of its version.
+    """
     if len(points) < 2:
-        return _Chart([], 0.0, 0.0)
+        return [], 0.0, 0.0
     wide, high = _CHART
     first, last = min(one.duels for _, one in points), max(one.duels for _, one in points)
     least, most = min(one.elo for _, one in points), max(one.elo for _, one in points)
@@ -428,4 +416,4 @@ def _chart(points: Sequence[tuple[int, RatingPoint]]) -> _Chart:
         x = wide * (one.duels - first) / (last - first or 1)
         y = high - 5 - (high - 10) * (one.elo - least) / (most - least or 1)
         lines.setdefault(number, []).append(f"{x:.1f},{y:.1f}")
-    return _Chart([(number, " ".join(corners)) for number, corners in lines.items()], least, most)
+    return [" ".join(corners) for corners in lines.values()], least, most

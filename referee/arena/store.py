@@ -12,7 +12,6 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError
 
 from referee.errors import UsageError
@@ -171,7 +170,7 @@ class ArenaStore(Store):
 
     def put_outcomes(self, outcomes: Sequence[DuelOutcome]) -> None:
         """Store results of duels. Those that are there already stay as they are."""
-        self._put_new(_outcomes, outcomes)
+        self._put_new({_outcomes: [one._asdict() for one in outcomes]})
 
     def open_duels(self, first: int) -> list[OpenDuel]:
         """The duels from ``first`` on with their matches, in their order, but not more than a thousand."""
@@ -280,13 +279,7 @@ class ArenaStore(Store):
 
     def put_ratings(self, points: Sequence[RatingPoint]) -> None:
         """Store ratings. Those that are there already stay as they are."""
-        self._put_new(_ratings, points)
-
-    def _put_new(self, table: Table, found: Sequence[DuelOutcome] | Sequence[RatingPoint]) -> None:
-        dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
-        if found:
-            with self._write() as connection:
-                connection.execute(dialect.insert(table).on_conflict_do_nothing(), [one._asdict() for one in found])
+        self._put_new({_ratings: [one._asdict() for one in points]})
 
     def last_ratings(self, after: int = -1) -> dict[str, RatingPoint]:
         """The last rating of each version that has one of more than ``after`` duels."""

@@ -15,7 +15,7 @@ from referee.cli.front import INSTRUCTORS, PANELS
 from referee.cli.league_output import progress, put_check, put_export
 from referee.cli.options import Game, with_workers
 from referee.cli.plain import Program
-from referee.cli.season import Folder, invite, log_action, opened_arena, opened_season, serve
+from referee.cli.season import Folder, invite, log_action, opened_arena, serve
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.league.workers import Workers, open_pool
@@ -77,20 +77,20 @@ def add(
     """
     if (bot is None) == (activate is None) or (bot is None) != (team is None):
         raise UsageError("Name a bot and its team: DIR BOT --team NAME; or a version to go back to: DIR --activate TEAM VERSION.")
-    with opened_season(folder) as (opened, store):
+    with opened_arena(folder) as opened:
         if activate is not None:
             version = opened.activate(*activate)
-            log_action(store, "activate", team=version.team, version=version.number)
+            log_action(opened, "activate", team=version.team, version=version.number)
             _put_version(opened, version, as_json=as_json)
             return
         assert bot is not None
         assert team is not None
-        store.check_admitted(team)
+        opened.store.check_admitted(team)
         with contextlib.closing(StatusLine(is_quiet=quiet)) as line:
             version, is_known = opened.add(
                 bot, team, note, lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check}")
             )
-        log_action(store, "add", team=team, version=version.number or None, status=version.status)
+        log_action(opened, "add", team=team, version=version.number or None, status=version.status)
         if is_known and not as_json:
             say(f"{team} has handed in these files before.")
         _put_version(opened, version, as_json=as_json)
@@ -204,9 +204,9 @@ def thaw(folder: Folder) -> None:
 
 
 def _set_frozen(folder: Path, *, is_frozen: bool) -> None:
-    with opened_season(folder) as (opened, store):
-        store.set_fact("frozen", is_frozen)
-        log_action(store, "freeze" if is_frozen else "thaw")
+    with opened_arena(folder) as opened:
+        opened.store.set_fact("frozen", is_frozen)
+        log_action(opened, "freeze" if is_frozen else "thaw")
         put(opened.frozen() or "The arena takes versions.")
 
 
@@ -220,11 +220,11 @@ def final(
     as_json: JsonFlag = False,
 ) -> None:
     """Begin a league of the active versions of all teams, on new starts, and print the commitment to these."""
-    with opened_season(folder) as (opened, store):
+    with opened_arena(folder) as opened:
         from referee.arena.final import begin_final
 
         begun = begin_final(opened, out, kind, starts)
-        log_action(store, "final", folder=str(out), teams=list(begun.teams))
+        log_action(opened, "final", folder=str(out), teams=list(begun.teams))
         if as_json:
             put_json({**begun._asdict(), "reveal": str(begun.reveal)})
             return

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.arena.arena import OpenArena
-    from referee.arena.season_store import SeasonStore
     from referee.games.game import Json
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The arena's folder.")]
@@ -40,21 +39,9 @@ def opened_arena(folder: Path) -> Iterator[OpenArena]:
         yield opened
 
 
-@contextlib.contextmanager
-def opened_season(folder: Path) -> Iterator[tuple[OpenArena, SeasonStore]]:
-    """Open an arena with what its server has stored, for a command of the staff."""
-    need_league("arena")
-    from referee.arena.arena import open_arena
-    from referee.arena.season_store import SeasonStore
-
-    with contextlib.closing(open_arena(folder, SeasonStore)) as opened:
-        assert isinstance(opened.store, SeasonStore)
-        yield opened, opened.store
-
-
-def log_action(store: SeasonStore, action: str, **details: Json) -> None:
+def log_action(opened: OpenArena, action: str, **details: Json) -> None:
     """Write an action into the audit log."""
-    store.put_audit(action, {**details, "by": "command line"})
+    opened.store.put_audit(action, {**details, "by": "command line"})
 
 
 @command
@@ -81,18 +68,18 @@ def invite(
     """
     if (roster is not None) + (revoke is not None) + staff != 1 or (out is not None and roster is None):
         raise UsageError("Say who is invited: DIR ROSTER.csv, or DIR --staff; or whose tokens end: DIR --revoke TEAM.")
-    with opened_season(folder) as (opened, store):
+    with opened_arena(folder) as opened:
         from referee.arena import invitations
 
         if revoke is not None:
-            count = invitations.revoke(store, revoke)
-            log_action(store, "revoke", team=revoke, tokens=count)
+            count = invitations.revoke(opened.store, revoke)
+            log_action(opened, "revoke", team=revoke, tokens=count)
             put(f"{revoke}: {counted(count, 'token')} can't be used any more.")
         elif roster is not None:
             # First the file: tokens that nobody was told would be of no use.
             with contextlib.nullcontext() if out is None else _private(out) as file:
-                invited = invitations.invite(opened, store, roster, url)
-                log_action(store, "invite", teams=[one.team for one in invited])
+                invited = invitations.invite(opened, roster, url)
+                log_action(opened, "invite", teams=[one.team for one in invited])
                 text = invitations.table(invited)
                 if file is None:
                     put_csv(text)
@@ -100,8 +87,8 @@ def invite(
                 file.write(text)
             say(f"Written: {out}")
         else:
-            made = invitations.invite_staff(store, url)
-            log_action(store, "invite staff")
+            made = invitations.invite_staff(opened.store, url)
+            log_action(opened, "invite staff")
             put(f"Link:  {made.link}", f"Token: {made.token}")
 
 
@@ -158,14 +145,14 @@ def serve(
         raise UsageError(
             "Without isolation, everybody who reaches the server can run programs as you: --isolation none needs --host 127.0.0.1."
         )
-    with opened_season(folder) as (opened, store):
+    with opened_arena(folder) as opened:
         choose(isolation, opened.league.options.limits)
-        if store.is_claimed():
+        if opened.store.is_claimed():
             raise UsageError(f"The arena {folder} is being played already; end that process first.")
         opened.isolate(isolation)
         listener = pages.bind(host, port)
         number = listener.getsockname()[1]
-        proxy = urlsplit(address(store)).hostname
+        proxy = urlsplit(address(opened.store)).hostname
         names = pages.names_of(host, [*(name or ()), *([proxy] if proxy else [])])
         work: list[SeasonWork] = []
 
@@ -179,7 +166,7 @@ def serve(
             say("Ctrl-C ends the server.")
 
         try:
-            pages.serve_site(lambda: ArenaServer(opened, store), listener, names, begin)
+            pages.serve_site(lambda: ArenaServer(opened), listener, names, begin)
         finally:
             for one in work:
                 one.close()

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sqlalchemy import Select
+    from sqlalchemy import Select, Table
     from sqlalchemy.engine import Connection, Engine, Row
     from typing_extensions import Self
 
@@ -270,11 +270,15 @@ class Store:
             }
             for duel in duels
         ]
+        self._put_new({database.duels: rows, database.matches: [planned(task) for task in tasks]})
+
+    def _put_new(self, found: Mapping[Table, Sequence[Mapping[str, Any]]]) -> None:
+        """Store rows of some tables in one transaction. Those that are there already stay as they are."""
         dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
         with self._write() as connection:
-            for table, found in ((database.duels, rows), (database.matches, [planned(task) for task in tasks])):
-                if found:
-                    connection.execute(dialect.insert(table).on_conflict_do_nothing(), found)
+            for table, rows in found.items():
+                if rows:
+                    connection.execute(dialect.insert(table).on_conflict_do_nothing(), rows)
 
     def set_files(self, team: Team) -> None:
         """Store a team's new files. The caller discards its old matches, because the new ones have other keys."""

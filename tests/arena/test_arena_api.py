@@ -63,7 +63,7 @@ def taken(running: Season, text: str, token: str | None = ADA, note: str = "") -
     answer = running.hand_in(bot(text), token, note=note)
     assert answer.status == 202, answer.body
     assert answer.json["status"] == "queued"
-    assert Checker(running.arena, running.store).check_next()
+    assert Checker(running.arena).check_next()
     found: dict[str, Any] = running.ask(f"/api/submissions/{answer.json['id']}", token).json
     return found
 
@@ -232,6 +232,11 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
             )
         ),
         (lambda run: run.post("/api/staff/activate", {"team": "Ada", "version": 9}, STAFF), 404, "The arena has no team Ada"),
+        (
+            lambda run: run.post("/api/staff/disqualify", {"team": 201 * "x"}, STAFF),
+            422,
+            "team must have at most 200 characters, but has 201.",
+        ),
         (lambda run: run.post("/api/staff/freeze", {}, ADA), 403, "This is for the staff alone"),
         (lambda run: run.ask("/api/staff/audit", BOB), 403, "This is for the staff alone"),
     ],
@@ -352,7 +357,7 @@ def test_the_staff_freezes_disqualifies_requeues_and_activates(running: Season) 
     # What was handed in before a freeze is checked.
     waiting = running.hand_in(bot("three")).json["id"]
     assert running.post("/api/staff/freeze", {}, STAFF).status == 200
-    assert Checker(running.arena, running.store).check_next()
+    assert Checker(running.arena).check_next()
     assert running.ask(f"/api/submissions/{waiting}", ADA).json["version"] == 3
     assert running.post("/api/staff/thaw", {}, STAFF).status == 200
 
@@ -375,7 +380,7 @@ def test_the_staff_freezes_disqualifies_requeues_and_activates(running: Season) 
     assert running.ask(f"/api/submissions/{second['id']}", ADA).json["status"] == "queued"
     # A second look at what was accepted changes neither the verdict nor which version is active.
     assert running.post("/api/staff/activate", {"team": "Ada", "version": first["version"]}, STAFF).status == 200
-    assert Checker(running.arena, running.store).check_next()
+    assert Checker(running.arena).check_next()
     again = running.ask(f"/api/submissions/{second['id']}", ADA).json
     assert (again["status"], again["version"], again["report"]) == ("accepted", 2, second["report"])
     assert [one["is_active"] for one in running.ask("/api/teams/Ada").json["versions"]] == [True, False, False]
@@ -387,7 +392,7 @@ def test_a_check_that_was_killed_is_taken_up_again(running: Season) -> None:
     number = running.hand_in(bot("one")).json["id"]
     running.store.set_submission(number, CHECKING, {"progress": "3 of 9"})
     assert running.ask(f"/api/submissions/{number}", ADA).json["report"] == {"progress": "3 of 9"}
-    checker = Checker(running.arena, running.store)
+    checker = Checker(running.arena)
     assert checker.check_next()
     assert running.ask(f"/api/submissions/{number}", ADA).json["status"] == "accepted"
     assert not checker.check_next()

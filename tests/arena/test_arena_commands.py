@@ -207,6 +207,8 @@ def test_ctrl_c_says_how_to_go_on(commands: Commands, tmp_path: Path, monkeypatc
         (("add", "arena", "bot.py", "--team", "a", "--activate", "a", "1"), "Name a bot and its team"),
         (("add", "arena", "nowhere.py", "--team", "a"), "There is no file or folder nowhere.py"),
         (("add", "nowhere", "bot.py", "--team", "a"), "nowhere is not the folder of an arena"),
+        (("add", "arena", "bot.py", "--team", 3000 * "x"), f"--team, '{60 * 'x'}', has 3,000 characters; the limit is 32."),
+        (("add", "arena", "bot.py", "--team", "R0"), "--team, 'R0', is a reference of the arena; give the team another name."),
         (("run", "arena"), "An arena needs two versions that play"),
         (("history", "arena", "nobody"), "The arena has no team nobody; there are R0"),
         (("export", "arena"), "Say which form to export"),

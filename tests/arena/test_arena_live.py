@@ -48,7 +48,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
         accept_all(patch)
         for token in (TOKENS["Ada"], TOKENS["Bob"]):
             found.hand_in(f"# {token}\n{IDLE}".encode(), token)
-            Checker(found.arena, found.store).check_next()
+            Checker(found.arena).check_next()
         play(found, 2)
     return folder
 

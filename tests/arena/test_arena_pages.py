@@ -20,7 +20,6 @@ from sqlalchemy import text
 from referee.arena import intake, views
 from referee.arena.arena import open_arena
 from referee.arena.checking import Checker
-from referee.arena.season_store import SeasonStore
 from referee.arena.season_work import Notes
 from referee.arena.store import REFUSED, RatingPoint, Version
 from referee.arena.views import ArenaViews
@@ -66,7 +65,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
         accept_all(patch)
         for line, token in (("one", ADA), ("two", ADA), ("three", BOB)):
             assert found.hand_in(f"# {line}\n{IDLE}".encode(), token, note=MARKUP).status == 202
-            assert Checker(found.arena, found.store).check_next()
+            assert Checker(found.arena).check_next()
         play(found, 2)
     return folder
 
@@ -100,7 +99,7 @@ def test_a_form_hands_in_and_names_and_notes_are_no_markup(running: Season) -> N
     assert (answer.status, answer.headers["location"]) == (303, "/submissions/4")
     waiting = running.ask("/submissions/4", headers=with_cookie(ADA)).body.decode()
     assert 'data-every="1000"' in waiting
-    assert Checker(running.arena, running.store).check_next()
+    assert Checker(running.arena).check_next()
     shown = running.ask("/submissions/4", headers=with_cookie(ADA)).body.decode()
     assert "The version is accepted, and active" in shown
     team = running.ask("/teams/Ada", headers=with_cookie(ADA)).body.decode()
@@ -117,6 +116,7 @@ def test_own_people_activate_their_versions(running: Season) -> None:
     assert sent(running, "/teams/Ada/activate", BOB, version="2").status == 403
     assert [sent(running, "/teams/Ada/activate", ADA, version=number).status for number in ("9", "x", "")] == [404, 422, 422]
     assert running.store.audit() == []
+    assert sent(running, "/teams/Ada/activate", STAFF, version="0").status == 422
     assert sent(running, "/teams/Ada/activate", STAFF, version="2").status == 303
     assert [dict(entry.details) for entry in running.store.audit()] == [{"team": "Ada", "version": 2}]
 
@@ -131,7 +131,7 @@ def test_a_submission_tells_what_plays_and_what_can_be_done(running: Season, mon
     running.store.put_tokens([("tcleo", "Cleo")])
     for token in (ADA, "tcleo"):
         running.hand_in(f"# {token}\n{IDLE}".encode(), token)
-        Checker(running.arena, running.store).check_next()
+        Checker(running.arena).check_next()
     assert "hand in again</a>. Version 2 plays on." in shown(4)
     assert "hand in again</a>.</p>" in shown(5)
     running.store.disqualify("Ada", "copied")
@@ -147,7 +147,7 @@ def test_a_link_to_a_team_leads_to_no_other(running: Season) -> None:
 def test_a_disqualified_team_is_no_contradiction_to_its_replays(running: Season) -> None:
     play(running, 4)
     running.store.disqualify("Ada", "copied")
-    with contextlib.closing(open_arena(running.arena.folder, SeasonStore)) as opened:
+    with contextlib.closing(open_arena(running.arena.folder)) as opened:
         report = verify_league(opened)
     assert report.replays >= 8
     assert report.problems == []
@@ -286,7 +286,7 @@ def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatc
 
     monkeypatch.setattr(intake, "check", check)
     running.hand_in(f"# four\n{IDLE}".encode(), ADA)
-    assert Checker(running.arena, running.store).check_next()
+    assert Checker(running.arena).check_next()
     assert '<li value="1">hunter: starts</li>' in shown[0]
     assert 'data-every="1000"' in shown[0]
     after = running.ask("/submissions/4", ADA).body.decode()
@@ -318,7 +318,7 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
     with season(tmp_path) as made:
         for line, token in (("one", ADA), ("two", ADA), ("three", BOB)):
             made.hand_in(f"# {line}\n{IDLE}".encode(), token, note=MARKUP)
-            Checker(made.arena, made.store).check_next()
+            Checker(made.arena).check_next()
         play(made, 9)
         match = made.ask("/api/matches").json["matches"][0]["id"]
     server = commands.start("arena", "serve", "arena", "--isolation", "none", "--port", "0", "--slots", "1", cwd=tmp_path)

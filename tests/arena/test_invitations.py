@@ -82,10 +82,10 @@ def test_the_staff_has_one_token(arena: Path, referee: Cli) -> None:
         ("student\nAda\n", "has no column 'team' in its first line; its columns are 'student'."),
         ("team\n", "has no teams."),
         ("team,mail\n,a@b\n", "Line 2 of the roster 'roster.csv' has no team."),
-        ("team\nAda\nR0\n", "Line 3 of the roster 'roster.csv': the team R0 has the name of a reference of the arena"),
+        ("team\nAda\nR0\n", "Line 3 of the roster 'roster.csv': the team, 'R0', is a reference of the arena"),
         ("team\nAda\n\u0410da\n", "mixes letters of different alphabets"),
         ("team\nAda\nada\n", "Lines 2 and 3 of the roster 'roster.csv' have teams that can't be told apart: 'Ada' and 'ada'."),
-        *((f"team\n{'x' * count}\n", "a team's name has 1 to 32 printable characters") for count in (33, 300)),
+        *((f"team\n{'x' * count}\n", f"with {count} characters; the limit is 32") for count in (33, 300)),
     ],
 )
 def test_a_wrong_roster_is_refused_and_nobody_is_invited(text: str, sentence: str, arena: Path, referee: Cli) -> None:

@@ -74,7 +74,7 @@ BAD = {
     "student\na,b\n": "has 2 cells, the first line has 1.",
     "student\na\x1b[2J\n": "has the student 'a\\x1b[2J'; a student's name has",
     "student\n---\n": "one of them a letter or digit.",
-    f"student\n{'a' * 81}\n": "a student's name has 1 to 80 printable characters",
+    f"student\n{'a' * 81}\n": "with 81 characters; the limit is 80",
     "student\nann\nbob\nANN\n": "Lines 2 and 4 of the roster",
     'student\n"open\n': "is no CSV",
 }
