@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 certificate = Program(name="certificate", help="Sign the results of a grading or of a league, and check such a signature.")
 app.add_typer(certificate, rich_help_panel=GRADERS)
+_argument = partial(typer.Argument, show_default=False)
+_key, _part = partial(typer.Option, "--key", show_default=False), partial(typer.Option, "--part", show_default=False)
 
 
 @certificate.command("new-key")
@@ -46,8 +49,8 @@ def new_key(
 @certificate.command("sign")
 @command
 def sign(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a grading or of a league.", show_default=False)],
-    key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The private key.", show_default=False)],
+    folder: Annotated[Path, _argument(metavar="DIR", help="The folder of a grading or of a league.")],
+    key: Annotated[Path, _key(metavar="FILE", help="The private key.")],
     as_json: JsonFlag = False,
 ) -> None:
     """Write certificate.json beside the results: signed hashes of all files of the folder."""
@@ -62,28 +65,17 @@ def sign(
     if as_json:
         put_json({"certificate": str(path), "fingerprint": fingerprint, "left_out": left})
         return
-    put(f"{path}, signed by the key with the fingerprint {fingerprint}")
-    put(*left_out_lines(left))
+    put(f"{path}, signed by the key with the fingerprint {fingerprint}", *left_out_lines(left))
     put(f"Next:  {program()} certificate check {shlex.quote(str(path))} {shlex.quote(str(folder))}")
 
 
 @certificate.command("check")
 @command
 def check(
-    file: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="The certificate.json.", show_default=False)],
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="The folder to compare with the certificate.", show_default=False)
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option("--key", metavar="PUBLIC", help="The signer's public key: its file, or its fingerprint.", show_default=False),
-    ] = None,
-    part: Annotated[
-        str,
-        typer.Option(
-            "--part", metavar="PATH", help="DIR is only this folder of the certified folder, such as students/ada.", show_default=False
-        ),
-    ] = "",
+    file: Annotated[Path, _argument(metavar="CERTIFICATE", help="The certificate.json.")],
+    folder: Annotated[Path | None, _argument(metavar="[DIR]", help="The folder to compare with the certificate.")] = None,
+    key: Annotated[str | None, _key(metavar="PUBLIC", help="The signer's public key: its file, or its fingerprint.")] = None,
+    part: Annotated[str, _part(metavar="PATH", help="DIR is only this folder of the certified folder, such as students/ada.")] = "",
     as_json: JsonFlag = False,
 ) -> None:
     """Check a certificate: its signature, who signed it, and every file in a folder. Exit status 1 if there is a problem."""
@@ -108,7 +100,6 @@ def _show(found: CheckReport, *, as_json: bool) -> None:
 
 def reveal_grading(folder: Path, *, as_json: bool) -> None:
     """Write ``reveal.json`` into the folder of a grading and say how it is checked. Raises UsageError."""
-    need_league("A grading")
     from referee.grading.family import committed
     from referee.grading.grading import open_grading
     from referee.grading.reveal import reveal
@@ -126,7 +117,6 @@ def check_revealed(file: Path | None, digest: str | None, *, as_json: bool) -> N
     """Check a ``reveal.json`` against the hash that was published before the deadline. Exit with status 1 if they differ. Raises UsageError."""
     if file is None:
         raise UsageError(f"Name the published file: {program()} grade --check-reveal reveal.json --hash HASH")
-    need_league("A reveal")
     from referee.grading.reveal import check_reveal
 
     _show(check_reveal(file, digest), as_json=as_json)

@@ -15,7 +15,7 @@ from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, checked, declared
 from referee.players.spec import HUMAN
 from referee.support.files import open_regular
-from referee.support.meant import meant
+from referee.support.meant import near_one
 from referee.support.sections import Section
 
 if TYPE_CHECKING:
@@ -222,8 +222,8 @@ def _limits(given: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         name, equals, value = (part.strip() for part in pair.partition("="))
         field = LIMITS.get(name.replace("-", "_"))
         if not equals or field is None:
-            hint = meant(name, LIMITS) if field is None else ""
-            raise UsageError(f"--limit is {pair!r:.80}, but must be NAME=VALUE, as in memory=1GiB; {hint}there are {', '.join(LIMITS)}.")
+            hint = near_one(name if field is None else "", LIMITS)
+            raise UsageError(f"--limit is {pair!r:.80}, but must be NAME=VALUE, as in memory=1GiB; {hint}")
         yield name, field, value
 
 

@@ -43,9 +43,9 @@ def refuse_rules(whose: str, rules: object, names: Iterable[str]) -> None:
     good = tuple(names)
     if rules in good:
         return
-    from referee.support.meant import meant
+    from referee.support.meant import near_one
 
-    raise SettingsError(f"{whose} {rules!r:.60}; {meant(rules, good)}there {'is' if len(good) == 1 else 'are'} {', '.join(good)}.")
+    raise SettingsError(f"{whose} {rules!r:.60}; {near_one(rules, good)}")
 
 
 def is_whole(value: object) -> TypeGuard[int]:

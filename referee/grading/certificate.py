@@ -11,10 +11,8 @@ is followed: the value of a link is the word "link" and the hash of its target.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import os
 import platform
-import re
 import time
 from collections import Counter
 from contextlib import closing
@@ -22,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import Field
 
 from referee.errors import ReplayError, UsageError
@@ -32,7 +30,7 @@ from referee.grading.marks import opponent_name
 from referee.grading.published import CheckReport, Finding, Part
 from referee.league.database import FILE
 from referee.league.keys import canonical
-from referee.league.league import REPLAYS, open_league
+from referee.league.league import REPLAYS, first, open_league
 from referee.league.store import Store
 from referee.replay.paths import SUFFIX
 from referee.replay.reader import read_head, read_lines
@@ -59,16 +57,21 @@ _LINK = "link "
 CERTIFICATE = "certificate.json"
 #: The folder of a grading that its students must not read.
 _PRIVATE = "private"
-#: The logs and indexes of stores that are open, or were not closed. Logs hold results.
-_OF_OPEN_STORE = re.compile(rf"({_PRIVATE}/)?{re.escape(FILE)}-(wal|shm)")
-#: The logs and locks of stores, which no certificate covers if they are empty.
-_LEFT_OUT_EMPTY = re.compile(rf"({_PRIVATE}/)?{re.escape(FILE)}(-wal|\.lock)")
+#: The log, the index and the lock of a store, beside it. A log holds results. Only a program that has the store open makes an index.
+_LOGS, _INDEXES, _LOCKS = ({f"{FILE}{end}", f"{_PRIVATE}/{FILE}{end}"} for end in ("-wal", "-shm", ".lock"))
 
 #: What to do about a problem.
 _AGAIN = "Ask the signer for the files as they were signed."
 _COMPARE = "Compare the fingerprint with the one that the signer published."
 _CLOSE = "Close the program that has the store open, and check again."
 _MAY_READ = "Make all files ordinary ones that you may read, and check again."
+#: What a check without a problem has shown, and what to know of it.
+_BY_GIVEN_KEY = ("Good: signed by the given key.",)
+_BY_SOME_KEY = (
+    "Good: nothing has changed since somebody with this fingerprint signed it.",
+    "This does not prove who that is; give the signer's public key with --key.",
+)
+_OF_FORMAT_1 = "An earlier version wrote this certificate. It covers only the files that it names: others may have been changed or added."
 
 _Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
@@ -102,21 +105,17 @@ class Certificate(Part):
 
 def left_out_lines(names: Sequence[str]) -> list[str]:
     """Return which files of a folder a certificate leaves out, as a line; nothing if it covers all."""
-    more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
-    return [f"{'left out':<12}{', '.join(names[:_MOST])}{more} (not covered by the certificate)"] if names else []
+    return [f"{'left out':<12}{first(names, _MOST)} (not covered by the certificate)"] if names else []
 
 
 def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
     """Write the certificate of a folder. Return its path, the key's fingerprint, and the names of the files that it leaves out. Raises RefereeError."""
-    private, kind = signing.read(key)
-    if not isinstance(private, Ed25519PrivateKey):
-        hint = "; it holds a public key, which can't sign" if kind == "public" else ""
-        raise UsageError(f"{key} holds no private key of Ed25519 without a password{hint}; make one: referee certificate new-key")
+    private = signing.private_key(key)
     facts = _stored(folder)
     public = private.public_key()
     try:
         files, left = _covered(folder)
-        if busy := [name for name in files if _OF_OPEN_STORE.fullmatch(name)]:
+        if busy := files.keys() & (_LOGS | _INDEXES):
             raise UsageError(f"{folder / min(busy)} is there: another program has the store open. Wait until it has closed it.")
         hashes: dict[str, Json] = {name: hash_of(path) for name, path in files.items()}
     except OSError as error:
@@ -147,25 +146,27 @@ def check(path: Path, key: str | None = None, folder: Path | None = None, part: 
     body, found = published.read(path, "certificate", Certificate, _MOST_BYTES)
     public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(found.public_key))
     own = signing.fingerprint(public)
-    is_by_key = None if key is None else hmac.compare_digest(own, signing.wanted(key))
-    findings = []
+    is_by_key = None if key is None else own == signing.wanted(key)
+    findings, notes = [], []
+    files: dict[str, str] = {}
+    left: list[str] = []
     try:
         public.verify(bytes.fromhex(found.signature), signed_bytes(body))
     except InvalidSignature:
         findings.append(Finding("", "The signature is wrong: the certificate was changed after it was signed.", _AGAIN))
     if is_by_key is False:
         findings.append(Finding("", f"It is signed by another key than the given one: by the key with the fingerprint {own}.", _COMPARE))
-    files: dict[str, str] = {}
-    left: list[str] = []
-    notes = ["No folder was given, so no file was compared."] if folder is None else []
-    if folder is not None:
-        files = _files_of(found, name_of(Path(part.strip("/"))))
+    if folder is None:
+        notes.append("No folder was given, so no file was compared.")
+    else:
+        top = name_of(Path(part.strip("/"), "_")).removesuffix("_")
+        files = {name.removeprefix(top): value for name, value in found.files.items() if name.startswith(top)}
+        if top and not files:
+            raise UsageError(f"The certificate names no file in {top}.")
         differences, left = _compare(folder, files, covers_all=found.format != 1)
         findings += differences
         if found.format == 1:
-            notes.append(
-                "An earlier version wrote this certificate. It covers only the files that it names: others may have been changed or added."
-            )
+            notes.append(_OF_FORMAT_1)
         if part:
             notes.append(f"Only {part} was compared, not the rest of the certified folder.")
     facts = found.model_dump(include={"kind", "name", "time", "isolation", "matches", "referee", "python"})
@@ -181,13 +182,8 @@ def check(path: Path, key: str | None = None, folder: Path | None = None, part: 
         *notes,
     ]
     compared = f" {counted(len(files), 'file')} compared, as certified." if files else ""
-    verdict = [f"Good: signed by the given key.{compared}"]
-    if not is_by_key:
-        verdict = [
-            f"Good: nothing has changed since somebody with this fingerprint signed it.{compared}",
-            "This does not prove who that is; give the signer's public key with --key.",
-        ]
-    return CheckReport(findings, facts, summary, verdict)
+    good, *more = _BY_GIVEN_KEY if is_by_key else _BY_SOME_KEY
+    return CheckReport(findings, facts, summary, [f"{good}{compared}", *more])
 
 
 def signed_bytes(body: dict[str, Json]) -> bytes:
@@ -199,17 +195,8 @@ def signed_bytes(body: dict[str, Json]) -> bytes:
 def code() -> str:
     """Return the hash of the referee's own files and those of the SDK: of their names and values."""
     top = Path(__file__).resolve().parents[2]
-    found = {f"{package}/{name}": path for package in ("referee", "sdk") for name, path in _paths(top / package).items()}
+    found = {f"{package}/{name}": path for package in ("referee", "sdk") for name, path in _covered(top / package)[0].items()}
     return _digest(canonical({name: hash_of(path) for name, path in found.items() if "__pycache__" not in path.parts}))
-
-
-def _files_of(found: Certificate, part: str) -> dict[str, str]:
-    """Return the certified files of a folder of the certified one; "." is the whole."""
-    top = "" if part == "." else f"{part}/"
-    files = {name.removeprefix(top): value for name, value in found.files.items() if name.startswith(top)}
-    if top and not files:
-        raise UsageError(f"The certificate names no file in {top}.")
-    return files
 
 
 def _compare(folder: Path, files: dict[str, str], *, covers_all: bool) -> tuple[list[Finding], list[str]]:
@@ -220,17 +207,20 @@ def _compare(folder: Path, files: dict[str, str], *, covers_all: bool) -> tuple[
         here, left = _covered(folder)
     except OSError as error:
         return [_unreadable(str(error.filename), error)], []
-    findings = [_difference(name, here.get(name), value) for name, value in files.items()]
-    more = sorted(here.keys() - files.keys())
-    if covers_all:
-        findings += map(_addition, more)
-    return sorted(filter(None, findings)), left if covers_all else left + more
+    if not covers_all:
+        left += sorted(here.keys() - files.keys())
+    names = sorted(files.keys() | here.keys() - set(left))
+    return [found for name in names if (found := _difference(name, here.get(name), files.get(name)))], left
 
 
-def _difference(name: str, path: Path | None, expected: str) -> Finding | None:
+def _difference(name: str, path: Path | None, expected: str | None) -> Finding | None:
     """Return how a file or a link differs from its value in a manifest; None if it doesn't."""
     if path is None:
         return Finding(name, "it is missing.", _AGAIN)
+    if expected is None:
+        is_open = name in _LOGS | _INDEXES
+        more = "; a program that has the store open makes it" if is_open else ""
+        return Finding(name, f"it is not in the certificate{more}.", _CLOSE if is_open else _AGAIN)
     try:
         found = hash_of(path)
     except OSError as error:
@@ -240,39 +230,27 @@ def _difference(name: str, path: Path | None, expected: str) -> Finding | None:
     return None if found == expected else Finding(name, "it has changed.", _AGAIN)
 
 
-def _addition(name: str) -> Finding:
-    if _OF_OPEN_STORE.fullmatch(name):
-        return Finding(name, "it is not in the certificate; a program that has the store open makes it.", _CLOSE)
-    return Finding(name, "it is not in the certificate.", _AGAIN)
-
-
 def _unreadable(name: str, error: OSError) -> Finding:
     return Finding(name, f"it can't be read ({(error.strerror or str(error)).rstrip('.')}).", _MAY_READ)
 
 
 def _covered(folder: Path) -> tuple[dict[str, Path], list[str]]:
-    """Return the files of a folder that a certificate covers, and the names of the others. Raises OSError.
+    """Return the files and links below a folder that a certificate covers, by their names, and the names of the others. Raises OSError.
 
     Left out are the certificate itself, and the log and the lock of a store if they are empty. A log that isn't empty holds results.
     """
-    found = _paths(folder)
-    empty = {name for name in filter(_LEFT_OUT_EMPTY.fullmatch, found) if found[name].is_file() and not found[name].lstat().st_size}
-    left = sorted(empty | {CERTIFICATE} & found.keys())
-    return {name: path for name, path in found.items() if name not in left}, left
-
-
-def _paths(folder: Path) -> dict[str, Path]:
-    """Return all files and links below a folder by their names. Raises OSError."""
-    found = {}
-    for place, folders, names in os.walk(folder, onerror=_refuse):
-        links = [name for name in folders if Path(place, name).is_symlink()]
-        for path in (Path(place, name) for name in [*names, *links]):
-            found[name_of(path.relative_to(folder))] = path
-    return found
-
-
-def _refuse(error: OSError) -> None:
-    raise error
+    found, left, waiting = {}, [], [folder]
+    while waiting:
+        for path in waiting.pop().iterdir():
+            name = name_of(path.relative_to(folder))
+            is_link = path.is_symlink()
+            if path.is_dir() and not is_link:
+                waiting.append(path)
+            elif name == CERTIFICATE or (name in _LOGS | _LOCKS and path.is_file() and not path.lstat().st_size):
+                left.append(name)
+            else:
+                found[name] = path
+    return found, sorted(left)
 
 
 def name_of(path: Path) -> str:

@@ -10,15 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization as pem
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_pem_private_key,
-    load_pem_public_key,
-)
 
 from referee.errors import UsageError
 from referee.replay.paths import content
@@ -41,8 +34,8 @@ def make(private: Path) -> str:
     """Make a key pair and write both files. Return the fingerprint. UsageError if one of the files is there or can't be written."""
     key = Ed25519PrivateKey.generate()
     texts = {
-        public_path(private): (key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), 0o644),
-        private: (key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600),
+        public_path(private): (key.public_key().public_bytes(pem.Encoding.PEM, pem.PublicFormat.SubjectPublicKeyInfo), 0o644),
+        private: (key.private_bytes(pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption()), 0o600),
     }
     try:
         with ExitStack() as undone:
@@ -59,25 +52,33 @@ def make(private: Path) -> str:
     return fingerprint(key.public_key())
 
 
-def read(path: Path) -> tuple[object, str]:
-    """Return the private or public key of a PEM file, None if none can be read without a password; and which it says that it holds, or ""."""
-    text = content(path, f"The key {path}", _MOST_BYTES)
-    kind = "private" if b"PRIVATE KEY" in text else "public" if b"PUBLIC KEY" in text else ""
-    for load in (partial(load_pem_private_key, password=None), load_pem_public_key):
-        with suppress(TypeError, ValueError, UnsupportedAlgorithm):
-            return load(text), kind
-    return None, kind
+def private_key(path: Path) -> Ed25519PrivateKey:
+    """Return the private key of a PEM file. UsageError if it holds none that can be read without a password."""
+    key, text = _read(path)
+    if isinstance(key, Ed25519PrivateKey):
+        return key
+    hint = "; it holds a public key, which can't sign" if b"PUBLIC KEY" in text else ""
+    raise UsageError(f"{path} holds no private key of Ed25519 without a password{hint}; make one: referee certificate new-key")
 
 
 def wanted(given: str) -> str:
-    """Return the fingerprint that is asked for, by itself or by the file of a public key."""
+    """Return the fingerprint that is asked for, by itself or by the file of a public key. UsageError if it is neither."""
     text = given.strip().lower()
     if re.fullmatch("[0-9a-f]{64}", text):
         return text
     if not os.path.lexists(given):
         raise UsageError(f"{given} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
-    key, kind = read(Path(given))
-    if not isinstance(key, Ed25519PublicKey):
-        hint = f"; it holds a private key: name {public_path(Path(given))}" if kind == "private" else ""
-        raise UsageError(f"{given} holds no public key of Ed25519{hint}.")
-    return fingerprint(key)
+    key, content_ = _read(Path(given))
+    if isinstance(key, Ed25519PublicKey):
+        return fingerprint(key)
+    hint = f"; it holds a private key: name {public_path(Path(given))}" if b"PRIVATE KEY" in content_ else ""
+    raise UsageError(f"{given} holds no public key of Ed25519{hint}.")
+
+
+def _read(path: Path) -> tuple[object, bytes]:
+    """Return the key of a PEM file, None if none can be read without a password, and the file's text."""
+    text = content(path, f"The key {path}", _MOST_BYTES)
+    for load in (partial(pem.load_pem_private_key, password=None), pem.load_pem_public_key):
+        with suppress(TypeError, ValueError, UnsupportedAlgorithm):
+            return load(text), text
+    return None, text

@@ -121,7 +121,8 @@ def named(name: str) -> Language:
         if wanted in (language.name, *language.names):
             return language
     others = [other for language in LANGUAGES for other in language.names]
-    raise UsageError(f"--lang is {name!r:.40}; {meant(wanted, [*NAMES, *others])}there are {', '.join(NAMES)}.")
+    hint = meant(wanted, [*NAMES, *others]) or f"there are {', '.join(NAMES)}."
+    raise UsageError(f"--lang is {name!r:.40}; {hint}")
 
 
 def of_suffix(suffix: str) -> Language | None:

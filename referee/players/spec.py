@@ -399,8 +399,8 @@ def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
         if file is not None:
             return f"{the_seat(seat)} {shown} does not exist; did you mean '{file}'?"
         return f"{the_seat(seat)} {shown} does not exist: there is no such file, or its folder is closed to this user."
-    hint = meant(text, names) or (f"did you mean '{file}'? " if file is not None else "")
-    return f"{the_seat(seat)} {shown} is neither a file nor an example bot; {hint}examples for {seat}: {', '.join(names)}."
+    hint = meant(text, names) or (f"did you mean '{file}'?" if file is not None else f"examples for {seat}: {', '.join(names)}.")
+    return f"{the_seat(seat)} {shown} is neither a file nor an example bot; {hint}"
 
 
 def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:

@@ -62,9 +62,8 @@ def choose(seat: str, game: str | None) -> Chosen:
     if game is not None and not known:
         raise UsageError(f"The game {game} has no starters; games with starters: {', '.join(_with_starters())}.")
     of_game = f" of {game}" if game is not None else ""
-    raise UsageError(
-        f"There is no starter{of_game} for the seat {seat!r:.40}; {meant(seat, known)}there are starters for {', '.join(known)}."
-    )
+    hint = meant(seat, known) or f"there are starters for {', '.join(known)}."
+    raise UsageError(f"There is no starter{of_game} for the seat {seat!r:.40}; {hint}")
 
 
 def choose_team(game: str | None) -> list[Chosen]:

@@ -17,12 +17,12 @@ def nearest(name: object, good: Iterable[str]) -> str:
 
 
 def meant(name: object, good: Iterable[str]) -> str:
-    """Return a question about the nearest name, with a blank behind it: "did you mean 'hunter'? "; "" if none is near."""
+    """Return a question about the nearest name, "did you mean 'hunter'?"; "" if none is near. It ends a sentence, in place of a list of all names."""
     near = nearest(name, good)
-    return f"did you mean {near!r}? " if near else ""
+    return f"did you mean {near!r}?" if near else ""
 
 
 def near_one(name: object, good: Iterable[str]) -> str:
     """Return the end of a sentence about an unknown name: the nearest known name, or the list of all known names."""
     known = list(good)
-    return meant(name, known).rstrip() or f"there are {', '.join(known)}."
+    return meant(name, known) or f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}."

@@ -22,7 +22,16 @@ console.log(JSON.stringify([
   combine({ remove: [1, 2] }, { remove: [2, 3] }), combine({ build: { kind: "vertical" } }, { remove: [4] }), combine({ remove: [4] }, {}),
 ]));
 """
-
+REWORDED = """
+const { controlsFor } = await import("./games/evasion/controls.js");
+const { reworded } = await import("./web/viewer/app/sentence.js");
+const hunters = [false, true].map((isTurnwise) => controlsFor({ kinds: ["vertical"], isTurnwise }, "hunter"));
+const text = "counter-diagonal wall refused: it would cover the hunter's next cell (1, 2)";
+console.log(JSON.stringify([
+  ...hunters.flatMap((controls) => [reworded(text, controls, "wall-refused"), reworded(text, controls), reworded("wall refused: it leaves the board", controls)]),
+  reworded("a move refused: no", null, "wall-refused"),
+]));
+"""
 PLACED = """
 const { display } = await import("./games/maze/display.js");
 const track = display.createTrack({ settings: { layout: ["...", ".#E", "..."] }, players: {} });
@@ -67,6 +76,14 @@ def test_a_game_says_its_moves_in_words(game: str, moves: str, words: list[str],
 
 def test_a_second_click_on_a_wall_takes_the_removal_back(scripts: Path) -> None:
     assert run(scripts, COMBINE) == [{"remove": [1, 3]}, {"build": {"kind": "vertical"}, "remove": [4]}, {"remove": [4]}]
+
+
+def test_the_game_alone_shortens_what_its_engine_says_of_a_move(scripts: Path) -> None:
+    whole, reason, other, *turnwise, foreign = run(scripts, REWORDED)
+    assert (whole, reason) == ("Refused: it would cover your next cell (1, 2)", "It would cover your next cell (1, 2)")
+    assert other == "It leaves the board"
+    assert turnwise == [whole, reason, other]
+    assert foreign == "A move refused: no"
 
 
 def test_a_figure_of_maze_is_drawn_once_its_square_is_known(scripts: Path) -> None:

@@ -11,7 +11,7 @@ from referee.author.check.table import CHECKS
 from referee.errors import UsageError
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.support.meant import meant
+from referee.support.meant import meant, near_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ def chosen_checks(names: Sequence[str]) -> tuple[Check, ...]:
     for name in wanted:
         if name not in known:
             raise UsageError(
-                f"--only is {name!r:.60}, but there is no such check; {meant(name, known)}referee check --list has their names."
+                f"--only is {name!r:.60}, but there is no such check; {meant(name, known) or 'referee check --list has their names.'}"
             )
     return tuple(check for check in CHECKS if not wanted or check.name in wanted)
 
@@ -65,9 +65,7 @@ def _request(bot: str, seat: str | None, game: str | None, rules: str | None, is
     settings = found.codec.settings(rules, {})
     seats = found.seats(settings)
     if seat is not None and seat not in seats:
-        raise UsageError(
-            f"--seat is {seat!r:.40}, but {found.info.name} has no such seat; {meant(seat, seats)}there are {', '.join(seats)}."
-        )
+        raise UsageError(f"--seat is {seat!r:.40}, but {found.info.name} has no such seat; {near_one(seat, seats)}")
     # Where any number of players can play, all seats are alike.
     wanted = (seat,) if seat is not None else seats[:1] if found.info.players_option else seats
     return Request(bot, found, settings, wanted, lambda spec: choose(isolation, Limits(), [spec.program]), checks=checks)

@@ -3,6 +3,7 @@
 import { counted, number } from "../../web/viewer/kit/dom.js";
 import { codeOf } from "../../web/viewer/kit/keys.js";
 import { cardOf } from "./card.js";
+import { whyRefused } from "./intents.js";
 import { COMPASS, KEY_OF } from "./walls.js";
 
 /** @typedef {import("./display.js").EvasionTrack} EvasionTrack */
@@ -19,6 +20,12 @@ const WALL_SIGNS = { horizontal: "— wall", vertical: "| wall", diagonal: "/ wa
 /** @param {EvasionTrack} track @param {number} steps until something is legal */
 function inSteps(track, steps) {
   return `in ${counted(steps, track.isTurnwise ? "round" : "step")}`;
+}
+
+/** What the engine says of the hunter's move, without the kind of the wall, which the person has chosen. @param {string} text @param {string} [code] */
+function reword(text, code) {
+  const why = whyRefused(text).replace("the hunter's", "your");
+  return code === "wall-refused" ? `refused: ${why}` : why;
 }
 
 /** What a wall has to wait for. @param {EvasionTrack} track @param {number} turn */
@@ -179,7 +186,7 @@ function hunterControls(track, kinds) {
     }],
     dials: (turn) => dials(track, turn),
     goesOn: (_turn, isPaced) => (isPaced ? "You fly without steering; build walls to guide the chase." : ""),
-    reword: (text) => text.replace("the hunter's", "your"),
+    reword,
     mayBeRefused: true,
     waits: (move, turn) => (move.build ? nextWall(track, turn) : ""),
     confirmsTaps: true,
@@ -279,6 +286,7 @@ function turnwiseHunter(track) {
       ],
     }],
     dials: (turn) => dials(track, turn),
+    reword,
     goesOn: () => (first ? "Choose the wall's last cell." : "Choose a wall's first cell, then its last one."),
     draw(context, { pixel, palette }) {
       if (!first) return;

@@ -15,6 +15,11 @@ const MEANT = 48;
 /** The longest line of a refused wall, in cells. */
 const MOST = 2000;
 
+/** Why a wall was refused. Replays hold the reason with its numbers in the sentence alone, so it is read: only here. @param {unknown} text that of the notice */
+export function whyRefused(text) {
+  return plain(text, 300).replace(/^(\S+ )?wall refused: /, "");
+}
+
 /**
  * The refusals in sight, the newest first: those of a second while the match plays, else those of the step before.
  * @param {EvasionTrack} track
@@ -44,7 +49,7 @@ export function drawRefusals(track, context, frame) {
  */
 export function notes(track, frame) {
   const [newest] = frame.preview ? [] : refusalsAt(track, frame);
-  return newest ? [{ text: plain(newest.text, 300).replace(/^.*refused: /, "refused: "), at: track.place(newest.x, newest.y), color: "warn" }] : [];
+  return newest ? [{ text: `refused: ${whyRefused(newest.text)}`, at: track.place(newest.x, newest.y), color: "warn" }] : [];
 }
 
 /**

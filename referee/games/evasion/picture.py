@@ -131,6 +131,7 @@ def refusal(state: State, notice: Mapping[str, Any]) -> tuple[Line | Label, ...]
         arms = (((x - arm, y - tilt * arm), (x + arm, y + tilt * arm)) for tilt in (-1, 1))
         parts += [Line(ends, PAPER, 0.55), Line(ends, REFUSED_COLOR, 0.28, (0.67, 0.44))]
         parts += [Line(each, REFUSED_COLOR, 0.28) for each in arms]
+    # Replays hold the reason with its numbers in the sentence alone.
     text = str(notice.get("text", "")).rpartition("refused: ")[2]
     return *parts, Label((u, v), f"refused: {text}", REFUSED_COLOR, is_below=True)
 

@@ -12,7 +12,7 @@ import { Dials, Pads, write } from "./pad.js";
 import { awaited, called, capital, listed } from "./people.js";
 import { Previews } from "./previews.js";
 import { Rematch } from "./rematch.js";
-import { shortened, tell } from "./sentence.js";
+import { reworded, tell } from "./sentence.js";
 import { Wish } from "./wish.js";
 
 /** For how long a question may be missing before the heading says so, in milliseconds. */
@@ -444,7 +444,7 @@ export class Seat {
 
   /** Why the engine refuses a move, in the game's own words where it has some: they are made for people. @param {any} move @param {string} reason */
   inWords(move, reason) {
-    return (reason && this.controls?.refusal?.(move)) || shortened(reason, this.controls);
+    return (reason && this.controls?.refusal?.(move)) || reworded(reason, this.controls);
   }
 
   /** The pointer has moved. @param {Cell | null} cell @param {{ shiftKey: boolean }} event */

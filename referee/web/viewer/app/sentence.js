@@ -18,7 +18,7 @@ export function tell(seat, place) {
   place.classList.toggle("note", wish.move !== null || (!setUp && Boolean(preview?.refused)));
   if (wish.move !== null) return write(place, wishInWords(seat));
   if (setUp) return write(place, setUp);
-  const join = (/** @type {any[]} */ notices) => notices.map((notice) => shortened(notice.text, controls, "refused: ", notice.code)).join(". ");
+  const join = (/** @type {any[]} */ notices) => notices.map((notice) => reworded(notice.text, controls, notice.code)).join(". ");
   const wanted = hovered ? seat.combined(hovered) : pendingMove;
   // The preview of an earlier move says nothing of this one.
   const notices = preview && JSON.stringify(preview.move) === JSON.stringify(wanted) ? preview.notices : [];
@@ -40,11 +40,8 @@ function inWords(seat, move) {
   return plain(seat.display.describeMove?.(move) ?? JSON.stringify(move), 200) || "nothing";
 }
 
-/**
- * What the engine says, in the game's words for this person, with a word in place of the beginning that names a refused move.
- * @param {unknown} text @param {Controls | null} controls @param {string} [code]
- */
-export function shortened(text, controls, word = "", code = undefined) {
+/** What the engine says, in the game's words for this person. @param {unknown} text @param {Controls | null} controls @param {string} [code] that of a notice */
+export function reworded(text, controls, code) {
   const said = plain(text, 200);
-  return capital((controls?.reword?.(said, code) ?? said).replace(/^.*? refused: /, word));
+  return capital(controls?.reword?.(said, code) ?? said);
 }
