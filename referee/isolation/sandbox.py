@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.isolation import bubblewrap, seccomp
-from referee.isolation.limits import LIMITS, NONE, size_text
+from referee.isolation.limits import LIMITS, NONE
 from referee.isolation.supervisor import children, descendants
 
 if TYPE_CHECKING:
@@ -78,6 +78,17 @@ class Cleaning(NamedTuple):
     trees: tuple[str, ...] = ()
 
 
+class Excess(NamedTuple):
+    """A limit that a program exceeded: a cause, or "files" in /tmp and /dev/shm; ``most`` is its value, a number or bytes.
+
+    ``shared_bytes`` may be in /dev/shm, as part of a limit on the disk.
+    """
+
+    limit: str
+    most: int
+    shared_bytes: int = 0
+
+
 class Sandbox:
     """A bot that isn't separated from the machine.
 
@@ -92,7 +103,8 @@ class Sandbox:
     #: The descriptor for reports about the start, -1 if there is none, and those that the supervisor keeps open.
     news_fd = -1
     held_fds: tuple[int, ...] = ()
-    note_on_disk = ""
+    #: What it may write to /dev/shm besides its limit on the disk, in bytes.
+    shared_bytes = 0
     watch = SoftLimits()
     #: Where the bot finds the copy of its files; "" if it runs from where they are.
     home = ""
@@ -191,22 +203,15 @@ class Sandbox:
                     return cause
         return CRASH
 
-    def is_over(self, cause: str) -> bool:
-        """True if the cause of its end is a limit of this sandbox; False for a program that ended by itself."""
-        is_limited = cause in (self.exceeded, TIME) or self.level != NONE
-        return is_limited and cause not in (CRASH, REFUSAL)
-
-    def over(self, cause: str) -> str:
-        """Return how it exceeded a limit, as the middle of a sentence."""
-        limits = self.limits
+    def excess(self, cause: str) -> Excess | None:
+        """Return the limit of this sandbox that is the cause of its end; None for a program that ended by itself."""
+        if cause in (CRASH, REFUSAL) or (self.level == NONE and cause not in (self.exceeded, TIME)):
+            return None
         if cause == DISK and self.exceeded == DISK:
-            return f"made more than {_MOST_INODES:,} files in /tmp and /dev/shm"
-        return {
-            TIME: "used more processor time than its clock can allow",
-            MEMORY: f"used more memory than its limit of {size_text(limits.memory_bytes)}",
-            PROCESSES: f"started more processes or threads than its limit of {limits.processes}",
-            DISK: f"wrote more to disk than its limit of {size_text(limits.scratch_bytes)}{self.note_on_disk}",
-        }[cause]
+            return Excess("files", _MOST_INODES)
+        limits = self.limits
+        most = {TIME: 0, MEMORY: limits.memory_bytes, PROCESSES: limits.processes, DISK: limits.scratch_bytes}[cause]
+        return Excess(cause, most, self.shared_bytes)
 
     def load_filter(self) -> None:
         """Pass the system call filter to the sandbox while the program starts."""
@@ -220,7 +225,7 @@ class BubblewrapSandbox(Sandbox):
 
     is_sandbox = True
     home = bubblewrap.HOME
-    note_on_disk = f" (in /dev/shm of {size_text(bubblewrap.SHARED_MEMORY_BYTES)})"
+    shared_bytes = bubblewrap.SHARED_MEMORY_BYTES
 
     def __init__(
         self,

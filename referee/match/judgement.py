@@ -93,18 +93,17 @@ def fault(player: Player, failure: Failure, when: str = "", *, is_start: bool = 
     if reason == "ended":
         assert detail is not None
         assert player.process is not None
-        sandbox, cause = player.process.sandbox, str(detail["cause"])
-        over = sandbox.over(cause) if sandbox.is_over(cause) else ""
+        over = player.process.sandbox.excess(str(detail["cause"]))
         values |= {
             "status": detail.get("status"),
             "signal": detail.get("signal"),
             "over": over,
             "is_remote": player.pipes is not None and player.pipes.keeps_early,
-            "crash": crash_report.quoted(player.log.tail(), player.process.own_files(), player.process.status),
+            "crash": crash_report.last_words(player.log.tail(), player.process.own_files(), player.process.status),
             "is_start": is_start,
         }
         remedy = crash_advice.advice_of(player.process, player.log.tail()).text
-        return Fault(EXCEEDED if over else CRASHED, reason, values, None, detail, remedy=remedy)
+        return Fault(CRASHED if over is None else EXCEEDED, reason, values, None, detail, remedy=remedy)
     return Fault(CRASHED, reason, values | {"words": failure.words}, None, detail)
 
 

@@ -30,7 +30,7 @@ from referee.isolation.parcel import Parcel
 from referee.isolation.program import BUILDER
 from referee.isolation.submission import Piece
 from referee.isolation.workplace import Workplace, identity
-from referee.players.faults import who
+from referee.players.faults import exceeded, who
 from referee.players.log import Log
 from referee.players.own_files import own_files
 from referee.players.pipes import readable
@@ -312,8 +312,8 @@ class _Run:
             is_whole = self.parcel is None or self.parcel.is_whole
             return None if is_whole else f"{self.command} ended before its files were sent back."
         cause = sandbox.cause(status, self._output.last_lines())
-        if sandbox.is_over(cause):
-            return f"{self.command} {sandbox.over(cause)}."
+        if (excess := sandbox.excess(cause)) is not None:
+            return f"{self.command} {exceeded(excess)}."
         return f"{self.command} was ended by signal {-status}." if status < 0 else f"{self.command} ended with exit status {status}."
 
     def _telling(self, build: Program) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.players.faults import LastWords
 from referee.players.own_files import OwnFiles
 from referee.support.escape import escape
 
@@ -71,17 +72,16 @@ def crash_line(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -
     return max(filter(None, found), key=lambda report: report.first, default=None)
 
 
-def quoted(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -> str:
-    """Return the last part of a crash sentence: the error, its place and the last line after it; "" if stderr is blank."""
+def last_words(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -> LastWords:
+    """Return what a bot's stderr tells of its end, for a sentence."""
     report = crash_line(text, own, status)
     lines = [line.strip() for line in text.split("\n")]
-    if report is not None:
-        at = f", at {report.place.text(own)}" if report.place is not None else ""
-        said = f": {_shortened(own.named(report.says))}{at}"
-        more = [line for line in lines[report.end :] if any(map(str.isalnum, line))]
+    if report is None:
+        error, place, more = "", "", [line for line in lines if line]
     else:
-        said, more = "", [line for line in lines if line]
-    return f"{said}; the last line of its stderr: {_shortened(own.named(more[-1]))}" if more else said
+        error, place = _shortened(own.named(report.says)), report.place.text(own) if report.place is not None else ""
+        more = [line for line in lines[report.end :] if any(map(str.isalnum, line))]
+    return LastWords(error, place, _shortened(own.named(more[-1])) if more else "")
 
 
 def _shortened(text: str) -> str:

@@ -5,11 +5,15 @@ Code never reads these sentences, but for ``replay/recorded.py``: a replay holds
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from referee.isolation.limits import size_text
 from referee.support.escape import escape, quoted
 from referee.wire.decode import LineReason, Problem
 from referee.wire.strict_json import MOST_DEPTH, MOST_DIGITS, NotJson
+
+if TYPE_CHECKING:
+    from referee.isolation.sandbox import Excess
 
 LATE = "late"
 CRASHED = "crashed"
@@ -49,6 +53,14 @@ class Failure(NamedTuple):
     number: int = 0
     words: str = ""
     detail: dict[str, Any] | None = None
+
+
+class LastWords(NamedTuple):
+    """What a bot's stderr tells of its end: the error, the line of its own files, and the last line after that; each "" if there is none."""
+
+    error: str
+    place: str
+    last: str
 
 
 class Fault(NamedTuple):
@@ -165,16 +177,50 @@ def _unsupervised(seat: str, label: str) -> str:
     return f"The supervisor process of the match was killed while {who(seat, label, begins=False)} was asked; only a bot of the match could have done that."
 
 
-def _ended(seat: str, label: str, status: object, signal: str | None, over: str, crash: str, *, is_remote: bool, is_start: bool) -> str:
-    """How a program ended: ``over`` is the limit that it met, in words; else it exited. ``crash`` is what its stderr tells of that."""
-    if over:
-        how = over
+#: How a program exceeded a limit.
+_EXCESSES: dict[str, Callable[..., str]] = {
+    "time": lambda _most, _shared: "used more processor time than its clock can allow",
+    "memory": lambda most, _shared: f"used more memory than its limit of {size_text(most)}",
+    "processes": lambda most, _shared: f"started more processes or threads than its limit of {most}",
+    "files": lambda most, _shared: f"made more than {most:,} files in /tmp and /dev/shm",
+    "disk": lambda most, shared: (
+        f"wrote more to disk than its limit of {size_text(most)}{f' (in /dev/shm of {size_text(shared)})' if shared else ''}"
+    ),
+}
+
+
+def exceeded(excess: "Excess") -> str:
+    """Return how a program exceeded a limit, as a predicate without its subject."""
+    return _EXCESSES[excess.limit](excess.most, excess.shared_bytes)
+
+
+def told_by(words: LastWords) -> str:
+    """Return what a bot's stderr tells of its end, as the end of a sentence; "" if it tells nothing."""
+    at = f", at {words.place}" if words.place else ""
+    said = f": {words.error}{at}" if words.error else ""
+    return f"{said}; the last line of its stderr: {words.last}" if words.last else said
+
+
+def _ended(
+    seat: str,
+    label: str,
+    status: object,
+    signal: str | None,
+    over: "Excess | None",
+    crash: LastWords,
+    *,
+    is_remote: bool,
+    is_start: bool,
+) -> str:
+    """How a program ended: ``over`` is the limit that it exceeded; without one it exited. ``crash`` is what its stderr tells of that."""
+    if over is not None:
+        how = exceeded(over)
     elif not isinstance(status, int):
         how = "closed its connection" if is_remote else "closed its stdout"
     else:
         how = f"exited with status {status}" if status >= 0 else f"was killed by {signal or f'signal {-status}'}"
     end = " before it was ready: does it call main(), or answer the start message?" if is_start and status == 0 else "."
-    return f"{who(seat, label)} {how}{crash}{end}"
+    return f"{who(seat, label)} {how}{told_by(crash)}{end}"
 
 
 def _refused_line(seat: str, turn: int | None, why: str, shown: str) -> str:

@@ -14,8 +14,10 @@ from conftest import play_match
 from sandboxes import need
 
 from referee.isolation.program import Program
+from referee.isolation.sandbox import Excess
 from referee.isolation.submission import Piece
-from referee.players.crash_report import dumped_frames, quoted, working_place
+from referee.players.crash_report import dumped_frames, last_words, working_place
+from referee.players.faults import CRASHED, Fault, LastWords, told_by
 from referee.players.own_files import OwnFiles, own_files
 
 OWN = OwnFiles((("/bot", "bots"), ("/bot/my_bot.py", "bots/my_bot.py")), ("/opt/venv/sdk",))
@@ -259,18 +261,18 @@ Caused by: java.lang.ArrayIndexOutOfBoundsException: Index 5
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_line_that_states_the_error(case: Case) -> None:
-    assert quoted(case.text, OWN) == case.said
+    assert told_by(last_words(case.text, OWN)) == case.said
 
 
 def test_a_traceback_is_not_the_reason_of_another_exit_status() -> None:
     text = 'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in f\n    1 / 0\nZeroDivisionError: no\nenough\n'
-    assert quoted(text, OWN, 5) == "; the last line of its stderr: enough"
-    assert quoted(text, OWN, 1).startswith(": ZeroDivisionError: no, at")
+    assert told_by(last_words(text, OWN, 5)) == "; the last line of its stderr: enough"
+    assert told_by(last_words(text, OWN, 1)).startswith(": ZeroDivisionError: no, at")
 
 
 @pytest.mark.parametrize("piece", ["(", " at (", "^\n", "Traceback (most recent call last):\n", "a/b:1\n ^\n", "x", "/bot", "\n"])
 def test_any_text_is_taken(piece: str) -> None:
-    quoted(piece * (65_536 // len(piece)), OWN)
+    last_words(piece * (65_536 // len(piece)), OWN)
 
 
 DUMP = """\
@@ -293,8 +295,8 @@ def test_the_place_of_a_stack() -> None:
 
 def test_a_signal_that_ends_python_itself_has_its_place() -> None:
     text = f"loaded\nFatal Python error: Segmentation fault\n\n{DUMP}\nExtension modules: numpy._core (total: 1)\n"
-    assert quoted(text, OWN) == ": Fatal Python error: Segmentation fault, at bots/hüte.py:9 in look"
-    assert quoted("Fatal Python error: Aborted\n", OWN) == ": Fatal Python error: Aborted"
+    assert told_by(last_words(text, OWN)) == ": Fatal Python error: Segmentation fault, at bots/hüte.py:9 in look"
+    assert told_by(last_words("Fatal Python error: Aborted\n", OWN)) == ": Fatal Python error: Aborted"
 
 
 def test_a_bot_that_waits_for_a_question_is_at_no_place_of_its_own() -> None:
@@ -455,3 +457,22 @@ def test_what_the_sdk_refuses_is_at_no_line_of_the_bot(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text("from sdk import HunterBot\nclass Odd(HunterBot):\n    def hunt(self, state):\n        return 2\nOdd.main()\n")
     assert sentence(str(bot)).endswith("TypeError: a hunter's move is 2; it must be None, self.build(...) or self.remove(...).")
+
+
+@pytest.mark.parametrize(
+    ("over", "how"),
+    [
+        (None, "exited with status 1"),
+        (Excess("time", 0), "used more processor time than its clock can allow"),
+        (Excess("memory", 64 << 20, 1 << 20), "used more memory than its limit of 64 MiB"),
+        (Excess("processes", 64), "started more processes or threads than its limit of 64"),
+        (Excess("files", 10_000), "made more than 10,000 files in /tmp and /dev/shm"),
+        (Excess("disk", 64 << 20), "wrote more to disk than its limit of 64 MiB"),
+        (Excess("disk", 64 << 20, 8 << 20), "wrote more to disk than its limit of 64 MiB (in /dev/shm of 8 MiB)"),
+    ],
+)
+def test_a_fault_holds_the_limit_and_the_last_words_as_values(over: Excess | None, how: str) -> None:
+    values = {"status": 1, "signal": None, "over": over, "is_remote": False, "is_start": False}
+    crash = LastWords("KeyError: 'x'", "bot.py:3", "enough")
+    found = Fault(CRASHED, "ended", {"seat": "prey", "label": "bot.py", "crash": crash, **values})
+    assert found.text == f"The prey (bot.py) {how}: KeyError: 'x', at bot.py:3; the last line of its stderr: enough."
