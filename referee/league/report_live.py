@@ -1,7 +1,7 @@
 """The report of a league that is running: a server's page that updates itself and opens the replay of each match in the viewer.
 
-The server reads the league through a function, in a thread, and never touches the matches. Pages learn by server-sent events that there is
-more. They then fetch the page again, with only the duels that they don't know yet, and replace their parts by those of the new one.
+The server reads the league through a function, in a thread, and never touches the matches. Pages ask for what is new, and wait for it: they get
+the page again, with only the duels that they don't know yet, and replace their parts by those of the new one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, Response
 
 from referee.league import report, report_page
 from referee.pages import render
@@ -22,7 +22,7 @@ from referee.web.kept_replay import in_thread, worked
 from referee.web.replay_sites import ReplaySites, assets
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from starlette.requests import Request
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 #: How often the league is read at most, in seconds. A league that takes long to read is read less often: this many times its duration.
 READ_SECONDS = 1.0
 _PAUSE_FACTOR = 5.0
-#: How often a silent connection is tested, in seconds.
-_PULSE_SECONDS = 15.0
+#: How long a page waits for news before it gets what it has already, in seconds.
+NEWS_SECONDS = 15.0
 #: How many answers are kept for pages that ask the same.
 _MOST_ANSWERS = 32
 _GONE = "The address is not complete, or this league's report is over; use the one that the referee printed, to the last sign.\n"
@@ -68,7 +68,7 @@ class LiveReport:
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
-        pages = {"": self._page, "events": self._events, "{path:path}": assets(render.asset)}
+        pages = {"": self._page, "{path:path}": assets(render.asset)}
         return self._sites.app(pages, "match", self._site, _GONE, names, takes_addresses=takes_addresses)
 
     def close(self) -> None:
@@ -76,46 +76,28 @@ class LiveReport:
         self._sites.close()
 
     async def _page(self, request: Request) -> Response:
-        """Return the report, with the duels from an index of the log on."""
+        """Return the report, with the duels from an index of the log on. A page that knows the newest state waits for another one."""
         given = request.query_params.get("from", "0")
         if not (given.isascii() and given.isdigit() and len(given) < 10):
             return PlainTextResponse("from must be a whole number.\n", 400)
         self._begin()
         while self._data is None and not self._problem:
             await self._news.wait()
+        if request.query_params.get("news") == str(self._version) and not self._is_over:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._news.wait(), NEWS_SECONDS)
         start = min(int(given), len(self._log))
         body = self._answers.get(start)
         if body is None:
             answers = self._answers
             data, duels = self._data or _UNKNOWN, [self._duels[number] for number in dict.fromkeys(self._log[start:])]
-            made = functools.partial(report_page.served, data, duels, len(self._log), self._problem)
+            news = None if self._is_over else self._version
+            made = functools.partial(report_page.served, data, duels, len(self._log), news, self._problem)
             body = await worked(lambda: gzip.compress(made().encode(), 1), self._packing)
             answers[start] = body
             while len(answers) > _MOST_ANSWERS:
                 del answers[next(iter(answers))]
         return Response(body, media_type="text/html; charset=utf-8", headers={"Content-Encoding": "gzip"})
-
-    async def _events(self, request: Request) -> Response:
-        self._begin()
-        return StreamingResponse(self._told(), media_type="text/event-stream")
-
-    async def _told(self) -> AsyncIterator[str]:
-        """Yield a message for each new state; "end" after the last."""
-        told = -1
-        while True:
-            news = self._news
-            if told != self._version and (self._data is not None or self._problem):
-                told = self._version
-                yield f"data: {told}\n\n"
-            elif self._is_over:
-                yield "event: end\ndata: -\n\n"
-                return
-            else:
-                with contextlib.suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(news.wait(), _PULSE_SECONDS)
-                if news is self._news:
-                    yield ": still there\n\n"
-                self._begin()
 
     def _begin(self) -> None:
         """Read the league from now on, if nobody does."""

@@ -49,12 +49,15 @@ def html(data: ReportData, pages: Container[str] = (), preview: str = "") -> str
     return render.single("league", _config(data), pack(data, data.duels, pages), **_shown(data), preview=preview)
 
 
-def served(data: ReportData, duels: Iterable[DuelLine], start: int, problem: str) -> str:
-    """Return the report for a server. It has the given ``duels`` only, those that a page lacks; the page next asks for those from ``start`` on."""
+def served(data: ReportData, duels: Iterable[DuelLine], start: int, news: int | None, problem: str) -> str:
+    """Return the report for a server. It has the given ``duels`` only, those that a page lacks; the page next asks for those from ``start`` on.
+
+    ``news`` is the number of this state, so that the page can wait for another one; None if there will be none.
+    """
     from referee.pages import render
 
     return render.served(
-        "league", {**_config(data), "live": True, "next": start}, pack(data, duels), **{**_shown(data), "problem": problem}
+        "league", {**_config(data), "live": True, "next": start, "news": news}, pack(data, duels), **{**_shown(data), "problem": problem}
     )
 
 

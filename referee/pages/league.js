@@ -7,11 +7,13 @@ import { address, bulk, clean, configured, fetched, filled, keepingFocus, listen
 /** How many duels are shown at first, and how many more at a time. */
 const AT_FIRST = 30;
 const MORE = 100;
+/** How long a page waits until it tries again to reach its server, in milliseconds. */
+const AGAIN_MS = 3000;
 
 /** @typedef {{ game: number, seats: string[], teams: string[], winner: number, reason: string, text: string, facts: string, faults: [number, string][], replay: string | null, hasPage: boolean }} Match */
 /** @typedef {{ number: number, details: string, teams: string[], points: string[], best: number[], matches: Match[], note: string }} Duel */
 
-/** What the server tells the script, as referee/league/report_page.py writes it. @type {{ live: boolean, teams: string[], next: number }} */
+/** What the server tells the script, as referee/league/report_page.py writes it. @type {{ live: boolean, teams: string[], next: number, news: number | null }} */
 let config = configured();
 /** @type {Map<number, Duel>} */
 const known = new Map();
@@ -294,35 +296,24 @@ function listen() {
   });
 }
 
-/** Follow a league that is running: the server says when there is more. */
-function follow() {
-  let isAsking = false;
-  let isAsked = false;
-  const ask = async () => {
-    isAsked = true;
-    if (isAsking) return;
-    isAsking = true;
-    while (isAsked) {
-      isAsked = false;
-      const page = await fetched(`?from=${config.next}`);
-      if (!page) break;
-      const pack = await bulk(page);
-      keepingFocus(() => {
-        replaceParts(page);
-        config = configured();
-        take(pack);
-        draw();
-      });
+/** Follow a league that is running: the server answers when there is more. */
+async function follow() {
+  while (config.news !== null) {
+    const page = await fetched(`?from=${config.next}&news=${config.news}`);
+    if (!page) {
+      byId("state").textContent = "not connected";
+      byId("state").className = "chip bad";
+      await new Promise((again) => setTimeout(again, AGAIN_MS));
+      continue;
     }
-    isAsking = false;
-  };
-  const events = new EventSource("events");
-  events.addEventListener("message", () => void ask());
-  events.addEventListener("end", () => events.close());
-  events.addEventListener("error", () => {
-    byId("state").textContent = "not connected";
-    byId("state").className = "chip bad";
-  });
+    const pack = await bulk(page);
+    keepingFocus(() => {
+      replaceParts(page);
+      config = configured();
+      take(pack);
+      draw();
+    });
+  }
 }
 
 async function start() {
@@ -332,7 +323,7 @@ async function start() {
   isRead = true;
   draw();
   show();
-  if (config.live) follow();
+  if (config.live) await follow();
 }
 
 void start();

@@ -30,10 +30,11 @@ TOKEN = "token"
 
 
 class Seen(NamedTuple):
-    """What a page of the report has: its text, the number of the duels that it asks for next, those that it has, and their texts."""
+    """What a page of the report has: its text, the number of the duels that it asks for next, that of the state, the duels, and their texts."""
 
     text: str
     next: int
+    news: int | None
     duels: list[list[Any]]
     texts: list[str]
 
@@ -43,15 +44,24 @@ class Seen(NamedTuple):
         return unescape(found[1])
 
 
-async def state(app: ASGIApp, start: int) -> Seen:
-    status, headers, body = await asked(app, f"/{TOKEN}/?from={start}")
+async def state(app: ASGIApp, start: int, news: int | None = None) -> Seen:
+    status, headers, body = await asked(app, f"/{TOKEN}/?from={start}&news={news}")
     assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
     text = gzip.decompress(body).decode()
     config, bulk = re.search(r'id="page">(.*?)</script>', text), re.search(r'id="bulk">(.*?)</script>', text)
     assert config is not None
     assert bulk is not None
     pack = json.loads(gzip.decompress(base64.b64decode(bulk[1])))
-    return Seen(text, json.loads(config[1])["next"], pack["duels"], pack["texts"])
+    told = json.loads(config[1])
+    return Seen(text, told["next"], told["news"], pack["duels"], pack["texts"])
+
+
+async def at_last(app: ASGIApp, seen: Seen) -> Seen:
+    """What a page lacks when the league is over."""
+    found = seen
+    while found.news is not None:
+        found = await state(app, seen.next, found.news)
+    return found
 
 
 def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -65,7 +75,7 @@ def live(source: Callable[[], ReportData], folder: Path) -> LiveReport:
 def test_only_who_knows_the_address_sees_it(tmp_path: Path) -> None:
     async def work() -> None:
         app = live(lambda: league(4), tmp_path).app()
-        for path in ("/", "/other/", "/other/?from=0", "/other/events", "/other/match/0.0/", f"/{TOKEN}x/"):
+        for path in ("/", "/other/", "/other/?from=0", "/other/match/0.0/", f"/{TOKEN}x/"):
             assert (await asked(app, path))[0] == 404, path
         for path in ("/", "/?from=0", "/match/0.0/"):
             assert (await asked(app, f"/{TOKEN}{path}", "evil.example"))[0] in (403, 404), path
@@ -90,10 +100,7 @@ def test_a_page_gets_only_the_duels_that_it_does_not_know(tmp_path: Path) -> Non
         assert (first.next, len(first.duels)) == (8, 8)
         assert (first.shows("state"), first.shows("progress-text").partition(" · ")[0]) == ("running", "16 of 30 matches")
         shares[0] = 1.0
-        events = (await asked(app, f"/{TOKEN}/events"))[2].decode()
-        assert events.startswith("data: ")
-        assert events.endswith("event: end\ndata: -\n\n")
-        second = await state(app, first.next)
+        second = await at_last(app, first)
         assert (second.next, [duel[0] for duel in second.duels]) == (15, list(range(8, 15)))
         assert (second.shows("state"), second.shows("progress-text")) == ("finished", "30 matches")
         # All other parts are whole in each page.
@@ -104,7 +111,7 @@ def test_a_page_gets_only_the_duels_that_it_does_not_know(tmp_path: Path) -> Non
     run(work)
 
 
-def test_a_duel_that_changed_is_told_again(tmp_path: Path) -> None:
+def test_a_duel_that_changed_is_told_again_to_a_page_that_waits(tmp_path: Path) -> None:
     data = league(3)
     noted = data.duels[1]._replace(note="The results differ between two machines.")
 
@@ -112,9 +119,10 @@ def test_a_duel_that_changed_is_told_again(tmp_path: Path) -> None:
         known = [data._replace(progress=data.progress._replace(state="running"))]
         app = live(lambda: known[0], tmp_path).app()
         first = await state(app, 0)
+        waiting = asyncio.create_task(state(app, first.next, first.news))
+        await asyncio.sleep(0)
         known[0] = data._replace(duels=[data.duels[0], noted, data.duels[2]])
-        await asked(app, f"/{TOKEN}/events")
-        second = await state(app, first.next)
+        second = await waiting
         assert [duel[0] for duel in second.duels] == [1]
         assert noted.note in second.texts
         assert sorted(duel[0] for duel in (await state(app, 0)).duels) == [0, 1, 2]
@@ -135,8 +143,7 @@ def test_a_store_that_can_not_be_read_is_said_and_read_again(tmp_path: Path) -> 
         app = live(source, tmp_path).app()
         first = await state(app, 0)
         assert (first.shows("message"), first.duels) == ("The league could not be read: the disk is gone", [])
-        await asked(app, f"/{TOKEN}/events")
-        second = await state(app, first.next)
+        second = await at_last(app, first)
         assert (second.shows("message"), len(second.duels)) == ("", 3)
 
     run(work)
@@ -180,15 +187,13 @@ def test_each_match_opens_in_the_viewer(tmp_path: Path) -> None:
 
 def test_a_duel_that_is_to_be_played_again_is_forgotten(tmp_path: Path) -> None:
     whole = league(4, finished=0.5)
-    # At last all are done, so that the page's events end.
     states = [whole, whole._replace(duels=whole.duels[1:]), league(4)._replace(duels=whole.duels[1:])]
 
     async def work() -> None:
         site = live(lambda: states.pop(0) if len(states) > 1 else states[0], tmp_path)
         app = site.app()
         first = await state(app, 0)
-        assert (await asked(app, f"/{TOKEN}/events"))[0] == 200
-        second = await state(app, first.next)
+        second = await at_last(app, first)
         assert second.duels == [[whole.duels[0].number]]
 
     run(work)
