@@ -274,7 +274,7 @@ class MatchSite(Site):
         wanted = socket.query_params.get("from", "0")
         offset = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 16 else 0
         offset = min(offset, stream.size)
-        is_fresh = False
+        is_fresh = has_ended = False
         measured = judged = 0
         while True:
             wakened = self._wakened
@@ -297,23 +297,12 @@ class MatchSite(Site):
                 data = stream.read(offset, min(DELIVERY_BYTES, last - offset))
                 offset += len(data)
                 await socket.send_bytes(data)
-            elif self._is_over and measured == len(self.recorded.metrics) and (self.recorded.is_judged or self._is_tired):
+            elif not has_ended and self._is_over and measured == len(self.recorded.metrics) and (self.recorded.is_judged or self._is_tired):
                 await socket.send_text(json.dumps({"type": "over", "text": self._how_ended, "check": self.recorded.verdict}))
+                has_ended = True
                 self._delivered.add(socket)
                 self._moved.set()
-                await self._serve_words(socket)
-                return
             elif not self._words.get(socket):
-                await wakened.wait()
-
-    async def _serve_words(self, socket: WebSocket) -> None:
-        """Send one page what is said after the end of the match."""
-        while True:
-            wakened = self._wakened
-            words, self._words[socket] = self._words.get(socket, {}), {}
-            for word in words.values():
-                await socket.send_text(word)
-            if not self._words.get(socket):
                 await wakened.wait()
 
     async def _skip(self, socket: WebSocket, stream: Stream, offset: int) -> int | None:

@@ -44,7 +44,7 @@ def fits(page: Page) -> bool:
 
 
 def cards(page: Page, count: int) -> None:
-    page.wait_for_function("count => document.querySelectorAll('.card').length === count", arg=count)
+    page.wait_for_function("count => document.querySelectorAll('.board').length === count", arg=count)
 
 
 def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, folder: Path) -> None:
@@ -57,14 +57,14 @@ def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, fol
     assert page.get_by_text("junk<b>.replay.jsonl.gz").is_visible()
     assert page.get_by_text("it has no result").is_visible()
     page.wait_for_function(
-        "() => [...document.querySelectorAll('.card img')].slice(0, 5).every((image) => image.complete && image.naturalWidth)"
+        "() => [...document.querySelectorAll('.board img')].slice(0, 5).every((image) => image.complete && image.naturalWidth)"
     )
     assert axe(page) == []
     assert fits(page)
     page.keyboard.press("/")
     page.keyboard.type("txt")
     cards(page, 1)
-    assert "onerror" in (page.locator(".card .who").first.text_content() or "")
+    assert "onerror" in (page.locator(".board .who").first.text_content() or "")
     page.keyboard.press("Escape")
     cards(page, total)
     page.get_by_label("Game", exact=True).select_option("rectangle")
@@ -170,8 +170,8 @@ def test_cards_of_a_league_name_the_teams(serve: Serve, visit: Open, tmp_path: P
     lines[0]["players"]["prey"] |= {"team": "Bert", "name": "Bert"}
     (tmp_path / "out" / "one.replay.jsonl.gz").write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
     page = visit(serve("watch", tmp_path / "out").addresses[0])
-    page.locator(".card .who", has_text="Bert prey").wait_for()
-    won = page.locator(".card .won").inner_text()
+    page.locator(".board .who", has_text="Bert prey").wait_for()
+    won = page.locator(".board .won").inner_text()
     assert (won.startswith("<img src=x onerror=alert(1)>"), "(Bert)" in won) == (True, True)
     assert page.locator("h1").inner_text() == "test"
     # The list of players has the teams.

@@ -67,7 +67,7 @@ function shownOn(entry) {
 function card(key, entry) {
   const when = new Date(entry.modified);
   const label = players(entry);
-  const link = el("a", { class: "card", href: `replay/${key}/`, "data-key": key },
+  const link = el("a", { class: "board", href: `replay/${key}/`, "data-key": key },
     el("img", { src: `picture/${key}?v=${entry.modified}`, alt: "", loading: "lazy", decoding: "async", width: 320, height: 320 }),
     el("span", { class: "names" }, ...label.map(([seat, name]) => el("span", { class: entry.winner === seat ? "who won" : "who" }, name, el("small", {}, ` ${seat}`)))),
     el("span", { class: entry.problem ? "ending bad-text" : "ending" }, ending(entry)),
