@@ -23,10 +23,8 @@ function draw() {
   byId("message").hidden = student === null || at >= 0;
   byId("message").textContent = byId("message").hidden ? "" : `There is no student ${clean(student ?? "")} in these marks.`;
   part("student", HTMLInputElement).value = student ?? "";
-  for (const [id, isHere] of /** @type {[string, boolean][]} */ ([["to-class", !shown.length], ["to-all", isAll]])) {
-    if (isHere) byId(id).setAttribute("aria-current", "page");
-    else byId(id).removeAttribute("aria-current");
-  }
+  byId("to-class").ariaCurrent = shown.length ? null : "page";
+  byId("to-all").ariaCurrent = isAll ? "page" : null;
   document.title = `${at >= 0 ? `${clean(students[at].name)} · ` : ""}${title}`;
 }
 

@@ -210,12 +210,6 @@ export class EvasionTrack {
     return { x: Math.floor(u), y: this.row(Math.floor(v)) };
   }
 
-  /** @param {string} seat @param {number} exact @returns {[number, number] | null} */
-  anchor(seat, exact) {
-    const found = SEATS.find((name) => name === seat);
-    return found ? this.place(...this.ways[found].at(exact)) : null;
-  }
-
   /** Other walls stand from a position on. @param {number} position */
   wallsChange(position) {
     if (this.changes.at(-1) !== position) this.changes.push(position);
@@ -377,7 +371,7 @@ export class EvasionTrack {
   spots(exact) {
     return SEATS.map((seat) => {
       const [u, v] = this.place(...this.ways[seat].at(exact));
-      return { u, v, color: seat === "hunter" ? "orange" : "blue" };
+      return { seat, u, v, color: seat === "hunter" ? "orange" : "blue" };
     });
   }
 

@@ -120,21 +120,15 @@ export class MazeTrack {
 
   /** @param {number} exact */
   spots(exact) {
-    return /** @type {[Column[], string][]} */ ([[this.thief, COLORS.thief], [this.policeman, COLORS.policeman]]).flatMap(([columns, color]) => {
-      const [u, v] = this.at(columns, exact);
-      return this.isPlaced(columns, Math.floor(exact)) ? [{ u, v, color }] : [];
+    return Object.entries(COLORS).flatMap(([seat, color]) => {
+      const [u, v] = this.at(this.columnsOf(seat), exact);
+      return this.isPlaced(this.columnsOf(seat), Math.floor(exact)) ? [{ seat, u, v, color }] : [];
     });
   }
 
   /** Where a figure stands, in words. @param {Column[]} columns @param {number} turn */
   where([rows, columns], turn) {
     return rows.data[turn] ? `row ${rows.data[turn]}, column ${columns.data[turn]}` : "not known yet";
-  }
-
-  /** @param {string} seat @param {number} exact @returns {[number, number] | null} */
-  anchor(seat, exact) {
-    const columns = SEATS.includes(seat) ? this.columnsOf(seat) : null;
-    return columns && this.isPlaced(columns, Math.floor(exact)) ? this.at(columns, exact) : null;
   }
 
   /** @param {any} result */

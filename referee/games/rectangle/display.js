@@ -190,13 +190,7 @@ export class RectangleTrack {
 
   /** The first robot of each player. @param {number} exact */
   spots(exact) {
-    return this.spotsOf(exact).filter((_, robot) => robot % this.robots === 0).map(({ u, v }, player) => ({ u, v, color: colorOf(player) }));
-  }
-
-  /** @param {string} seat @param {number} exact @returns {[number, number] | null} */
-  anchor(seat, exact) {
-    const spot = this.spots(exact)[LETTERS.indexOf(seat)];
-    return spot ? [spot.u, spot.v] : null;
+    return this.spotsOf(exact).filter((_, robot) => robot % this.robots === 0).map(({ u, v }, player) => ({ seat: LETTERS[player], u, v, color: colorOf(player) }));
   }
 
   /** The robots on a cell, as "a0". @param {Cell} cell */
@@ -210,7 +204,6 @@ export class RectangleTrack {
 
   /** @param {Cell} cell @param {number} turn */
   hover(cell, turn) {
-    if (cell.x < 0 || cell.y < 0 || cell.x >= this.n || cell.y >= this.n) return "";
     this.seek(turn);
     const code = this.cells[cell.y * this.n + cell.x];
     const what = code === UNPAINTED ? "unpainted" : code === 35 ? "claimed" : `${isClaimed(code) ? "claimed by" : "painted by"} ${this.named(LETTERS.indexOf(String.fromCharCode(code).toLowerCase()))}`;

@@ -5,7 +5,7 @@ import { inkOn } from "../../web/viewer/kit/color.js";
 
 /**
  * @typedef {import("./display.js").RectangleTrack} RectangleTrack
- * @typedef {{ u: number, v: number, share: number, label: string }} Spot where a robot is drawn, how much of its usual size it has, and its letter
+ * @typedef {{ u: number, v: number, share: number, label: string }} RobotSpot where a robot is drawn, how much of its usual size it has, and its letter
  */
 
 export const LETTERS = "abcdefghijklmnopqrstuvwxyz";
@@ -163,7 +163,7 @@ function drawClaims(track, context, step, age, pixel, palette) {
  * Where each robot is drawn, by number: those that share a cell stand around its middle; those of one player are one disc with their number.
  * @param {ArrayLike<number>} places rows and columns
  * @param {number} robots how many each player has
- * @returns {Spot[]}
+ * @returns {RobotSpot[]}
  */
 export function layout(places, robots) {
   /** @type {Map<string, number[]>} */
@@ -174,7 +174,7 @@ export function layout(places, robots) {
     if (there) there.push(robot);
     else byCell.set(cell, [robot]);
   }
-  /** @type {Spot[]} */
+  /** @type {RobotSpot[]} */
   const spots = [];
   for (const there of byCell.values()) {
     const owners = there.map((robot) => Math.floor(robot / robots));

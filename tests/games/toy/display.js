@@ -38,10 +38,6 @@ class CountingTrack {
     return [Math.floor(u), Math.floor(v)];
   }
 
-  anchor() {
-    return null;
-  }
-
   hover() {
     return "";
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -308,3 +309,10 @@ def test_mistakes_in_the_maze_are_marked_and_found(serve: Serve, visit: Open, re
     page.locator("#board").focus()
     page.keyboard.press("ArrowRight")
     page.locator("#score", has_text="mistake").wait_for()
+    # Rows and columns count from 1: the last ones are on the board, too.
+    page.keyboard.press("0")
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    far = min(box["width"], box["height"]) / 2 - 16
+    page.mouse.move(box["x"] + box["width"] / 2 + far, box["y"] + box["height"] / 2 + far)
+    page.locator("#hover", has_text=re.compile(r"^\((\d+), (\d+)\) · row \2, column \1 · ")).wait_for()

@@ -283,9 +283,9 @@ export class Board {
       this.touches.set(event.pointerId, now);
       return;
     }
-    const cell = this.cellAt(event.offsetX, event.offsetY);
+    const [u, v] = this.toBoard(event.offsetX, event.offsetY);
     const { width, height } = this.track;
-    this.pointAt(cell.x >= 0 && cell.y >= 0 && cell.x < width && cell.y < height ? cell : null);
+    this.pointAt(u >= 0 && v >= 0 && u < width && v < height ? this.track.locate(u, v) : null);
   }
 
   /** @param {number} id @param {{ x: number, y: number }} before @param {{ x: number, y: number }} now */
@@ -424,14 +424,14 @@ export class Board {
     }
     for (const seat of this.overlays) {
       const said = recording.lastSaid(seat, frame.turn, frame.isEnd ? 1 : SAID_STEPS);
-      const place = said && track.anchor(seat, exact);
-      if (!said || !place) continue;
-      const [x, y] = this.toPage(...place);
+      const spot = spots.find((one) => one.seat === seat);
+      if (!said || !spot) continue;
+      const [x, y] = this.toPage(spot.u, spot.v);
       // A player outside the view says nothing in it.
       if (x < -RINGS || y < -RINGS || x > page.wide + RINGS || y > page.high + RINGS) continue;
       const color = named(frame.palette, recording.display?.seatColors?.[seat] ?? "plain");
       const text = said.text.length > SAID_LENGTH ? `${said.text.slice(0, SAID_LENGTH - 1)}…` : said.text;
-      drawWords(context, page, { text, at: this.toPage(...place), color, ink: frame.palette.ink }, points, margin, taken, words, frame.palette);
+      drawWords(context, page, { text, at: [x, y], color, ink: frame.palette.ink }, points, margin, taken, words, frame.palette);
     }
   }
 

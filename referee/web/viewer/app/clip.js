@@ -50,10 +50,7 @@ export async function copyPicture(picture) {
 /** Hand a file to the person. @param {Blob} data @param {string} name */
 export function save(data, name) {
   const address = URL.createObjectURL(data);
-  const link = el("a", { href: address, download: name, hidden: true });
-  (document.querySelector("dialog[open]") ?? document.body).append(link);
-  link.click();
-  link.remove();
+  el("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 

@@ -91,7 +91,7 @@ function bubble(context, { left, top, width, height }, color, radius, opacity, c
  * @param {HTMLCanvasElement} ground
  * @param {{ width: number, height: number }} board
  * @param {Rect} view what is in sight, in cells
- * @param {{ u: number, v: number, color: string }[]} spots
+ * @param {Spot[]} spots
  * @param {[number, number][]} points what should not be covered
  * @param {Rect[]} taken
  * @param {Palette} colors

@@ -107,7 +107,7 @@ export class Pads {
     const made = pad.buttons.map((button) => {
       const about = el("span", { class: "unseen", id: `why-${this.buttons.length}` });
       const element = el("button", {
-        type: "button", title: button.title, "aria-label": button.title, class: button.at === undefined ? null : `at-${button.at}`,
+        type: "button", "aria-describedby": about.id, title: button.title, "aria-label": button.title, class: button.at === undefined ? null : `at-${button.at}`,
         onclick: (/** @type {MouseEvent} */ event) => {
           view.press(button);
           // After a click the keyboard is for the game again.
@@ -144,12 +144,7 @@ export class Pads {
       if (one.button.move === undefined) continue;
       one.reason = left.shift() ?? "";
       const { element, about, button, reason } = one;
-      if ((element.getAttribute("aria-disabled") === "true") !== Boolean(reason)) {
-        if (reason) element.setAttribute("aria-disabled", "true");
-        else element.removeAttribute("aria-disabled");
-      }
-      if (reason) element.setAttribute("aria-describedby", about.id);
-      else element.removeAttribute("aria-describedby");
+      element.ariaDisabled = reason ? "true" : null;
       element.title = reason ? `${button.title}: ${reason}` : button.title;
       write(about, reason);
     }

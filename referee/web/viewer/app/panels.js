@@ -1,7 +1,7 @@
 // The panels beside the board: result and settings, events, the step's question and answers, the bots' logs.
 
 import { lastBefore } from "../kit/columns.js";
-import { counted, el, facts, number, plain, remembered } from "../kit/dom.js";
+import { counted, el, facts, number, plain, rememberFold } from "../kit/dom.js";
 import { inFrame } from "../kit/frames.js";
 import { LogPanel } from "./logs.js";
 import { faultHeading, outcomeText } from "./people.js";
@@ -21,8 +21,7 @@ const EVENT_ROWS = 200;
 /** What most readers skip: folded until it is wanted. @param {string} title @param {HTMLElement} content */
 function folded(title, content) {
   const details = el("details", { class: "folded" }, el("summary", {}, title), content);
-  details.open = remembered(`folded.${title}`) === "open";
-  details.addEventListener("toggle", () => remembered(`folded.${title}`, details.open ? "open" : "closed"));
+  rememberFold(details, `folded.${title}`, false);
   return details;
 }
 

@@ -201,14 +201,7 @@ export class Recording {
     if (typeof record.changes !== "object" || record.changes === null) throw new Error("a step has no changes");
     const track = /** @type {Track} */ (this.track);
     track.push(record);
-    this.blockOf.push(place.block);
-    this.places.push(place.from);
-    for (const seat of Object.keys(this.billed)) {
-      const us = record.us?.[seat];
-      this.billed[seat].push(typeof us === "number" ? us : NaN);
-      const logged = this.logged[seat];
-      logged.push(logged.length ? logged.data[logged.length - 1] : 0);
-    }
+    this.lengthen(place.block, place.from, record.us);
     if (record.log) this.takeLog(record.log);
     for (const event of track.events(record)) this.events.push(event);
     for (const [seat, remark] of Object.entries(record.remarks ?? {})) {
@@ -223,6 +216,17 @@ export class Recording {
       }
     }
     this.steps += 1;
+  }
+
+  /** One step more. @param {number} block that of its record, -1 if it was not received @param {number} from @param {any} [us] what was billed, by seat */
+  lengthen(block, from, us) {
+    this.blockOf.push(block);
+    this.places.push(from);
+    for (const [seat, billed] of Object.entries(this.billed)) {
+      billed.push(typeof us?.[seat] === "number" ? us[seat] : NaN);
+      const logged = this.logged[seat];
+      logged.push(logged.length ? logged.data[logged.length - 1] : 0);
+    }
   }
 
   /**
@@ -253,16 +257,7 @@ export class Recording {
     if (!this.track || turn <= this.steps) return;
     this.gaps.push([this.steps, turn]);
     this.track.jump(turn, view);
-    while (this.steps < turn) {
-      this.blockOf.push(-1);
-      this.places.push(0);
-      for (const seat of Object.keys(this.billed)) {
-        this.billed[seat].push(NaN);
-        const logged = this.logged[seat];
-        logged.push(logged.length ? logged.data[logged.length - 1] : 0);
-      }
-      this.steps += 1;
-    }
+    for (; this.steps < turn; this.steps += 1) this.lengthen(-1, 0);
     this.rest = new Uint8Array(0);
   }
 

@@ -103,10 +103,8 @@ export class StoryPanel {
       const button = /** @type {HTMLElement} */ (row.firstElementChild);
       row.classList.toggle("past", this.moments[at].turn <= turn);
       row.classList.toggle("now", this.moments[at].turn === turn);
-      if (at === last) {
-        button.setAttribute("aria-current", "step");
-        current = button;
-      } else button.removeAttribute("aria-current");
+      button.ariaCurrent = at === last ? "step" : null;
+      if (at === last) current = button;
     });
     // What stands in sight stays there until another moment is the current one: looking for it needs a layout of the page.
     if (current && current !== this.current) this.reveal(current);

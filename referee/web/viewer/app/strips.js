@@ -1,7 +1,7 @@
 // The timelines: a stack of charts over the whole match, one for each theme. All have the same axis, that of the scrubber.
 
 import { drawChart, drawEvents } from "./charts.js";
-import { el, number, plain, remembered } from "../kit/dom.js";
+import { el, number, plain, rememberFold } from "../kit/dom.js";
 import { inFrame, nextFrame } from "../kit/frames.js";
 import { named, palette } from "./palette.js";
 import { fitted } from "../kit/pixels.js";
@@ -93,11 +93,8 @@ export class Strips {
     const values = strips.slice(0, MOST_NAMED).map((strip) => ({ strip, dot: el("i", { class: "dot" }), text: el("span", { class: "value" }) }));
     const words = values.map(({ strip, dot, text }) => el("span", { class: strip.name === title ? "series whole" : "series" }, dot, strip.name === title ? null : el("span", { class: "series-name" }, strip.name), text));
     const details = el("details", { class: "chart" }, el("summary", {}, el("span", { class: "chart-title" }, title), " ", ...words, range), plot);
-    details.open = remembered(`chart.${title}`) !== "closed";
-    details.addEventListener("toggle", () => {
-      remembered(`chart.${title}`, details.open ? "open" : "closed");
-      this.refresh();
-    });
+    rememberFold(details, `chart.${title}`, true);
+    details.addEventListener("toggle", () => this.refresh());
     this.listen(plot, strips);
     return { title, strips, details, canvas, plot, now, seen, range, values, isStale: true };
   }

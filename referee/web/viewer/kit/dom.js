@@ -81,18 +81,25 @@ export function counted(count, one, many) {
 }
 
 /**
- * A preference that outlives the page, where the browser allows it.
+ * What outlives the page, where the browser allows it: a preference, or what only this tab is to know.
  * @param {string} name
  * @param {string} [value]
+ * @param {"localStorage" | "sessionStorage"} [kind]
  * @returns {string | null}
  */
-export function remembered(name, value) {
+export function remembered(name, value, kind = "localStorage") {
   try {
-    if (value !== undefined) localStorage.setItem(`referee.${name}`, value);
-    return localStorage.getItem(`referee.${name}`);
+    if (value !== undefined) globalThis[kind].setItem(`referee.${name}`, value);
+    return globalThis[kind].getItem(`referee.${name}`);
   } catch {
     return null;
   }
+}
+
+/** Whether a part of the page is open is remembered by its name. @param {HTMLDetailsElement} details @param {string} name @param {boolean} isOpen whether it is at first */
+export function rememberFold(details, name, isOpen) {
+  details.open = (remembered(name) ?? (isOpen ? "open" : "closed")) === "open";
+  details.addEventListener("toggle", () => remembered(name, details.open ? "open" : "closed"));
 }
 
 /**

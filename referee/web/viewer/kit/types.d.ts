@@ -107,6 +107,14 @@ interface Place {
   span: number;
 }
 
+/** Where a player is on the canvas. The colour is as that of a strip. */
+interface Spot {
+  seat: string;
+  u: number;
+  v: number;
+  color: string;
+}
+
 /** What there is to say of a match's end beside the result's own text, and where on the canvas it happened. */
 interface Ending {
   text: string;
@@ -144,8 +152,8 @@ interface Track {
   /** What the page itself can draw on request: names and labels; and what is drawn. */
   options?: [string, string][];
   shown?: Set<string>;
-  /** Where the players are on the canvas: at a position, and as its fraction on the way to the next one. */
-  spots?(exact: number): { u: number; v: number; color: string }[];
+  /** Where the players are on the canvas, for what they say, too: at a position, and as its fraction on the way to the next one. */
+  spots?(exact: number): Spot[];
   /** Where all pieces are on the canvas, if they are more than the players' spots. */
   pieces?(exact: number): [number, number][];
   /** Words about a place on the canvas, which are drawn where they cover no player. */
@@ -164,8 +172,6 @@ interface Track {
   /** Where a cell's middle is on the canvas, and back. */
   place(x: number, y: number): [number, number];
   locate(u: number, v: number): Cell;
-  /** Where a seat is, for what it says: at a position, and as its fraction on the way to the next one. */
-  anchor(seat: string, exact: number): [number, number] | null;
   hover(cell: Cell, turn: number): string;
   summary(turn: number): string;
   score(turn: number): string;

@@ -1,6 +1,6 @@
 // A gallery: the matches of a folder as cards, with filters. Cards are made as they scroll into view.
 
-import { byId, el, number, part, plain } from "../kit/dom.js";
+import { byId, el, number, part, plain, remembered } from "../kit/dom.js";
 import { actOn, isTaken } from "../kit/keys.js";
 import { listenToTheme } from "../app/palette.js";
 import { lengthOf, List, listenToHelp, pause, players, say } from "./common.js";
@@ -8,8 +8,6 @@ import { lengthOf, List, listenToHelp, pause, players, say } from "./common.js";
 /** How many cards are made at once, and how long the page waits before it asks for more, in milliseconds. */
 const BATCH = 120;
 const WAIT_MS = 3000;
-/** Where the viewer finds the order of the matches, for next and previous, and the way back. */
-const [ORDER_KEY, ADDRESS_KEY] = ["referee.gallery", "referee.gallery.address"];
 
 const list = new List();
 const cards = byId("cards");
@@ -74,7 +72,7 @@ function card(key, entry) {
     el("span", { class: "facts-line" }, [lengthOf(entry.steps), when.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })].filter(Boolean).join(" · ")),
     el("span", { class: "file" }, plain(entry.name, 200).replace(/(\.replay\.jsonl)?\.gz$/, "")),
   );
-  link.addEventListener("click", () => remember(key));
+  link.addEventListener("click", () => leave(key));
   const title = `Choose ${label.map(([, name]) => name).join(" against ")} for a comparison (C)`;
   const pick = el("button", { type: "button", class: "pick", title, "aria-label": title, onclick: () => choose(key) }, "⇄");
   const item = el("li", { "data-shown": shownOn(entry) }, link, pick);
@@ -88,15 +86,11 @@ function mark(item, key) {
   item.querySelector(".pick")?.setAttribute("aria-pressed", String(chosen.includes(key)));
 }
 
-/** Leave the order for the viewer, and in the address what to come back to. @param {number} key */
-function remember(key) {
+/** Leave the order for the viewer, for next and previous, and in the address what to come back to. @param {number} key */
+function leave(key) {
   writeAddress(key);
-  try {
-    sessionStorage.setItem(ORDER_KEY, JSON.stringify(shown));
-    sessionStorage.setItem(ADDRESS_KEY, location.hash);
-  } catch {
-    // Then the viewer goes by the order of the list.
-  }
+  remembered("gallery", JSON.stringify(shown), "sessionStorage");
+  remembered("gallery.address", location.hash, "sessionStorage");
 }
 
 /** Write the filters and the order into the address, so that a reload or a link shows the same. @param {number | null} [key] the match to come back to */

@@ -1,28 +1,17 @@
 // In the viewer of a gallery: the next and the previous match, and the way back.
 
-import { byId, el, number } from "../kit/dom.js";
+import { byId, el, number, remembered } from "../kit/dom.js";
 import { isTaken } from "../kit/keys.js";
 
-const ORDER_KEY = "referee.gallery";
-
 /** The order that the gallery has left in this tab; null if it has left none, or not with this match. @param {number} key */
-function remembered(key) {
-  try {
-    const found = JSON.parse(sessionStorage.getItem(ORDER_KEY) ?? "null");
-    return Array.isArray(found) && found.includes(key) ? /** @type {number[]} */ (found) : null;
-  } catch {
-    return null;
-  }
+function left(key) {
+  const found = /** @type {number[] | null} */ (JSON.parse(remembered("gallery", undefined, "sessionStorage") ?? "null"));
+  return found?.includes(key) ? found : null;
 }
 
-/** The gallery as it was left in this tab, at this match. @param {number} key */
+/** The gallery as it was left in this tab, at this match; else with everything. @param {number} key */
 function gallery(key) {
-  let parts = new URLSearchParams();
-  try {
-    parts = new URLSearchParams((sessionStorage.getItem("referee.gallery.address") ?? "").slice(1));
-  } catch {
-    // Then it shows everything.
-  }
+  const parts = new URLSearchParams((remembered("gallery.address", undefined, "sessionStorage") ?? "").slice(1));
   parts.set("at", String(key));
   return `../../#${parts}`;
 }
@@ -38,7 +27,7 @@ async function listed() {
 
 /** Show the links, and listen to their keys. @param {number} key the number of this match in the gallery */
 export async function showNeighbours(key) {
-  const order = remembered(key) ?? (await listed());
+  const order = left(key) ?? (await listed());
   const at = order.indexOf(key);
   const [previous, next] = [order[at - 1], at < 0 ? undefined : order[at + 1]];
   const link = (/** @type {string} */ text, /** @type {string} */ title, /** @type {number | undefined} */ other) =>
