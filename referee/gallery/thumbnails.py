@@ -73,6 +73,8 @@ def draw(file: Found) -> str | None:
             raise _TakesTooLong
 
     try:
+        head, _ = read_head(file.path, _lines(file))
+        view = open_game(file.path, head)[0].picture
         replay = play_again(file.path, _lines(file), take)
         if not states:
             states.append(replay.final)
@@ -85,19 +87,8 @@ def draw(file: Found) -> str | None:
     except (ReplayError, OSError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
         # The list says what is wrong with the file.
         return None
-    return _picture(file, states)
+    return None if view is None else svg.render(view.draw(list(states)), SIZE, "The last position", is_captioned=False, bold=_BOLD)
 
 
 def _lines(file: Found) -> Iterator[bytes]:
     return read_lines(file.path, below=file.below)
-
-
-def _picture(file: Found, states: deque[Any]) -> str | None:
-    try:
-        head, _ = read_head(file.path, _lines(file))
-        game, _ = open_game(file.path, head)
-    except (ReplayError, OSError):
-        return None
-    if game.picture is None:
-        return None
-    return svg.render(game.picture.draw(list(states)), SIZE, "The last position", is_captioned=False, bold=_BOLD)

@@ -37,9 +37,10 @@ const { display } = await import("./games/maze/display.js");
 const track = display.createTrack({ settings: { layout: ["...", ".#E", "..."] }, players: {} });
 track.push({ turn: 0, changes: { thief: [1, 2] } });
 const spots = () => track.spots(1).length;
-const found = [spots(), track.anchor("policeman", 1), track.summary(1), track.score(1), track.score(2), track.facts(1)[1][1]];
+const policeman = () => track.spots(1).filter(({ seat }) => seat === "policeman").map(({ u, v }) => [u, v])[0] ?? null;
+const found = [spots(), policeman(), track.summary(1), track.score(1), track.score(2), track.facts(1)[1][1]];
 track.measure(0, { thief: [1, 1], policeman: [3, 3] });
-console.log(JSON.stringify([...found, spots(), track.anchor("policeman", 1), track.summary(1)]));
+console.log(JSON.stringify([...found, spots(), policeman(), track.summary(1)]));
 """
 NUMBERS = """
 const { counted, number } = await import("./web/viewer/kit/dom.js");

@@ -11,11 +11,6 @@ const EDGE = 8;
  * @typedef {{ left: number, top: number, width: number, height: number }} Rect
  */
 
-/** @param {Rect} one @param {Rect} other */
-function overlaps(one, other) {
-  return one.left < other.left + other.width && other.left < one.left + one.width && one.top < other.top + other.height && other.top < one.top + one.height;
-}
-
 /** How many of some points lie in a box. @param {Rect} rect @param {[number, number][]} points @param {number} margin */
 function covered({ left, top, width, height }, points, margin) {
   return points.filter(([x, y]) => x > left - margin && x < left + width + margin && y > top - margin && y < top + height + margin).length;
@@ -37,7 +32,7 @@ function shared(one, other) {
  */
 export function freest(places, points, taken, { margin = 12, board } = {}) {
   const cost = (/** @type {Rect} */ place) =>
-    100 * covered(place, points, margin) + taken.filter((other) => overlaps(place, other)).length + (board ? 0.9 * shared(place, board) : 0);
+    100 * covered(place, points, margin) + taken.filter((other) => shared(place, other)).length + (board ? 0.9 * shared(place, board) : 0);
   return places.reduce((best, place) => (cost(place) < cost(best) ? place : best));
 }
 
@@ -63,7 +58,7 @@ export function drawWords(context, { wide, high }, { text, at: [x, y], color, in
     left: Math.max(1, Math.min(wide - width - 1, left)), top: Math.max(1, Math.min(high - height - 1, top)), width, height,
   }));
   const place = freest(places, points, taken, { margin });
-  if (ending && overlaps(place, ending)) return;
+  if (ending && shared(place, ending)) return;
   taken.push(place);
   bubble(context, place, color, 6, 0.95, colors);
   context.fillStyle = ink;
@@ -161,7 +156,7 @@ export function drawEnding(context, { wide, high }, { parts, room, pad, width, h
   const middle = (wide - width) / 2;
   const low = high - height - EDGE / 2;
   // Above what other parts of the page take of the lower edge.
-  const free = Math.min(low, ...taken.filter((other) => other.top > high / 2 && overlaps(other, { left: middle, top: low, width, height })).map((other) => other.top - height - EDGE / 2));
+  const free = Math.min(low, ...taken.filter((other) => other.top > high / 2 && shared(other, { left: middle, top: low, width, height })).map((other) => other.top - height - EDGE / 2));
   const sides = [[middle, low], [middle, free], [middle, EDGE], [wide - width - EDGE, low], [EDGE, low], [wide - width - EDGE, EDGE], [EDGE, EDGE],
     ...[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].flatMap((part) => [EDGE, middle, wide - width - EDGE].map((left) => [left, part * (high - height)]))];
   const place = freest(sides.map(([left, top]) => ({ left, top, width, height })), points, taken, { margin, board });

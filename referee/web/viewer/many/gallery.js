@@ -195,9 +195,7 @@ function focused() {
 
 /** How many cards stand side by side. */
 function columns() {
-  const tops = [...cards.children].slice(0, 30).map((item) => item.getBoundingClientRect().top);
-  const first = tops.findIndex((top) => top > tops[0] + 2);
-  return first < 0 ? Math.max(1, tops.length) : first;
+  return getComputedStyle(cards).gridTemplateColumns.split(" ").length;
 }
 
 /** @param {number} key */
