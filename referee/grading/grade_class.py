@@ -109,8 +109,12 @@ def again(folder: Path) -> str:
 
 @contextlib.contextmanager
 def graded_examples(rubric: Rubric, play: Callable[[OpenGrading], None]) -> Iterator[Grades]:
-    """Grade all example bots, in a folder that is removed afterwards. UsageError if none plays every seat."""
-    examples = [Submission(name, name, Path.cwd(), players) for name, players in example_submissions(rubric)]
+    """Grade all example bots, in a folder that is removed afterwards. UsageError if none plays every seat.
+
+    They keep their order: in each seat, from weak to strong.
+    """
+    submissions = enumerate(example_submissions(rubric))
+    examples = [Submission(name, name, Path.cwd(), players, place=place) for place, (name, players) in submissions]
     if not examples:
         raise UsageError(f"The rubric is valid, but no example bot plays every seat that it tests in {rubric.game}.")
     folder = Path(tempfile.mkdtemp(prefix="referee-rubric-"))

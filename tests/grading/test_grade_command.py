@@ -20,7 +20,7 @@ from leagues import IDLE
 from sandboxes import missing, need
 
 from referee.grading.family import committed
-from referee.grading.rubric import load
+from referee.grading.rubric import example_submissions, load
 from referee.league.store import Store
 
 if TYPE_CHECKING:
@@ -380,6 +380,9 @@ def test_check_rubric_prints_what_example_bots_would_get(referee: Referee, tmp_p
     done = referee("grade", path, "--check-rubric", "--slots", "2", env={"COLUMNS": "60"})
     assert done.returncode == 0, done.stderr
     assert re.search(r"^hunts: .*runner 3,", done.stdout)
+    # From weak to strong, as the example bots are listed.
+    marked = re.findall(r"^([a-z][a-z ]+?)  +3 ", done.stdout, re.MULTILINE)
+    assert marked == [name for name, _ in example_submissions(load(path))]
     assert f"hash of the starts, to be published with the assignment: {committed(load(path))}\n" in done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 60
     assert sorted(file.name for file in tmp_path.iterdir()) == ["rubric.toml"]
