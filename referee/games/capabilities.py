@@ -29,7 +29,7 @@ CAPABILITIES = (
 class HumanPlay(NamedTuple):
     """How people play the game.
 
-    ``pace`` is in steps a second where people don't say otherwise; None: the game waits for every move. ``is_paced`` tells whether
+    ``pace`` is the default, in steps a second; None: the game waits for every move. ``is_paced`` tells whether
     steps may follow a pace, in which case a person who has not moved in time passes. The first ``set_up`` turns wait for people
     whatever the pace. ``settings`` hold where a person plays, unless they are given.
     """
@@ -150,7 +150,7 @@ if TYPE_CHECKING:
 
         @property
         def suggestion_name(self) -> str:
-            """What a suggestion is, in a word or two: "best move"."""
+            """The name of a suggestion, in a word or two: "best move"."""
 
         def invalidates_verdict(self, before: S_contra, after: S_contra) -> bool:
             """True if this step can change the verdict. Between such steps a verdict can only come true."""

@@ -272,7 +272,7 @@ def _system() -> tuple[str, ...]:
             parts += ["--ro-bind", path, path]
     settings = [f"/etc/{name}" for name in _SETTINGS]
     settings += [f"/etc/{name}" for name in sorted(os.listdir("/etc")) if name.startswith(_RUNTIME_SETTINGS)]
-    # Made here, because what bwrap makes by itself others may not be allowed to enter.
+    # Made here, because other users may not be allowed to enter the folders that bwrap makes by itself.
     parts += ["--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl"]
     for path in settings:
         if os.path.exists(path) and path not in _copied():

@@ -1,4 +1,4 @@
-"""Which level of isolation this machine supports."""
+"""Finds the level of isolation that this machine supports."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The hash of a bot's folder, and of each entry in it. Here alone is decided which files belong to a bot and what of them counts.
+"""The hash of a bot's folder, and of each entry in it. Only this module decides which files belong to a bot.
 
-Everything in a folder belongs to its bot, but for the names in ``submission.is_ignored``. Of a file its content counts, and whether it may be
-executed, because a build can see that. Of a link its target counts, because a bot can tell a link from a file. Copies for sandboxes and
+Everything in a folder belongs to its bot, but for the names in ``submission.is_ignored``. The hash of a file covers its content, and whether it
+may be executed, because a build can see that. The hash of a link covers its target, because a bot can tell a link from a file. Copies for sandboxes and
 packages for other machines take the same entries, and give a link the text that it has here.
 """
 

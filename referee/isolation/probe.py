@@ -114,10 +114,10 @@ def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = Fals
         found.setdefault(variant_for(needs(program)), program)
     wanted = set(variants) or set(found)
     if VARIANT_A in wanted and VARIANT_A not in found:
-        # No Python here is open to all; what is common to both is tried by B.
+        # No Python here is open to all users. Variant B tests the parts that both variants have.
         wanted |= {VARIANT_B}
     if VARIANT_B in wanted:
-        # Every Python can run in it. Without this, B would be taken unproved where all of them are open to other users.
+        # Every Python can run in it. Without this, B would be used untested where all of them are open to other users.
         found.setdefault(VARIANT_B, next(iter(found.values())))
     checks = []
     for variant in (variant for variant in VARIANTS if variant in wanted and variant in found):

@@ -123,7 +123,7 @@ def without_shim(program: str) -> str:
 
 
 def _said(line: list[str]) -> str:
-    """Return what a program of this machine prints, "" if it fails. It runs outside the current folder, whose files could have a say."""
+    """Return what a program of this machine prints, "" if it fails. It runs outside the current folder, whose files could change the result."""
     try:
         asked = subprocess.run(line, capture_output=True, text=True, timeout=10, check=True, cwd="/")
     except (OSError, subprocess.SubprocessError):

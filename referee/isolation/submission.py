@@ -33,7 +33,7 @@ MOST_BYTES = 256 << 20
 MOST_DEPTH = 50
 
 _CHUNK = 1 << 20
-#: The disk's matter, not the submission's.
+#: Errors of the disk, not of the submission.
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 #: The most links on the path to a submission, as in the kernel.
 _MOST_LINKS = 40
@@ -42,7 +42,7 @@ _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 #: A FIFO that took a file's place must not block the referee.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-#: Words for what is neither a file nor a folder, by the bits of its mode.
+#: Names of the kinds that are neither files nor folders, by the bits of the mode.
 KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}
 
 

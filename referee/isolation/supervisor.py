@@ -58,7 +58,7 @@ _SIGHUP, _SIGKILL, _SIGTERM, _SIGCONT = 1, 9, 15, 19 if sys.platform == "darwin"
 _WATCH_SECONDS, _WATCH_SHARE, _LONGEST_PAUSE = 0.075, 0.04, 2.0
 #: Received descriptors are moved to numbers above those that a program inherits; and SCM_MAX_FD, <net/scm.h>.
 _LOWEST_KEPT, _MOST_DESCRIPTORS = 64, 253
-#: What stays as it is in /proc while nobody interferes with a process: lines of its file "status", and whole files.
+#: The parts of /proc that don't change while nobody interferes with a process: lines of its file "status", and whole files.
 _LASTING = (b"TracerPid", b"Threads", b"SigBlk", b"SigIgn", b"SigCgt", b"Cpus_allowed:")
 _LASTING_FILES = ("limits", "oom_score_adj", "coredump_filter", "timerslack_ns", "cgroup")
 _IOPRIO_GET = {"x86_64": 252, "aarch64": 31}  # <asm/unistd.h>, by machine
@@ -178,7 +178,7 @@ def remove(cleanings: Sequence[Cleaning]) -> None:
 
 
 def trees_of(cleanings: Iterable[Cleaning]) -> list[Cleaning]:
-    """Return what further matches need, and only the end of the last one removes."""
+    """Return the state that further matches need; only the end of the last one removes it."""
     return [((), (), trees) for _, _, trees in cleanings if trees]
 
 

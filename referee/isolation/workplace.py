@@ -67,13 +67,13 @@ class Workplace:
         submission.copy((Piece(folder, ""),), label, self.built)
 
     def clear(self) -> None:
-        """Remove everything but what was built."""
+        """Remove everything but the built program."""
         for folder in (self.source, self.scratch, self.made):
             submission.remove(folder)
         os.chmod(self.top, 0o700)
 
     def exists(self) -> bool:
-        """True if what was built is still there: many systems remove old temporary files."""
+        """True if the built program is still there: many systems remove old temporary files."""
         return os.path.isdir(self.built)
 
     def remove(self) -> None:

@@ -1,4 +1,4 @@
-"""The values that come of asking the movers of a step: an answer for each seat, with the remark beside it and the warnings about it."""
+"""The values of a step's answers: the answer of each seat that was asked, with the remark beside it and the warnings about it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class AnswerWarning(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """What stands beside a move: ``say`` and ``draw`` of the player, and the referee's warnings.
+    """The remark beside a move: ``say`` and ``draw`` of the player, and the referee's warnings.
 
     ``is_rescued``: the answer arrived after the deadline because the referee was late.
     """
@@ -91,5 +91,5 @@ class JudgedAnswer(NamedTuple):
     line: bytes = b""
 
 
-#: The answers of those who were asked in one step, by seat.
+#: The answers of the players that were asked in one step, by seat.
 TurnAnswers: TypeAlias = "dict[Seat, JudgedAnswer]"

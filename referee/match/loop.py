@@ -289,7 +289,7 @@ class Match:
             return
         for index, player in enumerate(self._bots.players.values()):
             if player.process.sandbox.holds:
-                # A bot that stands still can't start another process in the meantime.
+                # Freeze the bot: a frozen bot can't fork while it is pinned.
                 player.process.stop()
                 player.process.sandbox.stand_still()
             cores.pin(index, player.process.sandbox.pids())

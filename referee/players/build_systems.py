@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: The most bytes of a project's file that are read.
 _MOST_BYTES = 1 << 18
-#: Names that a program or a module may have in an advice.
+#: Names of programs and modules that an advice may contain.
 _NAME = re.compile(r"[\w][\w.+/-]*")
 _JAVA_MAIN = re.compile(r"\b(?:static\s+)?void\s+main\s*\(")
 _PACKAGE = re.compile(r"^[ \t]*package[ \t]+([\w.]+)", re.MULTILINE)
@@ -27,7 +27,7 @@ _NO_PROGRAMS = frozenset({"all", "clean"})
 class Project(NamedTuple):
     """A project: the name of its file, the command that builds it ("" for none), and the commands that run its programs, by name.
 
-    Without a command that runs it, it is none.
+    A project must have a command that runs it.
     """
 
     file: str

@@ -203,7 +203,7 @@ class _Output(Log):
         self.begin = b""
 
     def take(self, data: bytes) -> None:
-        """Take in what came."""
+        """Keep the bytes that came."""
         super().take(data)
         self.begin += data[: max(0, _OUTPUT_BYTES - len(self.begin))]
 
@@ -261,7 +261,7 @@ class _Run:
                     self._take_in(player)
                 elif not pipes.drain_stderr():
                     pipes.close_one("stderr")
-        # What is still in the pipe.
+        # The rest is still in the pipe.
         while pipes.stderr >= 0 and readable([pipes.stderr]).poll(0) and pipes.drain_stderr():
             pass
 
@@ -286,7 +286,7 @@ class _Run:
         return None
 
     def _take_in(self, player: ProcessPlayer) -> None:
-        """Read what the build sends back."""
+        """Read the files that the build sends back."""
         data = player.pipes.read()
         if data == b"":
             player.pipes.close_one("stdout")
@@ -324,7 +324,7 @@ class _Run:
         if not lines:
             return " It printed nothing."
         first = next((number for number, line in enumerate(lines) if _ERROR.search(line)), None)
-        # What stands before it may say where it is, such as the name of the function.
+        # The lines before it may say where it is, such as the name of the function.
         first = max(0, len(lines) - _SHOWN_LINES if first is None else first - _SHOWN_BEFORE)
         if len(lines) <= _SHOWN_LINES:
             first = 0

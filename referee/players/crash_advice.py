@@ -36,7 +36,7 @@ _FILE = re.compile(
 )
 _CLASS = re.compile(r"Could not find or load main class ([\w.$/]+)")
 _TIMER = re.compile(r"timerfd_create: Operation not permitted")
-#: What a bot says that plays another seat, and a bot of the SDK whose class names other rules than those of the match.
+#: Messages of a bot that plays another seat, and of a bot of the SDK whose class names other rules than those of the match.
 _SEATS = re.compile(r"plays ([\w-]{1,40}(?: (?:and|or) [\w-]{1,40}){0,3}), but was asked to play [\w-]")
 _RULES = re.compile(r"plays the rules ([\w-]{1,40})(?: and [\w-]{1,40})*, but was asked to play ")
 _MISSES_FILE = re.compile(r"FileNotFoundError|FileNotFoundException|NoSuchFileException|ENOENT|No such file or directory")
@@ -123,7 +123,7 @@ def _beside(program: Program, name: str, *ends: str) -> str:
 
 
 def _name_the_folder(program: Program, missing: str) -> Advice:
-    """What to do where a sandbox lacks a file that lies beside the program's own."""
+    """Return the advice where a sandbox lacks a file that lies beside the program's own."""
     file = _program_file(program)
     assert file is not None
     renamed = "" if file.stem in _MAIN else f", with the program in it called main{escape(file.suffix, 20)}"

@@ -132,7 +132,7 @@ def _python_block(lines: Sequence[str], index: int, own: OwnFiles) -> CrashLine 
 
 
 def _python_fatal(lines: Sequence[str], own: OwnFiles) -> CrashLine | None:
-    """What faulthandler writes when Python itself ends by a signal, as in a C library: the stacks are the end of the text."""
+    """Return the report of faulthandler when Python itself ends by a signal, as in a C library: the stacks are the end of the text."""
     for index in range(len(lines) - 1, -1, -1):
         if lines[index].startswith("Fatal Python error: "):
             place = working_place(dumped_frames("\n".join(lines[index:])), own)
@@ -212,7 +212,7 @@ _JAVA_REFUSES = re.compile(
 
 
 def _java_launcher(lines: Sequence[str]) -> CrashLine | None:
-    """What Java says when it can't start a program."""
+    """Return the message of Java when it can't start a program."""
     index = next((index for index, line in enumerate(lines) if _JAVA_REFUSES.match(line)), None)
     return None if index is None else CrashLine(lines[index].removeprefix("Error: "), None, index, len(lines))
 

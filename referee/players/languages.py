@@ -169,7 +169,7 @@ def compiled_source(path: Path) -> Language | None:
 
 
 def how_to_build(path: Path, place: str) -> tuple[str, str]:
-    """Return the command lines that build and run a file of ``compiled_source``, which is at ``place`` for whom it is told."""
+    """Return the command lines that build and run a file of ``compiled_source``. ``place`` is its path as the reader of the message knows it."""
     language = compiled_source(path)
     assert language is not None, "the caller has asked for the language"
     return language.commands(place, _class_name(path) if "{class}" in language.run else "")

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from io import RawIOBase
     from pathlib import Path
 
-#: How much of the end is kept: a Java stack trace of 1,024 lines begins with what was thrown.
+#: How much of the end is kept: a Java stack trace of 1,024 lines begins with the exception.
 _KEPT_BYTES = 65_536
 #: How much of it the last lines are taken from.
 _TAIL_BYTES = 4096
 _TAIL_LINES = 20
-#: The end of a piece may go on in the next one: so much of a line, since a path may have spaces in it, or so much of a word in a longer line.
+#: The most bytes that are held back because a path may go on in the next piece: of a line, since a path may have spaces in it; of a word in a longer line.
 _LONGEST_LINE, _LONGEST_PATH = 4096, 512
 _WORD = re.compile(rb"[^\s\"'`()<>,;]*\Z")
 
 
 def _open_end(data: bytes) -> int:
-    """Return the place from which on a text may be a path that goes on."""
+    """Return the index from which on a text may be the beginning of a path."""
     line = data.rfind(b"\n", max(0, len(data) - _LONGEST_LINE)) + 1
     if line or len(data) <= _LONGEST_LINE:
         return line
@@ -55,7 +55,7 @@ class Log:
         self._taps.append(tap)
 
     def take(self, data: bytes) -> None:
-        """Take in what came from the bot. A path at the end is held back until the rest of it has come, or somebody reads the log."""
+        """Add bytes that came from the bot. A path at the end is held back until the rest of it has come, or somebody reads the log."""
         if self._held:
             data, self._held = self._held + data, b""
         if self.kept < self.max_bytes:
@@ -67,7 +67,7 @@ class Log:
         self._keep(data)
 
     def _release(self) -> None:
-        """Take in what was held back."""
+        """Add the bytes that were held back."""
         if self._held:
             data, self._held = self._held, b""
             self._keep(self.shown(data))
@@ -92,7 +92,7 @@ class Log:
                 self.max_bytes = self.kept
 
     def shown(self, data: bytes) -> bytes:
-        """Return what a bot wrote as others may read it."""
+        """Return a bot's text in a form that others may read: its files have the names that its author knows."""
         return data if self._rewrite is None or b"/" not in data else self._rewrite(data)
 
     def close(self) -> None:

@@ -61,7 +61,7 @@ class OwnFiles(NamedTuple):
         )
 
     def named_bytes(self, data: bytes) -> bytes:
-        """Return ``named`` of what a bot wrote, which may be no text."""
+        """Return ``named`` of a bot's output, which may not be UTF-8."""
         return self.named(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     def published(self, data: bytes) -> bytes:
@@ -74,7 +74,7 @@ class OwnFiles(NamedTuple):
         if any(path == own for own, _ in self.names):
             return True
         if path.startswith("<"):
-            # What "python -c" runs has no file.
+            # Code of "python -c" has no file.
             return path in ("<string>", "<stdin>")
         return _LIBRARY.search(path) is None and not any(path.startswith(f"{folder}/") for folder in self.foreign)
 

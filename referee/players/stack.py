@@ -92,7 +92,7 @@ def _stack(player: ProcessPlayer, *, may_end: bool) -> tuple[str, bool]:
         may_wait = pid is not None and not _is_running(pid)
     if pid is None:
         return "", False
-    # What is in the pipe already, which is a pipe's worth at most, came before.
+    # The bytes that are in the pipe already, at most one full pipe, came before.
     player.pipes.drain_stderr()
     before = player.log.total
     send_signal(pid, number)
@@ -103,7 +103,7 @@ def _stack(player: ProcessPlayer, *, may_end: bool) -> tuple[str, bool]:
 
 
 def _listen(player: ProcessPlayer, before: int, pid: int, number: signal.Signals) -> None:
-    """Take in what a bot writes to stderr, until its stack is there or its time is up."""
+    """Read a bot's stderr until its stack is there or its time is up."""
     begun = perf_counter()
     end, is_delivered = begun + _PATIENCE, False
     waiting = readable([player.pipes.stderr])

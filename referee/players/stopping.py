@@ -96,7 +96,7 @@ class Stopping:
                     process.stop()
 
     def forget(self, process: BotProcess) -> None:
-        """Don't touch a bot any more that was ended: its process number may belong to another process now."""
+        """Leave an ended bot alone: its process number may belong to another process now."""
         for processes in (self.processes, self.held, self.ponderers):
             if process in processes:
                 processes.remove(process)

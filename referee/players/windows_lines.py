@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from referee.isolation.program import Program
 
-#: What such a script has, in every message about it.
+#: Phrase used in messages about such a script.
 WHAT = "Windows line ends (CRLF)"
 
 _listeners: list[Callable[[str], None]] = []

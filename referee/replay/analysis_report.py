@@ -1,4 +1,4 @@
-"""What ``analyze`` prints: the turning points of a match, and the steps that cost the losing side most."""
+"""The output of ``analyze``: the turning points of a match, and the steps that cost the losing side most."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class _Collector:
         self.events.append(PlayersFaulted(turn, faults, failed.after, self._answers(failed.record, {}), {}))
 
     def _answers(self, record: Mapping[str, Json], moves: Mapping[Seat, Any]) -> TurnAnswers:
-        """Return the recorded answers of those who were billed in a step."""
+        """Return the recorded answers of the seats that were billed in a step."""
         others = seconds_by_seat(record, self.other)
         return {
             seat: JudgedAnswer(moves.get(seat), seconds, others.get(seat), remark_of(record, seat))
@@ -280,7 +280,7 @@ def _found(game: str, settings: Any, about: Mapping[str, Json], seat: Seat, hint
     shown = f"'{text!s:.120}'"
     if not isinstance(text, str) or not text:
         raise PlayerError(f"The replay doesn't name the program of {the_seat(seat, begins=False)}; {hint}.")
-    # As resolve reads it: what is judged here must be what is started.
+    # Read it as resolve does: the program that is judged here must be the one that is started.
     text = text.strip()
     if text == HUMAN:
         raise PlayerError(f"{the_seat(seat)} in the replay was a person; {hint}.")

@@ -58,7 +58,7 @@ class Costly(NamedTuple):
 class Losses(NamedTuple):
     """The ``steps`` that cost a ``seat`` most, in the order of the match. ``measure`` names what their costs count.
 
-    ``fault`` is what the seat lost by: "a fault in step 7." and the sentence of the fault; "" if it had none.
+    ``fault`` is the fault by which the seat lost: "a fault in step 7." and the sentence of the fault; "" if it had none.
     """
 
     seat: Seat

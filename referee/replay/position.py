@@ -135,7 +135,7 @@ def _verdict(game: Game[Any, Any], state: Any) -> dict[str, Any]:
 
 
 def _happened(found: FoundPosition) -> list[tuple[str, str]]:
-    """Return what followed a position, seat by seat: the move with its time, remarks, notices and faults."""
+    """Return the step after a position, seat by seat: the move with its time, remarks, notices and faults."""
     game, replay = found.game, found.replay
     outcome = game.outcome(found.state)
     if outcome is not None:
@@ -170,7 +170,7 @@ def _happened(found: FoundPosition) -> list[tuple[str, str]]:
 
 
 def _remarks(record: Mapping[str, Json], seat: Seat) -> list[str]:
-    """Return what a seat said in a step, and what it was told after it."""
+    """Return the remark of a seat in a step, and its notices after it."""
     remark = remark_of(record, seat)
     said = [f"it said: {cut(str(remark.say), 400)}"] if remark is not None and remark.say is not None else []
     return [*said, *(f"it was told: {cut(str(notice['text']), 400)}" for notice in told(record) if notice["seat"] == seat)]

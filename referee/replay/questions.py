@@ -114,7 +114,7 @@ def questions(path: Path, seat: Seat) -> Questions:
         record = failed.record
         turn, fault = record["turn"], record["faults"].get(seat)
         if "us" not in record:
-            # Before the first question. A record of a step has the times of those who were asked.
+            # Before the first question. The record of a step has the times of the seats that were asked.
             starts.extend([] if fault is None else [_recorded_fault(fault)])
         elif seat in game.movers(failed.before):
             if fault is None:
@@ -170,7 +170,7 @@ def read_questions(asked: Questions, take: Callable[[Question], None], on_step: 
     def add(record: Mapping[str, Json], state: Any) -> None:
         nonlocal seen
         turn = record["turn"]
-        # The position in which somebody failed was the same for all players of the step.
+        # All players of the step were asked about the same position.
         if turn == seen or turn < first:
             return
         seen = turn
@@ -268,7 +268,7 @@ class Interview:
 
     @cached_property
     def asker(self) -> Asker:
-        """What asks the bot, once it is greeted."""
+        """The object that asks the bot, once it is greeted."""
         return Asker(self._asked, self.conversation, self._patience)
 
     def close(self) -> None:

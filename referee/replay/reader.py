@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _MAX_LINE_BYTES = 4 << 20
 _MOST_TEXTS = 1_000
 _NO_MOVE: dict[str, Any] = {}
-#: How much of a replay is decompressed at once, in bytes. What stands before a damage is read up to this much.
+#: How much of a replay is decompressed at once, in bytes. So at most this much text before a damage is lost.
 _CHUNK_BYTES = 8192
 #: Lines of steps whose digest is computed together.
 _BATCH = 100
@@ -455,7 +455,7 @@ class _Verification:
 
 def _is_object(text: bytes) -> bool:
     try:
-        # Inside the line it stands one level deeper.
+        # Inside the line it is nested one level deeper.
         return isinstance(strict_json.read(b"[%b]" % text)[0], dict)
     except strict_json.NotJson:
         return False

@@ -149,7 +149,7 @@ class Prompter:
         return self.asker.ask(question)
 
     def _ends(self, turn: int, fault: Fault, line: bytes) -> bool:
-        # Another line than an object stands beside an answer, which would be taken for that of the next turn.
+        # After another line than an object the bot may still write its answer, which would count as that of the next turn.
         if fault.kind in _LIVING and line.startswith(b"{"):
             if not self._has_failed:
                 self._has_failed = True

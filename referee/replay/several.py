@@ -30,7 +30,7 @@ WORTH_BYTES = 200_000
 
 
 class Verdict(NamedTuple):
-    """What the check of one file found: its good steps, and the problem as ``Problem.to_json`` gives it, None if there is none."""
+    """The result of the check of one file: its good steps, and the problem as ``Problem.to_json`` gives it, None if there is none."""
 
     steps: int
     problem: dict[str, Any] | None

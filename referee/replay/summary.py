@@ -110,7 +110,7 @@ def _scores(result: dict[str, Any], outcome: Outcome | None) -> str:
 
 
 def _clock_kind(head: dict[str, Any]) -> str:
-    """Return what the time of a match is called: that of the processor or of the clock."""
+    """Return the name of the time that a match bills: "CPU time" or "time"."""
     clock = head.get("clock")
     return "CPU time" if isinstance(clock, dict) and clock.get("kind") == "cpu" else "time"
 

@@ -17,7 +17,7 @@ LineReason = strict_json.NotJsonReason | Literal["not-an-object", "other-type", 
 
 
 class Problem(NamedTuple):
-    """Why a line is not the expected message. ``data`` is what the sentence about it needs, such as the name of the key."""
+    """Why a line is not the expected message. ``data`` holds the values of the sentence about it, such as the name of the key."""
 
     reason: LineReason
     data: tuple[str | int, ...] = ()

@@ -18,7 +18,7 @@ NotJsonReason = Literal[
 
 
 class NotJson(ValueError):
-    """The line isn't acceptable JSON, for this reason; ``data`` are what the sentence about it needs, such as the key that stands twice."""
+    """The line isn't acceptable JSON, for this reason. ``data`` holds the values of the sentence about it, such as the duplicate key."""
 
     def __init__(self, reason: NotJsonReason, *data: str | int) -> None:
         super().__init__(reason, *data)
