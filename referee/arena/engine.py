@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from threadpoolctl import threadpool_limits
+
 from referee.league.engine import Engine
 from referee.league.rows import ConnectionLost
 
@@ -33,6 +35,12 @@ class ArenaEngine(Engine):
 
     _store: ArenaStore
     _plan: ArenaSchedule
+
+    def run(self) -> None:
+        """Play all matches. LeagueStopped if none can be played at present."""
+        # Matches take all cores. Threads of linear algebra that wait for each other there cost many times the work.
+        with threadpool_limits(1, user_api="blas"):
+            super().run()
 
     def _further(self) -> list[Duel]:
         self._store.keep_claim()

@@ -133,6 +133,8 @@ def serve(
     """
     need_league("arena")
     need_server("referee arena serve")
+    from threadpoolctl import threadpool_limits
+
     from referee.arena.invitations import address
     from referee.arena.season_work import SeasonWork
     from referee.arena.server import ArenaServer
@@ -145,7 +147,8 @@ def serve(
         raise UsageError(
             "Without isolation, everybody who reaches the server can run programs as you: --isolation none needs --host 127.0.0.1."
         )
-    with opened_arena(folder) as opened:
+    # What pages compute leaves the cores to the matches.
+    with opened_arena(folder) as opened, threadpool_limits(1, user_api="blas"):
         choose(isolation, opened.league.options.limits)
         if opened.store.is_claimed():
             raise UsageError(f"The arena {folder} is being played already; end that process first.")

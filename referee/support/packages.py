@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: The packages of the extras, each with the module that it installs.
 WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
 _EXPORT = {"pillow": "PIL"}
-_LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy")}
+_LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy", "threadpoolctl")}
 _SIGN = {"cryptography": "cryptography"}
 _AUTHOR = {"watchfiles": "watchfiles"}
 _DEBUGGER = {"debugpy": "debugpy"}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from arenas import accept_all, add, begin
 from leagues import Notes, PretendPool, play, record
+from threadpoolctl import threadpool_info
 
 from referee.arena import schedule
 from referee.arena.api_models import MatchesQuery, SeatAnswer
@@ -112,6 +113,23 @@ def test_the_state_has_the_results_of_the_matches(tmp_path: Path, monkeypatch: p
         # Its absences are not forgotten when the arena is opened again.
         assert arena.results.absent[arena.results.positions["mine v2"]] >= 1
         assert contents(arena.results) == contents(ArenaState(arena.store))
+
+
+def test_the_choice_of_duels_leaves_the_cores_to_the_matches(tmp_path: Path) -> None:
+    seen: set[int] = set()
+
+    def threads() -> list[int]:
+        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    def looks(task: MatchTask) -> Report:
+        seen.update(threads())
+        return play(task)
+
+    with closing(begin(tmp_path / "arena", 3)) as arena:
+        before = threads()
+        run(arena, 4, PretendPool(looks))
+        assert seen == {1}
+        assert threads() == before
 
 
 def test_verify_and_standings_store_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
