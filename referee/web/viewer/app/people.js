@@ -53,10 +53,7 @@ export function outcomeText(recording) {
     return plain(recording.track?.withNames?.(text) ?? text, 300);
   }
   const wins = result.winner ? ` ${capital(listed([result.winner]))} wins.` : "";
-  const name = plain(recording.head?.players?.[left[0]]?.name, 40);
-  // A letter says less than the name.
-  const text = plain(departure(recording, left[0]).faults[left[0]].text, 300);
-  return (left[0].length > 1 ? text : text.replace(`The ${left[0]} (${name})`, name)).replace(/[^.]$/, "$&.") + wins;
+  return plain(departure(recording, left[0]).faults[left[0]].text, 300).replace(/[^.]$/, "$&.") + wins;
 }
 
 /**
