@@ -86,9 +86,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_finish() -> None:
-    """What is there now stays: a collection of garbage during a test need not visit thousands of tests."""
+    """What is there now stays: a collection of garbage during a test need not visit thousands of tests, and garbage waits for more of it."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000)
 
 
 @pytest.hookimpl(trylast=True)

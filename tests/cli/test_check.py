@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,11 +136,12 @@ def test_nothing_is_offered_to_play_if_no_check_was_passed(referee: Cli, folder:
 @pytest.mark.parametrize(
     ("source", "only", "cause", "status"),
     [
-        ("#!/usr/bin/env python3\nraise SystemExit(3)\n", "memory", "starts", 1),
-        ("#!/usr/bin/env python3\nprint('hello', flush=True)\ninput()\ninput()\n", "memory,seeds", "ready", 1),
-        ('#!/usr/bin/env python3\ninput()\nprint(\'{"type":"ready","protocol":1}\', flush=True)\ninput()\n', "two-at-once", "answers", 1),
+        (f"#!{sys.executable}\nraise SystemExit(3)\n", "memory", "starts", 1),
+        (f"#!{sys.executable}\nprint('hello', flush=True)\ninput()\ninput()\n", "memory,seeds", "ready", 1),
+        (f'#!{sys.executable}\ninput()\nprint(\'{{"type":"ready","protocol":1}}\', flush=True)\ninput()\n', "two-at-once", "answers", 1),
         ("#!/no/such/interpreter\n", "memory", "starts", 3),
     ],
+    ids=["ends at once", "no answer", "one at a time", "no interpreter"],
 )
 def test_a_bot_that_fails_before_the_checks_that_were_asked_for_does_not_pass(
     source: str, only: str, cause: str, status: int, referee: Cli, tmp_path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,6 +166,8 @@ def test_a_change_far_within_a_long_stretch_is_found_by_reading_again(tmp_path: 
 def test_the_pages_and_the_command_agree_on_turning_points(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # The walls that the command suggests take nine tenths of the time, and nothing here looks at them.
     monkeypatch.setattr(GAME.analysis, "suggestion", lambda state: {})
+    # Which positions are judged is what can differ: each is judged once for both.
+    monkeypatch.setattr(GAME.analysis, "verdict", functools.cache(GAME.analysis.verdict))
     path = REPLAYS / name
     recorded = ReplayIndex(None)
     recorded.play(path, read_lines(path))

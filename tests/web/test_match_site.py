@@ -81,7 +81,8 @@ class Reader:
 async def until(condition: Callable[[], Any]) -> None:
     """Let the loop run until something is so; ``run`` ends a test that waits in vain."""
     while not condition():  # noqa: ASYNC110 - anything may be waited for
-        await asyncio.sleep(0)
+        # Asking without a pause would keep the core from what is waited for.
+        await asyncio.sleep(0.001)
 
 
 def run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
