@@ -122,7 +122,12 @@ def test_a_swapped_folder_lets_nothing_out(what: str, bot: Path) -> None:
     pieces = (Piece(str(swapped / "bot.py"), "bot.py"),) if what == "a folder above" else (Piece(str(bot), ""),)
     with swapping(swapped, link):
         made, refused = copies(pieces, 150, holds_no_secret)
-    assert made + refused == 150
+        assert made + refused == 150
+        # On a busy machine what swaps may have had no turn so far.
+        more = 20 if os.geteuid() == 0 else 0
+        while not refused and more:
+            more -= 1
+            refused = copies(pieces, 150, holds_no_secret)[1]
     if os.geteuid() == 0:
         assert refused, "a swap was met"
 

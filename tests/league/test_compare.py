@@ -465,7 +465,7 @@ def test_python_gives_the_result_of_the_command(commands: Commands, tmp_path: Pa
     words = ["compare", "boxer", "straight", "--against", "random", "--seed", "3", "--duels", "2", "--size", "40x40", "--max-steps", "60"]
     printed = commands.run(*words, "--isolation", "none", "--json", "--out", "kept", cwd=tmp_path)
     assert printed.returncode == 1, printed.stderr
-    options: Any = {"against": "random", "seed": 3, "duels": 2, "width": 40, "height": 40, "max_steps": 60, "isolation": "none"}
+    options: Any = {"against": "random", "seed": 3, "duels": 2, "width": 40, "height": 40, "max_steps": 60, "isolation": "none", "slots": 1}
     states: list[Compared] = []
     found = referee.compare("boxer", "straight", **options, progress=states.append)
     assert found.to_json() == json.loads(printed.stdout)
