@@ -248,13 +248,16 @@ class ArenaViews:
         Without ``sees_all`` it has no reports and no versions that were refused; without ``is_whole`` no ratings and no record.
         """
         mine = sorted(named(self._versions, name), key=lambda version: version.number)
-        return models.TeamAnswer(
-            team=name,
-            is_reference=mine[0].is_reference,
-            disqualified=self._store.disqualified().get(name),
-            versions=[self._version(one, sees_all=sees_all) for one in mine if sees_all or one.status == ACCEPTED],
-            ratings=[_point(number, point) for number, point in self._ratings(name)] if is_whole else [],
-            against=self.against(name) if is_whole else [],
+        # Values that are checked all at once take less time than models that are made one by one.
+        return models.TeamAnswer.model_validate(
+            {
+                "team": name,
+                "is_reference": mine[0].is_reference,
+                "disqualified": self._store.disqualified().get(name),
+                "versions": [self._version(one, sees_all=sees_all) for one in mine if sees_all or one.status == ACCEPTED],
+                "ratings": [_point(number, point) for number, point in self._ratings(name)] if is_whole else [],
+                "against": self.against(name) if is_whole else [],
+            }
         )
 
     def _ratings(self, name: str) -> list[tuple[int, RatingPoint]]:
@@ -262,33 +265,31 @@ class ArenaViews:
         return [(mine[point.name], point) for point in self._store.ratings(list(mine))]
 
     @_view
-    def against(self, name: str) -> list[models.RecordAnswer]:
-        """The record of all versions of a team together by the opponent's team, most duels first."""
+    def against(self, name: str) -> list[dict[str, Any]]:
+        """The record of all versions of a team together by the opponent's team, most duels first, each as a ``RecordAnswer``."""
         found: dict[str, list[int]] = {}
         for other, (lost, tied, won) in self._state.against(self._positions(name, None)).items():
             sums = found.setdefault(self._by_name[self._state.names[other]].team, [0, 0, 0])
             for place, count in enumerate((won, tied, lost)):
                 sums[place] += count
         ordered = sorted(found.items(), key=lambda item: (-sum(item[1]), item[0]))
-        return [
-            models.RecordAnswer(team=team, won=won, tied=tied, lost=lost, duels=won + tied + lost) for team, (won, tied, lost) in ordered
-        ]
+        return [{"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, (won, tied, lost) in ordered]
 
-    def _version(self, version: Version, *, sees_all: bool) -> models.VersionAnswer:
+    def _version(self, version: Version, *, sees_all: bool) -> dict[str, Any]:
         is_rated = version.name in self._elo
         rating, low, high = self._interval(version.name) if is_rated else (None, None, None)
-        return models.VersionAnswer(
-            version=version.number,
-            status=version.status,
-            note=version.note,
-            submitted=moment(version.submitted),
-            is_active=version.is_active,
-            rating=rating,
-            low=low,
-            high=high,
-            duels=self._duels(version) if is_rated else 0,
-            report=dict(version.report) if sees_all else None,
-        )
+        return {
+            "version": version.number,
+            "status": version.status,
+            "note": version.note,
+            "submitted": moment(version.submitted),
+            "is_active": version.is_active,
+            "rating": rating,
+            "low": low,
+            "high": high,
+            "duels": self._duels(version) if is_rated else 0,
+            "report": dict(version.report) if sees_all else None,
+        }
 
     @_view
     def matches(self, asked: models.MatchesQuery) -> models.MatchesAnswer:
@@ -348,11 +349,8 @@ class ArenaViews:
         if told is None or now - told["time"] > _TOLD_SECONDS:
             return {}
         none: dict[str, Any] = {"order": 0, "winner": None, "reason": "", "scores": {}, "steps": 0, "faults": {}, "ended": None}
-        matches = [
-            models.MatchAnswer(id=one["key"], seats=self._sides(one["seats"]), seconds=now - one["since"], **none)
-            for one in told["matches"]
-        ]
-        return {**told, "matches": matches}
+        found = ({**none, "id": one["key"], "seats": self._sides(one["seats"]), "seconds": now - one["since"]} for one in told["matches"])
+        return {**told, "matches": [models.MatchAnswer.model_validate(one) for one in found]}
 
     def playing(self) -> list[models.MatchAnswer]:
         """The matches that are played now."""
@@ -376,24 +374,26 @@ class ArenaViews:
         task, record = stored.task, stored.record
         assert record is not None
         # The text of a result may quote what a bot wrote to its log.
-        return models.MatchAnswer(
-            id=task.key,
-            order=2 * task.duel + task.game_number,
-            seats=self._sides(task.seats),
-            winner=record.winner,
-            reason=record.reason,
-            scores=dict(record.scores),
-            steps=record.steps,
-            faults=dict(record.fault_kinds),
-            seconds=round(record.wall_seconds, 3),
-            ended=None if ended is None else moment(ended),
+        return models.MatchAnswer.model_validate(
+            {
+                "id": task.key,
+                "order": 2 * task.duel + task.game_number,
+                "seats": self._sides(task.seats),
+                "winner": record.winner,
+                "reason": record.reason,
+                "scores": dict(record.scores),
+                "steps": record.steps,
+                "faults": dict(record.fault_kinds),
+                "seconds": round(record.wall_seconds, 3),
+                "ended": None if ended is None else moment(ended),
+            }
         )
 
-    def _sides(self, seats: Mapping[str, str]) -> dict[str, models.SeatAnswer]:
+    def _sides(self, seats: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         # References that versions play against in one role are no versions.
         found = {seat: (name, self._by_name.get(name)) for seat, name in seats.items()}
         return {
-            seat: models.SeatAnswer(team=self._team(name), version=None if version is None else version.number)
+            seat: {"team": self._team(name), "version": None if version is None else version.number}
             for seat, (name, version) in found.items()
         }
 
@@ -406,6 +406,6 @@ def _is_wanted(pair: Sequence[int], mine: Sequence[int] | None, others: Sequence
     return any((mine is None or one in mine) and (others is None or other in others) for one, other in (pair, pair[::-1]))
 
 
-def _point(number: int, point: RatingPoint) -> models.RatingPointAnswer:
-    elo, low, high = round(point.elo, 2), round(point.low, 2), round(point.high, 2)
-    return models.RatingPointAnswer(version=number, duels=point.duels, time=moment(point.time), rating=elo, low=low, high=high)
+def _point(number: int, point: RatingPoint) -> dict[str, Any]:
+    ratings = {"rating": round(point.elo, 2), "low": round(point.low, 2), "high": round(point.high, 2)}
+    return {"version": number, "duels": point.duels, "time": moment(point.time), **ratings}

@@ -242,7 +242,7 @@ def test_a_record_is_made_once_for_all_visitors_until_there_are_new_results(runn
     made: list[int] = []
 
     def record() -> int:
-        made.append(sum(one.duels for one in seen.against("Ada")))
+        made.append(sum(one["duels"] for one in seen.against("Ada")))
         return made[-1]
 
     def asked() -> int:

@@ -175,7 +175,7 @@ def test_views_show_standings_teams_and_pages_of_matches(tmp_path: Path, monkeyp
 
         team = views.team("mine")
         assert [(one.version, one.is_active, one.note) for one in team.versions] == [(1, False, "one"), (2, True, "two")]
-        assert sum(one.duels for one in team.versions) == sum(one.duels for one in views.against("mine"))
+        assert sum(one.duels for one in team.versions) == sum(one["duels"] for one in views.against("mine"))
         assert team.ratings[-1].duels == len(arena.results)
         with pytest.raises(UsageError, match="no team nobody"):
             views.team("nobody")
