@@ -236,6 +236,8 @@ def test_a_signal_that_does_not_wake_the_wait_ends_it() -> None:
     # The kernel may give a signal to any thread, or just before the main thread waits; neither wakes it.
     code = (
         "import signal, sys, threading, traceback\nfrom referee.author.bot_watcher import BotWatcher\n"
+        # A shell starts what it runs in the background with this signal ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "main = threading.get_ident()\n"
         "def place():\n    return [frame.f_lasti for frame, _ in traceback.walk_stack(sys._current_frames()[main])]\n"
         "def interrupt():\n"
