@@ -88,6 +88,8 @@ def wrong(errors: Sequence[Any], outer: int = 0) -> HTTPException:
         return no_object()
     place = ".".join(map(str, errors[0]["loc"][outer:])) or "The request"
     text = requirement(errors[0]["msg"])
+    if errors[0]["type"] == "string_pattern_mismatch":
+        text = "must not have the character NUL"
     if errors[0]["type"] == "string_too_long":
         text += f", but has {len(errors[0]['input']):,}"
     return HTTPException(422, f"{place}: {text}." if text == errors[0]["msg"] else f"{place} {text}.")

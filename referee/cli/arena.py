@@ -75,7 +75,7 @@ def add(
 
     Exit status 1 if the version is refused.
     """
-    if (bot is None) == (activate is None) or (bot is None) != (team is None):
+    if (bot is None) == (activate is None) or (bot is None) != (team is None) or (note and bot is None):
         raise UsageError("Name a bot and its team: DIR BOT --team NAME; or a version to go back to: DIR --activate TEAM VERSION.")
     with opened_arena(folder) as opened:
         if activate is not None:

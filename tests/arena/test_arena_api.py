@@ -214,7 +214,7 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
         (lambda run: run.post("/api/staff/disqualify", {"team": "Cy"}, STAFF), 404, "There is no such team"),
         (lambda run: run.post("/api/staff/disqualify", {"team": "R0"}, STAFF), 422, "R0 is a reference; to end its play, remove it"),
         (lambda run: run.post("/api/staff/disqualify", [], STAFF), 422, "The request is no JSON object."),
-        (lambda run: run.post("/api/staff/disqualify", {"team": "A\0"}, STAFF), 422, "team: String should match pattern"),
+        (lambda run: run.post("/api/staff/disqualify", {"team": "A\0"}, STAFF), 422, "team must not have the character NUL."),
         (lambda run: run.ask("/api/matches/%00"), 404, "There is no such match"),
         (lambda run: run.ask("/api/staff/disqualify", STAFF, b"{team", JSON), 422, "The request is no JSON object."),
         (lambda run: run.ask("/api/staff/disqualify", STAFF, b"", JSON, "POST"), 422, "The request is missing."),

@@ -205,6 +205,7 @@ def test_ctrl_c_says_how_to_go_on(commands: Commands, tmp_path: Path, monkeypatc
         (("add", "arena"), "Name a bot and its team"),
         (("add", "arena", "bot.py"), "Name a bot and its team"),
         (("add", "arena", "bot.py", "--team", "a", "--activate", "a", "1"), "Name a bot and its team"),
+        (("add", "arena", "--activate", "a", "1", "--note", "better"), "Name a bot and its team"),
         (("add", "arena", "nowhere.py", "--team", "a"), "There is no file or folder nowhere.py"),
         (("add", "nowhere", "bot.py", "--team", "a"), "nowhere is not the folder of an arena"),
         (("add", "arena", "bot.py", "--team", 3000 * "x"), f"--team, '{60 * 'x'}', has 3,000 characters; the limit is 32."),

@@ -66,8 +66,10 @@ def test_a_start_that_is_given_is_not_moved() -> None:
 
 
 def test_an_unknown_rule_set_is_refused_with_the_good_ones() -> None:
-    with pytest.raises(SettingsError, match="classic, diagonal"):
+    with pytest.raises(SettingsError, match=r"no rule set 'diagonals'; did you mean 'diagonal'\?$"):
         GAME.codec.settings("diagonals", {})
+    with pytest.raises(SettingsError, match=r"no rule set 'cubic'; there are classic, diagonal, gameserver\.$"):
+        GAME.codec.settings("cubic", {})
 
 
 @pytest.mark.parametrize(
