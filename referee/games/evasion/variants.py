@@ -93,7 +93,7 @@ class _Loaded(dict[str, RuleSet]):
 
 
 #: Each rule set by its name, loaded when it is asked for; ``NAMES`` says which there are. KeyError for another name.
-RULE_SETS = _Loaded()
+RULE_SETS: dict[str, RuleSet] = _Loaded()
 
 #: The greatest value of each plain number.
 MOST = {option.name: option.most for option in OPTIONS if option.kind == "integer"}
