@@ -37,8 +37,7 @@ class ArenaEngine(Engine):
     _plan: ArenaSchedule
 
     def run(self) -> None:
-        """Play all matches. LeagueStopped if none can be played at present."""
-        # Matches take all cores. Threads of linear algebra that wait for each other there cost many times the work.
+        """Play all matches, with one thread of linear algebra: matches take the cores. LeagueStopped if none can be played at present."""
         with threadpool_limits(1, user_api="blas"):
             super().run()
 
