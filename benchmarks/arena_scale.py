@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from harness import Figure, child, number, run
 from league import PretendPool, Silent, pretended
-from sqlalchemy import create_engine, insert
+from sqlalchemy import create_engine, insert, text
 
 from referee.arena import store as arena_store
 from referee.arena.arena import OpenArena, new, open_arena
@@ -99,6 +99,9 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
             for at in np.unique(np.linspace(1, duels / versions, 100, dtype=np.int64)) + place // teams * (duels // versions)
         )
         put(connection, arena_store._ratings, points)
+        # PostgreSQL does it by itself as rows come, but a minute after so many at once, until when each query reads all rows.
+        if url is not None:
+            connection.execute(text("ANALYZE"))
     engine.dispose()
 
 

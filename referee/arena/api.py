@@ -137,7 +137,8 @@ class Api:
 
     def router(self) -> APIRouter:
         """Return the routes of the API."""
-        made = APIRouter(prefix="/api", route_class=_BoundedRoute, responses=_refusals(422, 503))
+        # A token that isn't valid is refused everywhere, so that its holder learns of it.
+        made = APIRouter(prefix="/api", route_class=_BoundedRoute, dependencies=[Depends(visitor)], responses=_refusals(401, 422, 503))
 
         def add(path: str, answer: Callable[..., Any], *statuses: int, method: str = "GET", **told: Any) -> None:
             told["responses"] = {**_refusals(*statuses), **told.get("responses", {})}
@@ -145,21 +146,21 @@ class Api:
             if method == "GET":
                 made.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False, **told)
 
-        add("/arena", self.arena, 401)
+        add("/arena", self.arena)
         add("/standings", self.standings)
         # A team's name may have a slash.
-        add("/teams/{team:path}", self.team, 401, 404)
+        add("/teams/{team:path}", self.team, 404)
         form = {"requestBody": {"required": True, "content": _FORM}}
-        add("/submissions", self.submit, 401, 403, 408, 409, 413, 429, 507, method="POST", status_code=202, openapi_extra=form)
-        add("/submissions/{number}", self.submission, 401, 403, 404)
+        add("/submissions", self.submit, 403, 408, 409, 413, 429, 507, method="POST", status_code=202, openapi_extra=form)
+        add("/submissions/{number}", self.submission, 403, 404)
         add("/matches", self.matches)
         add("/matches/{match}", self.match, 404)
-        add("/matches/{match}/replay", self.replay, 401, 403, 404, **_bytes("application/gzip"))
-        add("/matches/{match}/log/{seat}", self.log, 401, 403, 404, **_bytes("application/octet-stream"))
+        add("/matches/{match}/replay", self.replay, 403, 404, **_bytes("application/gzip"))
+        add("/matches/{match}/log/{seat}", self.log, 403, 404, **_bytes("application/octet-stream"))
         for name, body in ACTIONS.items():
             statuses = () if body is None else (404, 408, 413)
-            add(f"/staff/{name}", getattr(self, name), 401, 403, *statuses, method="POST", dependencies=[Depends(staff)])
-        add("/staff/audit", self.audit, 401, 403, dependencies=[Depends(staff)])
+            add(f"/staff/{name}", getattr(self, name), 403, *statuses, method="POST", dependencies=[Depends(staff)])
+        add("/staff/audit", self.audit, 403, dependencies=[Depends(staff)])
         known = tuple(made.routes)
 
         def unknown(request: Request) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import uuid
 from datetime import datetime, timezone
 from itertools import groupby
@@ -207,10 +208,10 @@ class OpenArena(OpenLeague):
         """
         if (why := self.frozen()) is not None:
             raise UsageError(f"{why} No version is taken.")
-        return self.take(bot, team, note, on_progress)
+        return self.take(bot, team, note, on_progress, time.time())
 
-    def take(self, bot: Path, team: str, note: str, on_progress: intake.Progress) -> tuple[Version, bool]:
-        """Do the same for a version that came before the arena was frozen."""
+    def take(self, bot: Path, team: str, note: str, on_progress: intake.Progress, submitted: float) -> tuple[Version, bool]:
+        """Do the same for a version that was ``submitted`` at some time, in seconds since the epoch, before the arena was frozen."""
         self.check_names([("--team", team)])
         try:
             taken = intake.take(bot, self.folder, self.config)
@@ -231,7 +232,7 @@ class OpenArena(OpenLeague):
             except PlayerError as error:
                 verdict = intake.Verdict(str(error), {})
         status = REFUSED if verdict.reason else ACCEPTED
-        version = Version("", team, 0, taken.hash, status, note, {"reason": verdict.reason, **verdict.report})
+        version = Version("", team, 0, taken.hash, status, note, {"reason": verdict.reason, **verdict.report}, submitted)
         return self.store.put_version(version, None if verdict.reason else program), False
 
     def activate(self, team: str, number: int) -> Version:

@@ -53,7 +53,8 @@ class Checker:
                 return True
             self._lines = []
             self._put(CHECKING, "unpacking")
-            version, _ = self._arena.take(self._arena.folder / waiting.file, waiting.team, waiting.note, self._checking)
+            bot = self._arena.folder / waiting.file
+            version, _ = self._arena.take(bot, waiting.team, waiting.note, self._checking, waiting.time)
         except UsageError as error:
             self._store.set_submission(waiting.number, REFUSED, {"reason": str(error)})
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.arena.config import FILE
@@ -61,8 +60,7 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
         starts=config.StartList(0, family.starts(arena.config.game, rubric, test)),
     )
     check_new(folder)
-    with closing(begin(league, folder)):
-        pass
+    begin(league, folder).close()
     path = reveal.reveal(rubric, folder)
     path.chmod(0o600)
     return Final(tuple(team.name for team in teams), family.committed(rubric), path)

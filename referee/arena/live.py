@@ -39,7 +39,7 @@ class LiveMatches:
         ended = [one for one in self._last(_MATCHES, holder) if one.ended and datetime.fromisoformat(one.ended).timestamp() > since]
         # What was told of as played half a second ago may be over.
         over = {one.id for one in ended}
-        return [*(one for one in self._views.playing() if one.id not in over and self._api.sees_replay(one, holder)), *ended]
+        return [*(one for one in self._views.workers()["matches"] if one.id not in over and self._api.sees_replay(one, holder)), *ended]
 
     def _last(self, most: int, holder: Holder | None) -> list[MatchAnswer]:
         return [one for one in self._views.matches(MatchesQuery(limit=most)).matches if self._api.sees_replay(one, holder)]
@@ -53,7 +53,7 @@ class LiveMatches:
     def found(self, key: str) -> tuple[MatchAnswer, Path]:
         """Return a match that was played or is played, and its replay. HTTPException 404 if there is none."""
         found = self._views.match(key)
-        playing = next((one for one in self._views.playing() if one.id == key), None) if found is None else None
+        playing = next((one for one in self._views.workers()["matches"] if one.id == key), None) if found is None else None
         if playing is not None:
             return playing, replay_path(self._arena.replays, key)
         match, replay = found or self._api.found_match(key)

@@ -50,8 +50,7 @@ class ArenaPictures:
 
     async def board(self, match: MatchAnswer, path: Path) -> str:
         """Return the last position of a match as SVG, an empty picture if there is none."""
-        found: str = await worked(lambda: self._board(match, path), self._turn)
-        return found
+        return str(await worked(lambda: self._board(match, path), self._turn))
 
     def _board(self, match: MatchAnswer, path: Path) -> str:
         try:

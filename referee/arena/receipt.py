@@ -53,12 +53,16 @@ class Receipt:
         #: One at a time is counted and stored, so that two at once don't pass a limit together.
         self._lock = threading.Lock()
 
-    def check(self, team: str) -> None:
-        """Raise HTTPException if a team may not hand in now: 403, 409, or 429 with the time of the next try."""
+    def check_open(self, team: str, kept: str = "No version is taken.") -> None:
+        """Raise HTTPException if a team may not change what it plays with: 403, or 409 with what is ``kept`` while the arena is frozen."""
         if (why := self._store.disqualified().get(team)) is not None:
             raise HTTPException(403, f"Your team is disqualified: {why}", _CLOSE)
         if (why := self._arena.frozen(is_public=True)) is not None:
-            raise HTTPException(409, f"{why} No version is taken.", _CLOSE)
+            raise HTTPException(409, f"{why} {kept}", _CLOSE)
+
+    def check(self, team: str) -> None:
+        """Raise HTTPException if a team may not hand in now: 403, 409, or 429 with the time of the next try."""
+        self.check_open(team)
         most = self._season.submissions_per_day
         now = time.time()
         times = self._store.submission_times(team, now - _DAY)

@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from referee.arena.api import ACTIONS, COOKIE, wrong
+from referee.arena.api import ACTIONS, COOKIE, staff, wrong
 from referee.arena.api_models import MatchesQuery, VersionAsked
 from referee.arena.live import LiveMatches
 from referee.arena.pictures import BOARD_SECONDS, ArenaPictures
@@ -271,7 +271,7 @@ class ArenaPages:
         return self._shown("arena_submission", request, holder, one=one, active=active, is_out=is_out)
 
     def _staff(self, request: Request, holder: Holder | None) -> Response:
-        _need_staff(holder)
+        staff(_known(holder))
         return self._shown(
             "arena_staff",
             request,
@@ -279,7 +279,6 @@ class ArenaPages:
             submissions=self._store.submissions(),
             waiting=self._store.waiting(),
             workers=self._views.workers(),
-            playing=self._views.playing(),
             recent=self._views.recent(),
             actions=self._api.audit().actions,
         )
@@ -302,15 +301,15 @@ class ArenaPages:
         if holder.team not in (None, team):
             raise HTTPException(403, "This is another team's.")
         asked = _asked(VersionAsked, {"team": team, "version": form.get("version", "")})
-        if not holder.is_staff and team in await run_in_threadpool(self._store.disqualified):
-            raise HTTPException(403, "Your team is disqualified.")
+        if not holder.is_staff:
+            await run_in_threadpool(self._receipt.check_open, team, "The active version stays.")
         await run_in_threadpool(self._api.activate if holder.is_staff else self._api.make_active, asked)
         return _see(f"/teams/{quote(team, safe='')}")
 
     async def _act(self, request: Request) -> Response:
         """Do what the staff's page asks for, as the API does it."""
         holder, form = await self._sent(request)
-        _need_staff(holder)
+        staff(_known(holder))
         name = request.path_params["action"]
         if name not in ACTIONS:
             raise HTTPException(404, "There is no such action.")
@@ -349,11 +348,6 @@ def _need_team(holder: Holder | None) -> str:
     if team is None:
         raise HTTPException(403, "The staff has no team; a team hands in with its own invitation.")
     return team
-
-
-def _need_staff(holder: Holder | None) -> None:
-    if not _known(holder).is_staff:
-        raise HTTPException(403, "This is for the staff alone.")
 
 
 def _see(path: str) -> Response:

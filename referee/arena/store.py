@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 import time
+import uuid
 from collections import Counter
 from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pydantic_core import from_json
 from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint, func, insert, select, update
 from sqlalchemy.exc import OperationalError
 
 from referee.errors import UsageError
 from referee.league import database, rows
 from referee.league.database import required
-from referee.league.store import Store, duel_of, stored_match
+from referee.league.store import Store, duel_of, put_fact, stored_match
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
 #: The fact with what is being played: {"time", "host", "slots", "matches"}; a match has {"key", "seats", "since"}. Times are in seconds since
 #: the epoch. It is stored again every half second.
 PLAYING = "playing"
-#: The fact with the teams that are disqualified, each with the reason.
-DISQUALIFIED = "disqualified"
+#: The fact with the teams that are disqualified, each with the reason; and the one that differs after every change of a version.
+DISQUALIFIED, _CHANGED = "disqualified", "versions"
 #: The status of a version. Only an accepted one plays.
 ACCEPTED, REFUSED = "accepted", "refused"
 
@@ -161,8 +163,7 @@ class ArenaStore(Store):
 
     def disqualified(self) -> dict[str, str]:
         """Return the teams that are disqualified, each with the reason."""
-        found: dict[str, str] = self.fact(DISQUALIFIED) or {}
-        return found
+        return dict(self.fact(DISQUALIFIED) or {})
 
     def outcomes(self, first: int) -> Iterator[Sequence[Sequence[int]]]:
         """Yield the results of duels in their order, many at once, from the duel ``first`` on."""
@@ -191,13 +192,13 @@ class ArenaStore(Store):
         """The matches of some duels with the times at which they ended, the last duel first."""
         table = database.matches
         query = select(table).where(table.c.duel.in_(duels)).order_by(table.c.duel.desc(), table.c.game_number.desc())
-        return self._all(query, _ended)
+        return self._all(query, lambda row: (stored_match(row), row.finished))
 
     def winners(self, duels: Sequence[int]) -> list[tuple[int, dict[str, str], str | None]]:
         """Of the matches of some duels that are done: the duel, the seats and who has won. To read nothing else takes a quarter of the time."""
         table = database.matches
         query = select(table.c.duel, table.c.seats, table.c.result).where(table.c.duel.in_(duels), table.c.status == database.DONE)
-        return self._all(query, lambda row: (row.duel, json.loads(row.seats), json.loads(row.result)["winner"]))
+        return self._all(query, lambda row: (row.duel, from_json(row.seats), from_json(row.result)["winner"]))
 
     def done(self, first: int, end: int | None = None) -> int:
         """How many matches of the duels from ``first`` on, and before ``end``, are done."""
@@ -208,7 +209,11 @@ class ArenaStore(Store):
     def match(self, key: str) -> tuple[StoredMatch, float | None] | None:
         """A match with the time at which it ended, None if there is no such match."""
         # PostgreSQL refuses to look for a NUL.
-        found = [] if "\0" in key else self._all(select(database.matches).where(database.matches.c.key == key), _ended)
+        found = (
+            []
+            if "\0" in key
+            else self._all(select(database.matches).where(database.matches.c.key == key), lambda row: (stored_match(row), row.finished))
+        )
         return found[0] if found else None
 
     def void_pairs(self) -> dict[frozenset[str], int]:
@@ -222,17 +227,17 @@ class ArenaStore(Store):
         return dict(found)
 
     def versions(self, team: str | None = None) -> list[Version]:
-        """All versions of all teams, or those of a team, in the order in which they were handed in."""
-        query = select(_versions).order_by(_versions.c.submitted, _versions.c.name)
+        """All versions of all teams, or those of a team: the accepted ones in the order in which they were accepted, then the others."""
+        place = database.teams.c.position
+        joined = select(_versions).outerjoin(database.teams, database.teams.c.name == _versions.c.name)
+        query = joined.order_by(place.is_(None), place, _versions.c.submitted, _versions.c.name)
         if team is not None:
             query = query.where(_versions.c.team == team)
         return self._all(query, _version)
 
-    def versions_mark(self) -> tuple[float, ...]:
-        """Return numbers that differ once a version was added or refused, or another one is active."""
-        active = func.sum(_versions.c.is_active * _versions.c.submitted)
-        with self._read() as connection:
-            return tuple(connection.execute(select(func.count(), func.max(_versions.c.submitted), active)).one())
+    def versions_mark(self) -> str:
+        """Return a text that differs once a version was added or refused, or another one is active."""
+        return str(self.fact(_CHANGED))
 
     def names(self, known: int = -1) -> list[str] | None:
         """The accepted versions by their positions; None if there are ``known`` of them, as many as the caller has already."""
@@ -243,19 +248,20 @@ class ArenaStore(Store):
             return list(connection.execute(select(teams.c.name).order_by(teams.c.position)).scalars())
 
     def put_version(self, version: Version, team: Team | None) -> Version:
-        """Store a version with its number, which is counted here, and its time; return it as it is stored.
+        """Store a version with its number, which is counted here, and the time of now unless it has one; return it as it is stored.
 
         ``team`` is its program, None for a version that is refused; else it becomes the active version of its team. A version that was
         refused before keeps its number.
         """
         with self._write() as connection:
-            _lock(connection)
+            _change(connection)
             mine = _versions.c.team == version.team
             known = connection.execute(select(_versions).where(mine, _versions.c.hash == version.hash)).first()
             last = connection.execute(select(func.max(_versions.c.number)).where(mine)).scalar() or 0
             number = last + 1 if known is None else known.number
             duels = connection.execute(select(func.count()).select_from(database.duels)).scalar_one()
-            stored = version._replace(number=number, name=version_name(version.team, number), submitted=time.time(), first_duel=duels)
+            stored = version._replace(number=number, name=version_name(version.team, number), first_duel=duels)
+            stored = stored._replace(submitted=version.submitted or time.time())
             connection.execute(_versions.delete().where(_versions.c.name == stored.name))
             facts = {**stored._asdict(), "report": json.dumps(stored.report), "note": rows.kept(stored.note)}
             facts |= {"is_reference": int(stored.is_reference), "is_active": 0}
@@ -270,11 +276,13 @@ class ArenaStore(Store):
     def activate(self, version: Version) -> None:
         """Make an accepted version the active one of its team."""
         with self._write() as connection:
+            _change(connection)
             _activate(connection, version)
 
     def retire(self, team: str) -> None:
         """Leave a team without an active version."""
         with self._write() as connection:
+            _change(connection)
             connection.execute(update(_versions).where(_versions.c.team == team).values(is_active=0))
 
     def put_ratings(self, points: Sequence[RatingPoint]) -> None:
@@ -285,7 +293,7 @@ class ArenaStore(Store):
         """The last rating of each version that has one of more than ``after`` duels."""
         # All of them are many: they are grouped. The new ones are few and found by an index, which SQLite doesn't take to group.
         new = select(_ratings).where(_ratings.c.duels > after).order_by(_ratings.c.duels)
-        return {point.name: point for point in (self._all(new, _point) if after >= 0 else self._last())}
+        return {point.name: point for point in (self._all(new, RatingPoint._make) if after >= 0 else self._last())}
 
     def ratings_at(self, names: Sequence[str], moment: float) -> dict[str, float]:
         """The ratings that some versions had at a time, in seconds since the epoch. A version that had none is missing."""
@@ -294,12 +302,14 @@ class ArenaStore(Store):
     def _last(self, *which: ColumnElement[bool]) -> list[RatingPoint]:
         """The last rating of each version, of all ratings or of some."""
         last = select(_ratings.c.name, func.max(_ratings.c.duels).label("duels")).where(*which).group_by(_ratings.c.name).subquery()
-        return self._all(select(_ratings).join(last, (_ratings.c.name == last.c.name) & (_ratings.c.duels == last.c.duels)), _point)
+        return self._all(
+            select(_ratings).join(last, (_ratings.c.name == last.c.name) & (_ratings.c.duels == last.c.duels)), RatingPoint._make
+        )
 
     def ratings(self, names: Sequence[str]) -> list[RatingPoint]:
         """The ratings of some versions over time."""
         query = select(_ratings).where(_ratings.c.name.in_(names)).order_by(_ratings.c.duels, _ratings.c.name)
-        return self._all(query, _point)
+        return self._all(query, RatingPoint._make)
 
 
 def version_name(team: str, number: int) -> str:
@@ -311,27 +321,20 @@ def named(versions: Sequence[Version], team: str) -> list[Version]:
     """Return the versions of a team. UsageError if there is no such team."""
     found = [version for version in versions if version.team == team]
     if not found:
-        teams = ", ".join(dict.fromkeys(version.team for version in versions))
+        teams = ", ".join(dict.fromkeys(version.team for version in versions if version.is_active or not version.is_reference))
         raise UsageError(f"The arena has no team {team}; there {f'are {teams}' if teams else 'is none yet'}.")
     return found
 
 
-def _lock(connection: Connection) -> None:
-    """Let no other process write versions until the end of the transaction."""
+def _change(connection: Connection) -> None:
+    """Let no other process write versions until the end of the transaction, and note that they change."""
     connection.execute(update(database.facts).where(database.facts.c.name == "version").values(value=database.facts.c.value))
+    put_fact(connection, _CHANGED, uuid.uuid4().hex)
 
 
 def _activate(connection: Connection, version: Version) -> None:
     connection.execute(update(_versions).where(_versions.c.team == version.team).values(is_active=0))
     connection.execute(update(_versions).where(_versions.c.name == version.name).values(is_active=1))
-
-
-def _ended(row: Any) -> tuple[StoredMatch, float | None]:
-    return stored_match(row), row.finished
-
-
-def _point(row: Any) -> RatingPoint:
-    return RatingPoint(*row)
 
 
 def _version(row: Any) -> Version:

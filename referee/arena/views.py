@@ -13,6 +13,8 @@ from collections import Counter, OrderedDict
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
+
 from referee.arena import api_models as models
 from referee.arena.state import STRENGTHS, ArenaState
 from referee.arena.store import ACCEPTED, PLAYING, named
@@ -88,7 +90,7 @@ class ArenaViews:
         self._by_name: dict[str, Version] = {}
         self._strengths: list[float] = []
         self._elo: dict[str, float] = {}
-        self._mark: tuple[float, ...] | None = None
+        self._mark = ""
         #: The matches that are done of so many duels, whose results are certain.
         self._done, self._counted = 0, 0
         #: The duels without a certain result, as of the last refresh; None: not read since.
@@ -267,13 +269,15 @@ class ArenaViews:
     @_view
     def against(self, name: str) -> list[dict[str, Any]]:
         """The record of all versions of a team together by the opponent's team, most duels first, each as a ``RecordAnswer``."""
-        found: dict[str, list[int]] = {}
-        for other, (lost, tied, won) in self._state.against(self._positions(name, None)).items():
-            sums = found.setdefault(self._by_name[self._state.names[other]].team, [0, 0, 0])
-            for place, count in enumerate((won, tied, lost)):
-                sums[place] += count
-        ordered = sorted(found.items(), key=lambda item: (-sum(item[1]), item[0]))
-        return [{"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, (won, tied, lost) in ordered]
+        names, first = self._state.names, dict[str, int]()
+        # A team's number is that of its first version.
+        teams = self._unchanged(
+            "teams", len(names), lambda: np.array([first.setdefault(self._team(names[at]), at) for at in range(len(names))])
+        )
+        found = self._state.against(self._positions(name, None), teams)
+        played = [(self._team(names[at]), won, tied, lost) for at, (lost, tied, won) in found.items()]
+        ordered = sorted(played, key=lambda one: (-sum(one[1:]), one[0]))
+        return [{"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, won, tied, lost in ordered]
 
     def _version(self, version: Version, *, sees_all: bool) -> dict[str, Any]:
         is_rated = version.name in self._elo
@@ -344,18 +348,13 @@ class ArenaViews:
 
     @_shared()
     def workers(self) -> dict[str, Any]:
-        """Who plays what now: {"host", "slots", "matches"}, empty if nobody plays. The "seconds" of a match are those so far."""
+        """Who plays what now: {"host", "slots", "matches"}, just "matches" if nobody plays. The "seconds" of a match are those so far."""
         told, now = self._store.fact(PLAYING), time.time()
         if told is None or now - told["time"] > _TOLD_SECONDS:
-            return {}
+            return {"matches": []}
         none: dict[str, Any] = {"order": 0, "winner": None, "reason": "", "scores": {}, "steps": 0, "faults": {}, "ended": None}
         found = ({**none, "id": one["key"], "seats": self._sides(one["seats"]), "seconds": now - one["since"]} for one in told["matches"])
         return {**told, "matches": [models.MatchAnswer.model_validate(one) for one in found]}
-
-    def playing(self) -> list[models.MatchAnswer]:
-        """The matches that are played now."""
-        found: list[models.MatchAnswer] = self.workers().get("matches", [])
-        return found
 
     @_view
     def match(self, key: str) -> tuple[models.MatchAnswer, str] | None:
@@ -391,11 +390,8 @@ class ArenaViews:
 
     def _sides(self, seats: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         # References that versions play against in one role are no versions.
-        found = {seat: (name, self._by_name.get(name)) for seat, name in seats.items()}
-        return {
-            seat: {"team": self._team(name), "version": None if version is None else version.number}
-            for seat, (name, version) in found.items()
-        }
+        numbers = {name: self._by_name[name].number if name in self._by_name else None for name in seats.values()}
+        return {seat: {"team": self._team(name), "version": numbers[name]} for seat, name in seats.items()}
 
     def _team(self, name: str) -> str:
         return self._by_name[name].team if name in self._by_name else name

@@ -163,6 +163,8 @@ def serve(
             work.append(SeasonWork(folder, isolation, workers))
             # What is there now stays: to look through it for what nobody needs would hold up every page.
             gc.freeze()
+            # What views keep is much and no garbage; most garbage ends in the younger generations.
+            gc.set_threshold(700, 10, 100)
             tell_port(port, pages.PORT, number)
             put(f"http://{pages.shown_host(host)}:{number}/")
             sys.stdout.flush()

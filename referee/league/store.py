@@ -178,7 +178,8 @@ class Store:
     def _read(self) -> Iterator[Connection]:
         """A connection for reading, with a deadline. Who does more than to read takes ``_stream``."""
         with self._stream() as connection, database.deadline(connection):
-            yield connection
+            # PostgreSQL needs no transaction for a statement alone: to begin and end one are two more requests.
+            yield connection.execution_options(isolation_level="AUTOCOMMIT")
 
     @contextlib.contextmanager
     def _stream(self) -> Iterator[Connection]:
@@ -199,7 +200,7 @@ class Store:
     def _all(self, query: Select[Any], read: Callable[[Row[Any]], _Read]) -> list[_Read]:
         """Return what ``read`` makes of the rows that a query finds. Raises StoreError also where it finds a row damaged."""
         with self._read() as connection:
-            return [read(row) for row in connection.execute(query)]
+            return [read(row) for row in connection.execute(query).all()]
 
     def fact(self, name: str) -> Any:
         """A stored fact about the league, or None."""
@@ -210,13 +211,13 @@ class Store:
     def set_fact(self, name: str, value: Any) -> None:
         """Store a fact about the league; it replaces an earlier one."""
         with self._write() as connection:
-            _put_fact(connection, name, value)
+            put_fact(connection, name, value)
 
     def begin(self, facts: Mapping[str, Any], teams: Sequence[Team]) -> None:
         """Store the league's facts and teams in one transaction."""
         with self._write() as connection:
             for name, value in facts.items():
-                _put_fact(connection, name, value)
+                put_fact(connection, name, value)
             _put_teams(connection, teams, 0)
 
     def teams(self) -> list[Team]:
@@ -228,7 +229,7 @@ class Store:
         with self._write() as connection:
             _reopen(connection)
             for name, value in facts.items():
-                _put_fact(connection, name, value)
+                put_fact(connection, name, value)
             count = connection.execute(select(func.count()).select_from(database.teams)).scalar_one()
             _put_teams(connection, teams, count)
 
@@ -250,7 +251,7 @@ class Store:
         with self._write() as connection:
             _reopen(connection)
             for name, value in facts.items():
-                _put_fact(connection, name, value)
+                put_fact(connection, name, value)
             connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=kept(note)))
             rows = connection.execute(select(database.duels.c.number, database.duels.c.teams)).all()
             mine = [row.number for row in rows if team in names(row.teams)]
@@ -302,7 +303,7 @@ class Store:
         with self._write() as connection:
             _reopen(connection)
             for name, value in (facts or {}).items():
-                _put_fact(connection, name, value)
+                put_fact(connection, name, value)
             for team in teams:
                 connection.execute(update(database.teams).where(database.teams.c.name == team.name).values(**team_row(team), forfeit=None))
             for key in old:
@@ -485,7 +486,8 @@ def _reopen(connection: Connection) -> None:
     connection.execute(database.facts.delete().where(database.facts.c.name == "decided"))
 
 
-def _put_fact(connection: Connection, name: str, value: Any) -> None:
+def put_fact(connection: Connection, name: str, value: Any) -> None:
+    """Store a fact about the league within a transaction; it replaces an earlier one."""
     connection.execute(database.facts.delete().where(database.facts.c.name == name))
     connection.execute(insert(database.facts).values(name=name, value=json.dumps(value)))
 

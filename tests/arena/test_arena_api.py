@@ -20,10 +20,11 @@ from leagues import IDLE
 from sandboxes import need
 from seasons import FORM, TOKENS, form, play, season
 
-from referee.arena import receipt
+from referee.arena import intake, receipt
 from referee.arena.checking import Checker
 from referee.arena.season_store import CHECKING
 from referee.replay.reader import verify
+from referee.support.times import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -195,6 +196,10 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
     [
         (lambda run: run.hand_in(b"x", None), 401, "This needs a token"),
         (lambda run: run.hand_in(b"x", "tother"), 401, "The token is not valid"),
+        *(
+            (lambda run, path=path: run.ask(path, "tother"), 401, "The token is not valid")
+            for path in ("/api/arena", "/api/standings", "/api/teams/R0", "/api/matches", "/api/matches/0", "/api/nothing")
+        ),
         (lambda run: run.hand_in(b"x", STAFF), 403, "The staff has no team"),
         (lambda run: run.hand_in(b""), 422, "The file is empty"),
         (lambda run: run.hand_in(b"x", name=""), 422, "There is no file"),
@@ -386,6 +391,30 @@ def test_the_staff_freezes_disqualifies_requeues_and_activates(running: Season) 
     assert [one["is_active"] for one in running.ask("/api/teams/Ada").json["versions"]] == [True, False, False]
     actions = [one["action"] for one in running.ask("/api/staff/audit", STAFF).json["actions"]]
     assert actions == ["activate", "requeue", "activate", "disqualify", "activate", "thaw", "freeze", "thaw", "freeze"]
+
+
+def test_a_version_was_submitted_when_it_was_handed_in_whenever_its_check_ends(running: Season) -> None:
+    times = {"Ada": time.time() - 3600, "Bob": time.time() - 7200}
+    for number, (team, when) in enumerate(times.items(), 1):
+        assert running.hand_in(bot(team), TOKENS[team]).status == 202
+        with running.store._write() as connection:
+            connection.exec_driver_sql(f"update submissions set time = {when} where number = {number}")
+        assert Checker(running.arena).check_next()
+    entries = {one["team"]: one["submitted"] for one in running.ask("/api/standings").json["entries"]}
+    for team, when in times.items():
+        told = [running.ask(f"/api/teams/{team}").json["versions"][0], running.ask(f"/api/submissions/{1 + (team == 'Bob')}", STAFF).json]
+        assert {entries[team], *(one["submitted"] for one in told)} == {moment(when)}
+    # Duels know versions by their places, which are in the order of the verdicts.
+    assert [version.name for version in running.store.versions()] == ["R0 v1", "Ada v1", "Bob v1"]
+
+
+def test_a_second_verdict_on_the_same_files_is_seen(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
+    for reason in ("It fails.", "It ended."):
+        monkeypatch.setattr(intake, "check", lambda *_, reason=reason: intake.Verdict(reason, {}))
+        number = running.hand_in(bot("one")).json["id"] if reason == "It fails." else 1
+        assert running.post("/api/staff/requeue", {"id": number}, STAFF).status == 200
+        assert Checker(running.arena).check_next()
+        assert [one["report"]["reason"] for one in running.ask("/api/teams/Ada", ADA).json["versions"]] == [reason]
 
 
 def test_a_check_that_was_killed_is_taken_up_again(running: Season) -> None:

@@ -116,6 +116,11 @@ def test_own_people_activate_their_versions(running: Season) -> None:
     assert sent(running, "/teams/Ada/activate", BOB, version="2").status == 403
     assert [sent(running, "/teams/Ada/activate", ADA, version=number).status for number in ("9", "x", "")] == [404, 422, 422]
     assert running.store.audit() == []
+    # What was active at the freeze plays the final; only the staff changes it then.
+    running.store.set_fact("frozen", True)
+    assert 'action="/teams/Ada/activate"' not in running.ask("/teams/Ada", headers=with_cookie(ADA)).body.decode()
+    refused = sent(running, "/teams/Ada/activate", ADA, version="2")
+    assert (refused.status, "The arena is frozen. The active version stays." in refused.body.decode()) == (409, True)
     assert sent(running, "/teams/Ada/activate", STAFF, version="0").status == 422
     assert sent(running, "/teams/Ada/activate", STAFF, version="2").status == 303
     assert [dict(entry.details) for entry in running.store.audit()] == [{"team": "Ada", "version": 2}]
