@@ -8,6 +8,7 @@ import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import tarfile
 import threading
@@ -19,12 +20,14 @@ import pytest
 import typer
 from arenas import begin
 from clusters import cluster
+from threadpoolctl import threadpool_info
 
 from referee.arena.arena import open_arena
 from referee.arena.season_store import CHECKING, SeasonStore
 from referee.cli import season
 from referee.errors import UsageError
 from referee.isolation import choose
+from referee.web import serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -205,3 +208,15 @@ def test_without_a_sandbox_the_server_says_what_is_missing(
         season.serve(folder=folder / "arena", **dict.fromkeys(("slots", "cluster", "tls_ca", "tls_cert", "tls_key")))
     assert ended.value.exit_code == 2
     assert capsys.readouterr().err == "referee: No sandbox: user namespaces are missing.\n"
+
+
+def test_what_pages_compute_leaves_the_cores_to_the_matches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def looks(_: object, listener: socket.socket, *__: object) -> None:
+        listener.close()
+        seen.extend(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+
+    monkeypatch.setattr(serve, "serve_site", looks)
+    season.serve(folder=folder / "arena", isolation="none", **dict.fromkeys(("slots", "cluster", "tls_ca", "tls_cert", "tls_key")))
+    assert set(seen) == {1}

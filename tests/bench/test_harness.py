@@ -134,6 +134,7 @@ def test_runs_that_can_not_be_compared_are_refused_before_anything_is_measured(t
         ("environments", ["--steps", "500"], 12),
         ("short_matches", ["--games", "4"], 6),
         ("fairness", ["--answers", "20", "--steps", "5", "--load", "1"], 4),
+        ("fairness", ["--answers", "20", "--steps", "5", "--load", "1", "--gives-way"], 4),
         ("worker_memory", ["--matches", "20"], 11),
     ],
 )
