@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Comparisons: TypeAlias = "Iterable[Comparison] | ComparisonArrays"
 
 #: The most numbers in one array of the bootstrap; more resamples are computed in parts.
-MOST_NUMBERS = 4_000_000
+MOST_NUMBERS = 1_000_000
 #: With more teams than this, ranks come from the intervals of the teams instead of those of all pairs.
 MOST_PAIRED_TEAMS = 500
 #: From so many pairs on, and up to so many teams, many columns are solved with a dense matrix: ten times faster with 2,000 teams.
