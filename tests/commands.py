@@ -30,7 +30,7 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from referee.support.processes import start_module
 
@@ -358,6 +358,48 @@ def _start_worker(
         os._exit(status)
 
 
+def _build_commands() -> None:
+    """Make what typer makes of the functions of all commands, which takes as long as the rest of a short command.
+
+    Nothing stays registered: a command imports its module, which registers the commands of this module only, as its first import does.
+    """
+    from typer import main as typer_main
+
+    from referee.cli import app as command_line
+    from referee.cli.front import PANELS
+
+    app = command_line.app
+    made: dict[object, Any] = {}
+    parameters_of = typer_main._get_params_name_from_function
+
+    def parameters(callback: Callable[..., Any] | None) -> Any:
+        """The parameters of a function, which are made once: a process runs one command."""
+        if callback not in made:
+            made[callback] = parameters_of(callback)
+        of_callback, context = made[callback]
+        return [*of_callback], context
+
+    vars(typer_main)["_get_params_name_from_function"] = parameters
+    for home in dict.fromkeys(home for panel in PANELS.values() for home, _ in panel.values()):
+        import_module(f"referee.cli.{home}")
+    typer_main.get_command(app)
+    for of_callback, _ in made.values():
+        for parameter in of_callback:
+            # Newer versions make a parser of each type at its first use.
+            getattr(parameter, "get_runtime_param", lambda: None)()
+
+    commands, app.registered_commands = app.registered_commands, []
+    groups, app.registered_groups = app.registered_groups, []
+
+    def import_registering(name: str) -> object:
+        """Import a module of commands and register them."""
+        app.registered_commands += [info for info in commands if getattr(info.callback, "__module__", "") == name]
+        app.registered_groups += [info for info in groups if info.typer_instance in vars(sys.modules[name]).values()]
+        return import_module(name)
+
+    vars(command_line)["import_module"] = import_registering
+
+
 def import_all() -> None:
     """Import what commands need, also what typer, pydantic and the table of games import at the first use, and make what pages consist of."""
     # A process that forks has no other threads.
@@ -382,6 +424,7 @@ def import_all() -> None:
     example = typer.Typer()
     example.command()(lambda: None)
     example([], standalone_mode=False)
+    _build_commands()
 
 
 def _leave(code: object) -> None:
@@ -400,8 +443,9 @@ def _leave(code: object) -> None:
 
 
 if __name__ == "__main__":
-    # As the command line itself does: what is loaded at the start stays.
+    # As the command line itself does: what is loaded at the start stays. Commands of tests are short, and mostly end before there is much garbage.
     gc.disable()
+    gc.set_threshold(50_000)
     import_all()
     for name in ("referee.league.local", "referee.web.live"):
         vars(import_module(name))["start_module"] = _start_worker
