@@ -22,6 +22,7 @@ from referee.arena.arena import OpenArena
 from referee.arena.players_version import PlayersVersions
 from referee.arena.receipt import Receipt, bounded
 from referee.arena.season_store import QUEUED, Holder, Submission
+from referee.arena.store import ACCEPTED
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.replay.paths import log_path
@@ -333,15 +334,19 @@ class Api:
         return self._done("requeue", {"id": found.number, "team": found.team}, f"Submission {found.number} is checked again.")
 
     def activate(self, asked: models.VersionAsked) -> models.DoneAnswer:
-        """Make a version of a team the active one."""
+        """Make a version of a team the active one. A disqualified team is admitted again, also one without an accepted version."""
+        has_any = any(one.status == ACCEPTED for one in self._store.versions(asked.team))
+        if not has_any and asked.team in self._store.disqualified():
+            self._store.activate(asked.team, admits=True)
+            return self._done("activate", asked.model_dump(), f"{asked.team} is admitted again; it has no accepted version yet.")
         self.make_active(asked)
         return self._done("activate", asked.model_dump(), f"Version {asked.version} of {asked.team} is active.")
 
-    def make_active(self, asked: models.VersionAsked) -> None:
-        """Make a version of a team the active one; a disqualified team is admitted again. HTTPException 404 if there is none."""
+    def make_active(self, asked: models.VersionAsked, *, admits: bool = True) -> None:
+        """Make a version of a team the active one, as ``ArenaStore.activate``. HTTPException 404 if there is none."""
         self._arena.read_versions()
         try:
-            self._arena.activate(asked.team, asked.version)
+            self._arena.activate(asked.team, asked.version, admits=admits)
         except UsageError as error:
             raise HTTPException(404, str(error)) from None
         self._views.renew()

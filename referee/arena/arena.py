@@ -153,9 +153,9 @@ class OpenArena(OpenLeague):
             if not same:
                 self.store.put_version(Version("", team.name, 0, team.hash, ACCEPTED, is_reference=True), team)
             elif not same[0].is_active:
-                self.store.activate(same[0])
+                self.store.activate(team.name, same[0].name)
         for name in active.keys() - {team.name for team in self.config.references}:
-            self.store.retire(name)
+            self.store.activate(name)
 
     def glance(self) -> None:
         """Take the results of the last batch too, which only the process that plays stores. For those who don't play."""
@@ -220,7 +220,7 @@ class OpenArena(OpenLeague):
             return Version("", team, 0, "", REFUSED, note, {"reason": str(error)}), False
         known = next((version for version in self.versions if (version.team, version.hash) == (team, taken.hash)), None)
         if known is not None and known.status == ACCEPTED:
-            self.store.activate(known)
+            self.store.activate(team, known.name)
             return known._replace(is_active=True), True
         try:
             program = intake.team_of(taken, team, self.folder, self.config)
@@ -235,14 +235,14 @@ class OpenArena(OpenLeague):
         version = Version("", team, 0, taken.hash, status, note, {"reason": verdict.reason, **verdict.report}, submitted)
         return self.store.put_version(version, None if verdict.reason else program), False
 
-    def activate(self, team: str, number: int) -> Version:
-        """Make an accepted version the active one of its team; return it. UsageError if there is no such version."""
+    def activate(self, team: str, number: int, *, admits: bool = True) -> Version:
+        """Make an accepted version the active one of its team, as ``ArenaStore.activate``; return it. UsageError if there is no such version."""
         mine = named(self.versions, team)
         found = next((version for version in mine if version.number == number and version.status == ACCEPTED), None)
         if found is None:
             good = ", ".join(str(version.number) for version in mine if version.status == ACCEPTED)
             raise UsageError(f"{team} has no accepted version {number}; {f'it has {good}' if good else 'it has none'}.")
-        self.store.activate(found)
+        self.store.activate(team, found.name, admits=admits)
         return found._replace(is_active=True)
 
     def frozen(self, *, is_public: bool = False) -> str | None:

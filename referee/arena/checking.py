@@ -43,10 +43,9 @@ class Checker:
         self._number = waiting.number
         self._arena.read_versions()
         try:
-            if (why := self._store.disqualified().get(waiting.team)) is not None:
-                raise UsageError(f"The team is disqualified: {why}")
-            accepted = (one for one in self._arena.versions if one.status == ACCEPTED)
-            known = next((one for one in accepted if (one.team, one.number) == (waiting.team, waiting.version)), None)
+            self._store.check_admitted(waiting.team)
+            wanted = (waiting.team, waiting.version, ACCEPTED)
+            known = next((one for one in self._arena.versions if (one.team, one.number, one.status) == wanted), None)
             if known is not None:
                 # The same files have the same verdict, and which version is active is not for a second look to change.
                 self._store.set_submission(waiting.number, known.status, known.report, known.number)

@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, func, insert, select, update
 
-from referee.arena.store import DISQUALIFIED, ArenaStore
-from referee.errors import UsageError
-from referee.league import database, rows
+from referee.arena.store import ArenaStore
+from referee.league import rows
 from referee.league.database import required
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from referee.arena.store import Version
     from referee.games.game import Json
 
 #: The status of a submission that waits, whose program is built, and whose check runs. The others are those of a version.
 QUEUED, BUILDING, CHECKING = "queued", "building", "checking"
-#: How the reason begins why a disqualified team's version plays no more.
-_NO_PLAY = "The team is disqualified: "
 
 _meta = MetaData()
 _tokens = Table(
@@ -171,35 +167,6 @@ class SeasonStore(ArenaStore):
         """Return the latest actions of the staff, the latest first."""
         query = select(_audit).order_by(_audit.c.number.desc()).limit(limit)
         return self._all(query, lambda row: AuditEntry(row.number, row.time, row.action, json.loads(row.details)))
-
-    def disqualify(self, team: str, why: str) -> None:
-        """Let no version of a team play any more."""
-        self.set_fact(DISQUALIFIED, {**self.disqualified(), team: why})
-        self._set_forfeits(team, None, f"{_NO_PLAY}{why}")
-        self.retire(team)
-
-    def check_admitted(self, team: str) -> None:
-        """Raise UsageError if a team is disqualified."""
-        if (why := self.disqualified().get(team)) is not None:
-            raise UsageError(
-                f"{team} is disqualified ({why.rstrip('.')}); to admit it again, make a version active: --activate TEAM VERSION."
-            )
-
-    def activate(self, version: Version) -> None:
-        """Make an accepted version the active one of its team, and admit a team that is disqualified again."""
-        super().activate(version)
-        left = self.disqualified()
-        if left.pop(version.team, None) is not None:
-            self.set_fact(DISQUALIFIED, left)
-            self._set_forfeits(version.team, f"{_NO_PLAY}%", None)
-
-    def _set_forfeits(self, team: str, like: str | None, reason: str | None) -> None:
-        """Set why the versions of a team play no more; only of those whose reason is like this, or which have none."""
-        names = [version.name for version in self.versions() if version.team == team]
-        column = database.teams.c.forfeit
-        is_meant = column.is_(None) if like is None else column.like(like)
-        with self._write() as connection:
-            connection.execute(update(database.teams).where(database.teams.c.name.in_(names), is_meant).values(forfeit=reason))
 
 
 def _hashed(token: str) -> str:

@@ -57,9 +57,8 @@ class Notes:
     def finished(self, task: MatchTask, record: MatchRecord) -> None:
         """A match is done: the standings tell of it."""
 
-    def said(self, text: str) -> None:
-        """Say a sentence."""
-        say(text)
+    #: Says a sentence.
+    said = staticmethod(say)
 
     def decided(self, why: str) -> None:
         """A season is never decided."""

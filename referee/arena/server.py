@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 
 from referee.arena.api import Api, wrong
 from referee.arena.players_version import PlayersVersions
@@ -76,8 +76,9 @@ class ArenaServer:
         return await self._refused(request, wrong(error.errors(), 1))
 
 
-async def _failed(_: Request, error: RefereeError) -> Response:
+async def _failed(request: Request, error: RefereeError) -> Response:
     """The store can't be read or written now: the same request may succeed later."""
     # What is wrong with it, and where it is, is not for strangers.
     told = "The arena's store can't be read or written now; try again in a few seconds." if isinstance(error, StoreError) else str(error)
-    return JSONResponse({"error": told}, 503, {"Retry-After": "5"})
+    is_api, headers = request.url.path.startswith("/api/"), {"Retry-After": "5"}
+    return JSONResponse({"error": told}, 503, headers) if is_api else PlainTextResponse(told, 503, headers)

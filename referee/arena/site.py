@@ -202,7 +202,9 @@ class ArenaPages:
 
     def _record(self, name: str) -> str:
         against = self._views.against(name)
-        return render.part("arena_record", against=against, by_seat=self._views.by_seat(name)) if against else ""
+        # With one role, the other seats are a reference's, whoever the duel is with.
+        by_seat = self._views.by_seat(name) if self._arena.config.seat is None else {}
+        return render.part("arena_record", against=against, by_seat=by_seat) if against else ""
 
     def _match(self, request: Request, holder: Holder | None) -> Response:
         match, _ = self._live.found(request.path_params["match"])
@@ -303,7 +305,7 @@ class ArenaPages:
         asked = _asked(VersionAsked, {"team": team, "version": form.get("version", "")})
         if not holder.is_staff:
             await run_in_threadpool(self._receipt.check_open, team, "The active version stays.")
-        await run_in_threadpool(self._api.activate if holder.is_staff else self._api.make_active, asked)
+        await run_in_threadpool(lambda: self._api.activate(asked) if holder.is_staff else self._api.make_active(asked, admits=False))
         return _see(f"/teams/{quote(team, safe='')}")
 
     async def _act(self, request: Request) -> Response:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from referee.arena.store import DuelOutcome
 from referee.league.results import comparisons
 from referee.league.rows import StoreError, quoted
 
@@ -231,7 +230,7 @@ class ArenaState:
             if left or not found:
                 return left
 
-    def _results(self, plan: MatchPlan, *, is_playing: bool = False) -> tuple[list[DuelOutcome], int]:
+    def _results(self, plan: MatchPlan, *, is_playing: bool = False) -> tuple[list[tuple[int, ...]], int]:
         """Return the next results without a gap, and how many of the duels that were looked at have none."""
         duels = self._store.open_duels(len(self))
         if is_playing:
@@ -241,7 +240,7 @@ class ArenaState:
         whole = next((place for place, result in enumerate(results) if result is None), len(results))
         return [self._outcome(result) for result in results[:whole] if result is not None], len(results) - whole
 
-    def _outcome(self, result: DuelResult) -> DuelOutcome:
+    def _outcome(self, result: DuelResult) -> tuple[int, ...]:
         duel = result.duel
         lost = [name for name in duel.teams if name not in self.positions]
         if lost:
@@ -251,4 +250,4 @@ class ArenaState:
         a, b = duel.teams
         points = [round(2 * one.score) for one in comparisons(result)] or [-1]
         absent = (a in result.forfeits) + 2 * (b in result.forfeits)
-        return DuelOutcome(duel.number, self.positions[a], self.positions[b], duel.start, duel.variant, points[0], absent)
+        return (duel.number, self.positions[a], self.positions[b], duel.start, duel.variant, points[0], absent)

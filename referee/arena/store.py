@@ -13,7 +13,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
-from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint, func, insert, select, update
+from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint, cast, func, insert, select, update
 from sqlalchemy.exc import OperationalError
 
 from referee.errors import UsageError
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 PLAYING = "playing"
 #: The fact with the teams that are disqualified, each with the reason; and the one that differs after every change of a version.
 DISQUALIFIED, _CHANGED = "disqualified", "versions"
+#: How the reason begins why a disqualified team's version plays no more.
+_NO_PLAY = "The team is disqualified: "
 #: The status of a version. Only an accepted one plays.
 ACCEPTED, REFUSED = "accepted", "refused"
 
@@ -71,10 +73,8 @@ _outcomes = Table(
 )
 #: How long the process that plays waits for a database that doesn't answer, and how long between two tries, in seconds.
 _PATIENCE, _PAUSE = 600.0, 0.2
-#: So many results are read at once; their rows are short.
-_ROWS = 10_000
-#: So many duels without a result are read at once; a batch has fewer.
-_OPEN = 1_000
+#: So many results are read at once, whose rows are short; and so many duels without a result: a batch has fewer.
+_ROWS, _OPEN = 10_000, 1_000
 
 
 class Version(NamedTuple):
@@ -105,18 +105,6 @@ class RatingPoint(NamedTuple):
     elo: float
     low: float
     high: float
-
-
-class DuelOutcome(NamedTuple):
-    """The result of a duel, as the table of results has it."""
-
-    duel: int
-    a: int
-    b: int
-    start: int
-    variant: int
-    points: int
-    absent: int
 
 
 class OpenDuel(NamedTuple):
@@ -165,13 +153,26 @@ class ArenaStore(Store):
         """Return the teams that are disqualified, each with the reason."""
         return dict(self.fact(DISQUALIFIED) or {})
 
+    def check_admitted(self, team: str) -> None:
+        """Raise UsageError if a team is disqualified."""
+        with self._read() as connection:
+            _check_admitted(connection, team)
+
+    def disqualify(self, team: str, why: str) -> None:
+        """Let no version of a team play any more."""
+        with self._write() as connection:
+            _change(connection)
+            put_fact(connection, DISQUALIFIED, {**_disqualified(connection), team: why})
+            _set_forfeits(connection, team, None, f"{_NO_PLAY}{why}")
+            _activate(connection, team)
+
     def outcomes(self, first: int) -> Iterator[Sequence[Sequence[int]]]:
         """Yield the results of duels in their order, many at once, from the duel ``first`` on."""
         return self._batches(select(_outcomes).where(_outcomes.c.duel >= first).order_by(_outcomes.c.duel), tuple, _ROWS)
 
-    def put_outcomes(self, outcomes: Sequence[DuelOutcome]) -> None:
-        """Store results of duels. Those that are there already stay as they are."""
-        self._put_new({_outcomes: [one._asdict() for one in outcomes]})
+    def put_outcomes(self, outcomes: Sequence[Sequence[int]]) -> None:
+        """Store results of duels, each a row of the table of results. Those that are there already stay as they are."""
+        self._put_new({_outcomes: [dict(zip(_outcomes.columns.keys(), one, strict=True)) for one in outcomes]})
 
     def open_duels(self, first: int) -> list[OpenDuel]:
         """The duels from ``first`` on with their matches, in their order, but not more than a thousand."""
@@ -251,10 +252,11 @@ class ArenaStore(Store):
         """Store a version with its number, which is counted here, and the time of now unless it has one; return it as it is stored.
 
         ``team`` is its program, None for a version that is refused; else it becomes the active version of its team. A version that was
-        refused before keeps its number.
+        refused before keeps its number. UsageError if the team is disqualified.
         """
         with self._write() as connection:
             _change(connection)
+            _check_admitted(connection, version.team)
             mine = _versions.c.team == version.team
             known = connection.execute(select(_versions).where(mine, _versions.c.hash == version.hash)).first()
             last = connection.execute(select(func.max(_versions.c.number)).where(mine)).scalar() or 0
@@ -270,20 +272,20 @@ class ArenaStore(Store):
                 count = connection.execute(select(func.count()).select_from(database.teams)).scalar_one()
                 named = team._replace(name=stored.name)
                 connection.execute(insert(database.teams).values(**rows.team_row(named), position=count))
-                _activate(connection, stored)
+                _activate(connection, stored.team, stored.name)
         return stored._replace(is_active=team is not None)
 
-    def activate(self, version: Version) -> None:
-        """Make an accepted version the active one of its team."""
-        with self._write() as connection:
-            _change(connection)
-            _activate(connection, version)
+    def activate(self, team: str, name: str = "", *, admits: bool = False) -> None:
+        """Make an accepted version the active one of its team, by default none.
 
-    def retire(self, team: str) -> None:
-        """Leave a team without an active version."""
+        A team that is disqualified is admitted again if this ``admits`` it; else UsageError.
+        """
         with self._write() as connection:
             _change(connection)
-            connection.execute(update(_versions).where(_versions.c.team == team).values(is_active=0))
+            if admits:
+                _admit(connection, team)
+            _check_admitted(connection, team)
+            _activate(connection, team, name)
 
     def put_ratings(self, points: Sequence[RatingPoint]) -> None:
         """Store ratings. Those that are there already stay as they are."""
@@ -332,9 +334,34 @@ def _change(connection: Connection) -> None:
     put_fact(connection, _CHANGED, uuid.uuid4().hex)
 
 
-def _activate(connection: Connection, version: Version) -> None:
-    connection.execute(update(_versions).where(_versions.c.team == version.team).values(is_active=0))
-    connection.execute(update(_versions).where(_versions.c.name == version.name).values(is_active=1))
+def _disqualified(connection: Connection) -> dict[str, str]:
+    found = connection.execute(select(database.facts.c.value).where(database.facts.c.name == DISQUALIFIED)).scalar()
+    return {} if found is None else dict(json.loads(found))
+
+
+def _check_admitted(connection: Connection, team: str) -> None:
+    if (why := _disqualified(connection).get(team)) is not None:
+        raise UsageError(f"{team} is disqualified ({why.rstrip('.')}); to admit it again, the staff makes a version active.")
+
+
+def _admit(connection: Connection, team: str) -> None:
+    left = _disqualified(connection)
+    if left.pop(team, None) is not None:
+        put_fact(connection, DISQUALIFIED, left)
+        _set_forfeits(connection, team, f"{_NO_PLAY}%", None)
+
+
+def _set_forfeits(connection: Connection, team: str, like: str | None, reason: str | None) -> None:
+    """Set why the versions of a team play no more; only of those whose reason is like this, or which have none."""
+    column, names = database.teams.c.forfeit, select(_versions.c.name).where(_versions.c.team == team)
+    is_meant = column.is_(None) if like is None else column.like(like)
+    connection.execute(update(database.teams).where(database.teams.c.name.in_(names), is_meant).values(forfeit=reason))
+
+
+def _activate(connection: Connection, team: str, name: str = "") -> None:
+    """Make a version the active one of its team, by default none."""
+    is_active = cast(_versions.c.name == name, Integer)
+    connection.execute(update(_versions).where(_versions.c.team == team).values(is_active=is_active))
 
 
 def _version(row: Any) -> Version:

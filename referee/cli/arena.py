@@ -224,6 +224,11 @@ def final(
         from referee.arena.final import begin_final
 
         begun = begin_final(opened, out, kind, starts)
+        if count := opened.store.waiting():
+            say(
+                f"note: There is no verdict yet on {counted(count, 'submission')}, so nothing of it is in the final. "
+                "Let the server check what waits, and begin another final."
+            )
         log_action(opened, "final", folder=str(out), teams=list(begun.teams))
         if as_json:
             put_json({**begun._asdict(), "reveal": str(begun.reveal)})

@@ -6,6 +6,7 @@ import contextlib
 import os
 import time
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _TOKEN = "REFEREE_TOKEN"  # noqa: S105 - the name of a variable
 #: How often the server is asked how far the check is, in seconds.
 _PAUSE = 0.3
+#: How long a server may not answer while its check is waited for, in seconds.
+_PATIENCE = 60.0
 _ENDS = ("accepted", "refused")
 
 
@@ -52,7 +55,7 @@ def submit(
     name, data = packed(bot)
     found = server.hand_in(name, data, note)
     if wait:
-        found = _waited(server, found["id"], is_quiet=as_json)
+        found = _waited(server, found["id"], url, is_quiet=as_json)
     if as_json:
         put_json(found)
     else:
@@ -61,18 +64,33 @@ def submit(
         raise typer.Exit(1)
 
 
-def _waited(server: ArenaClient, number: int, *, is_quiet: bool) -> dict[str, Any]:
+def _waited(server: ArenaClient, number: int, url: str, *, is_quiet: bool) -> dict[str, Any]:
+    """Return a submission with its verdict. A server that doesn't answer is asked again for a minute: it may be started anew meanwhile."""
+    until = monotonic() + _PATIENCE
     with contextlib.closing(StatusLine(is_quiet=is_quiet)) as line:
-        while (found := server.submission(number))["status"] not in _ENDS:
-            line.show(f"{found['status']}  {found['report'].get('progress', '')}")
+        while True:
+            try:
+                found = server.submission(number)
+            except UsageError as error:
+                if monotonic() > until:
+                    raise UsageError(f"{error} Submission {number} was taken all the same; later see {_page(url, number)}") from None
+                line.show("The server doesn't answer; it is asked again.")
+            else:
+                if found["status"] in _ENDS:
+                    return found
+                until = monotonic() + _PATIENCE
+                line.show(f"{found['status']}  {found['report'].get('progress', '')}")
             time.sleep(_PAUSE)
-    return found
+
+
+def _page(url: str, number: int) -> str:
+    return f"{url.rstrip('/')}/submissions/{number}"
 
 
 def _put(found: Mapping[str, Any], url: str) -> None:
     report = found.get("report", {})
     if found["status"] not in _ENDS:
-        put(f"Submission {found['id']} is {found['status']}. See what the check finds: {url.rstrip('/')}/submissions/{found['id']}")
+        put(f"Submission {found['id']} is {found['status']}. See what the check finds: {_page(url, found['id'])}")
         return
     number = f"version {found['version']}" if found["version"] else "the version"
     if found["status"] == "accepted":

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -415,6 +416,48 @@ def test_a_second_verdict_on_the_same_files_is_seen(running: Season, monkeypatch
         assert running.post("/api/staff/requeue", {"id": number}, STAFF).status == 200
         assert Checker(running.arena).check_next()
         assert [one["report"]["reason"] for one in running.ask("/api/teams/Ada", ADA).json["versions"]] == [reason]
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_team_that_is_disqualified_during_its_check_plays_no_more(
+    running: Season, monkeypatch: pytest.MonkeyPatch, *, is_known: bool
+) -> None:
+    taken(running, "one")
+    taken(running, "two")
+    real = intake.take
+
+    def disqualified(*args: Any) -> Any:
+        found = real(*args)
+        assert running.post("/api/staff/disqualify", {"team": "Ada", "reason": "copied"}, STAFF).status == 200
+        return found
+
+    monkeypatch.setattr(intake, "take", disqualified)
+    number = running.hand_in(bot("one" if is_known else "three")).json["id"]
+    assert Checker(running.arena).check_next()
+    told = running.ask(f"/api/submissions/{number}", STAFF).json
+    assert (told["status"], "Ada is disqualified (copied)" in told["report"]["reason"]) == ("refused", True)
+    found = running.ask("/api/teams/Ada").json
+    assert (found["disqualified"], [one["is_active"] for one in found["versions"]]) == ("copied", [False, False])
+    running.arena.plan()
+    assert [version.team for version in running.arena.schedule.playing()] == ["R0"]
+
+
+def test_no_disqualification_is_lost_among_others(running: Season) -> None:
+    teams = [f"team {number}" for number in range(8)]
+    running.store.put_tokens((f"t{team}", team) for team in teams)
+    with ThreadPoolExecutor(len(teams)) as pool:
+        told = pool.map(lambda team: running.post("/api/staff/disqualify", {"team": team, "reason": "copied"}, STAFF).status, teams)
+    assert set(told) == {200}
+    assert running.store.disqualified() == dict.fromkeys(teams, "copied")
+
+
+def test_a_team_without_an_accepted_version_can_be_admitted_again(running: Season) -> None:
+    assert running.post("/api/staff/disqualify", {"team": "Bob", "reason": "copied"}, STAFF).status == 200
+    assert running.hand_in(bot("one"), BOB).status == 403
+    admitted = running.post("/api/staff/activate", {"team": "Bob", "version": 1}, STAFF)
+    assert (admitted.status, admitted.json) == (200, {"done": "Bob is admitted again; it has no accepted version yet."})
+    assert taken(running, "one", BOB)["status"] == "accepted"
+    assert running.ask("/api/staff/audit", STAFF).json["actions"][0]["action"] == "activate"
 
 
 def test_a_check_that_was_killed_is_taken_up_again(running: Season) -> None:

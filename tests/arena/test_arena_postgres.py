@@ -53,7 +53,7 @@ def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.Monkey
             store.disqualify("mine", "copied")
             store.put_audit("disqualify", {"team": "mine"})
             assert set(store.forfeits()) == {"mine v1", "mine v2"}
-            store.activate(next(one for one in store.versions() if one.team == "mine"))
+            store.activate("mine", next(one.name for one in store.versions() if one.team == "mine"), admits=True)
             assert (store.forfeits(), store.disqualified(), store.audit()[0].action) == ({}, {}, "disqualify")
         with pytest.raises(UsageError, match="There is an arena in"):
             new(tmp_path / "arena", None, None, url)

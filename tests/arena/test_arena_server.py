@@ -13,7 +13,7 @@ import subprocess
 import tarfile
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import psutil
 import pytest
@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_info
 
 from referee.arena.arena import open_arena
 from referee.arena.season_store import CHECKING, SeasonStore
-from referee.cli import season
+from referee.cli import season, submit
 from referee.errors import UsageError
 from referee.isolation import choose
 from referee.web import serve
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from commands import Commands, Running
 
+    from referee.arena.client import ArenaClient
     from referee.isolation.level import Isolation
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -208,6 +209,25 @@ def test_without_a_sandbox_the_server_says_what_is_missing(
         season.serve(folder=folder / "arena", **dict.fromkeys(("slots", "cluster", "tls_ca", "tls_cert", "tls_key")))
     assert ended.value.exit_code == 2
     assert capsys.readouterr().err == "referee: No sandbox: user namespaces are missing.\n"
+
+
+def test_the_wait_for_a_check_outlasts_a_server_that_is_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submit, "_PAUSE", 0.0)
+    answers: list[dict[str, Any] | None] = [None, {"status": "checking", "report": {}}, None, {"status": "accepted", "report": {}}]
+
+    class Restarted:
+        def submission(self, number: int) -> dict[str, Any]:
+            assert number == 7
+            if (found := answers.pop(0)) is None:
+                raise UsageError("The server can't be reached.")
+            return found
+
+    server = cast("ArenaClient", Restarted())
+    assert submit._waited(server, 7, "http://a/", is_quiet=True)["status"] == "accepted"
+    monkeypatch.setattr(submit, "_PATIENCE", -1.0)
+    answers.append(None)
+    with pytest.raises(UsageError, match=r"can't be reached\. Submission 7 was taken all the same; later see http://a/submissions/7$"):
+        submit._waited(server, 7, "http://a/", is_quiet=True)
 
 
 def test_what_pages_compute_leaves_the_cores_to_the_matches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

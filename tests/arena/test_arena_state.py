@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from referee.arena.api_models import MatchesQuery, SeatAnswer
 from referee.arena.arena import OpenArena, open_arena
 from referee.arena.engine import ArenaEngine
 from referee.arena.state import STRENGTHS, ArenaState
-from referee.arena.store import ACCEPTED, ArenaStore, DuelOutcome, Version
+from referee.arena.store import ACCEPTED, ArenaStore, Version
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.league import ratings
@@ -30,6 +30,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.league.values import MatchTask
+
+
+class DuelOutcome(NamedTuple):
+    """A row of the table of results."""
+
+    duel: int
+    a: int
+    b: int
+    start: int
+    variant: int
+    points: int
+    absent: int
 
 
 def run(arena: OpenArena, most: int, pool: PretendPool | None = None) -> None:
