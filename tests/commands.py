@@ -408,6 +408,7 @@ def import_all() -> None:
     import typer
 
     from referee import games
+    from referee.isolation import confinement
     from referee.pages import render
     from referee.web import page
 
@@ -420,6 +421,8 @@ def import_all() -> None:
         templates.get_template(name)
         render.asset(f"pages/{Path(name).stem}.js")
     page._viewer()
+    # The library that makes filters of system calls is looked for by programs of the system.
+    confinement.refusal()
     pydantic.create_model("Example", number=(int, 1))
     example = typer.Typer()
     example.command()(lambda: None)
@@ -443,9 +446,8 @@ def _leave(code: object) -> None:
 
 
 if __name__ == "__main__":
-    # As the command line itself does: what is loaded at the start stays. Commands of tests are short, and mostly end before there is much garbage.
+    # As the command line itself does: what is loaded at the start stays.
     gc.disable()
-    gc.set_threshold(50_000)
     import_all()
     for name in ("referee.league.local", "referee.web.live"):
         vars(import_module(name))["start_module"] = _start_worker

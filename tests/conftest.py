@@ -86,8 +86,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_finish() -> None:
-    """What is there now stays: a collection of garbage during a test need not visit thousands of tests, and garbage waits for more of it."""
-    gc.collect()
+    """What is there now stays: no collection of garbage during a test visits thousands of tests, and garbage waits for more of it."""
     gc.freeze()
     gc.set_threshold(50_000)
 
