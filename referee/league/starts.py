@@ -33,11 +33,22 @@ _MOST_BYTES = 64 << 20
 #: The number of draws of known positions in a row after which a new position is unlikely.
 _MOST_DRAWS = 1_000
 _SEEDS = range(-(2**63), 2**63)
+#: The starts of the last call, and what they were drawn of.
+_last: dict[tuple[str, str, str, bytes, int], tuple[MatchStart, ...]] = {}
 
 
 def starts(game: Game[Any, Any], settings: Any, secret: bytes, count: int) -> tuple[MatchStart, ...]:
-    """Return the first starts that the secret draws for these settings. Raises SettingsError as ``drawn`` does."""
-    return tuple(islice(drawn(game, settings, secret), count))
+    """Return the first starts that the secret draws for these settings. Raises SettingsError as ``drawn`` does.
+
+    Those of the last call are kept: who opens an arena needs its thousand starts five times, to check its file, to compare and to play.
+    """
+    key = (game.info.name, settings.rules, canonical(game.codec.settings_json(settings)), secret, count)
+    found = _last.get(key)
+    if found is None:
+        found = tuple(islice(drawn(game, settings, secret), count))
+        _last.clear()
+        _last[key] = found
+    return found
 
 
 def standard(secret: bytes) -> tuple[MatchStart, ...]:
