@@ -1,6 +1,6 @@
 """The supervisor and the keeper: two small processes between the referee and the bots, so that nothing outlives a match.
 
-``referee.isolation.supervision`` runs this file as a program. It imports next to nothing, to start fast.
+``referee.isolation.supervision`` runs this file as a program of its own. It imports next to nothing, to start fast.
 
 Theory of operation. The bots are the supervisor's children. The supervisor is a *subreaper*: a process that a bot leaves behind, after any
 number of forks and sessions, becomes the supervisor's child when its parent ends. So the supervisor can find and kill it. Its control
@@ -494,7 +494,3 @@ def main() -> None:
         attempt(os.write, 1, b"\n")
         Supervisor(control).run()
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()
