@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from referee.arena.api_models import LONGEST_NOTE
-from referee.league.rows import StoreError
+from referee.league.rows import DiskFull
 from referee.support.times import shown_time
 from referee.support.words import counted
 
@@ -34,8 +34,6 @@ _MOST_OTHER = 64 << 10
 #: The time for a request: some seconds, and one for each number of bytes.
 _SECONDS, _BYTES_A_SECOND = 30.0, 32 << 10
 _DAY = 86_400.0
-#: A disk with less room is full: the store needs some of it, too.
-_LEAST_ROOM = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _CLOSE = {"Connection": "close"}
 #: So many files of a request are counted before it is refused.
@@ -95,7 +93,7 @@ class Receipt:
             raise
         except OSError as error:
             if error.errno in _FULL:
-                raise _full() from None
+                raise full() from None
             raise
 
     def _too_large(self) -> str:
@@ -122,8 +120,8 @@ class Receipt:
         except BaseException as error:
             shutil.rmtree(stage, ignore_errors=True)
             shutil.rmtree(place, ignore_errors=True)
-            if isinstance(error, StoreError) and shutil.disk_usage(self._folder).free < _LEAST_ROOM:
-                raise _full() from None
+            if isinstance(error, DiskFull):
+                raise full() from None
             raise
 
 
@@ -146,8 +144,9 @@ def bounded(request: Request, most: int = _MOST_OTHER, text: str = "The request 
     return Request(request.scope, receive)
 
 
-def _full() -> HTTPException:
-    return HTTPException(507, "The server's disk is full, so nothing was taken; tell the staff, and try again later.", _CLOSE)
+def full() -> HTTPException:
+    """Return the refusal of what a full disk has no room for."""
+    return HTTPException(507, "The server's disk is full, so nothing was stored; tell the staff, and try again when there is room.", _CLOSE)
 
 
 def plain_name(given: str) -> str:

@@ -12,11 +12,11 @@ from starlette.responses import JSONResponse, PlainTextResponse
 
 from referee.arena.api import Api, wrong
 from referee.arena.players_version import PlayersVersions
-from referee.arena.receipt import Receipt
+from referee.arena.receipt import Receipt, full
 from referee.arena.site import ArenaPages
 from referee.arena.views import ArenaViews
 from referee.errors import RefereeError
-from referee.league.rows import StoreError
+from referee.league.rows import DiskFull, StoreError
 from referee.version import __version__
 from referee.web.guard import Guard
 
@@ -80,5 +80,7 @@ async def _failed(request: Request, error: RefereeError) -> Response:
     """The store can't be read or written now: the same request may succeed later."""
     # What is wrong with it, and where it is, is not for strangers.
     told = "The arena's store can't be read or written now; try again in a few seconds." if isinstance(error, StoreError) else str(error)
-    is_api, headers = request.url.path.startswith("/api/"), {"Retry-After": "5"}
-    return JSONResponse({"error": told}, 503, headers) if is_api else PlainTextResponse(told, 503, headers)
+    failed = full() if isinstance(error, DiskFull) else HTTPException(503, told, {"Retry-After": "5"})
+    is_api = request.url.path.startswith("/api/")
+    made, body = (JSONResponse, {"error": failed.detail}) if is_api else (PlainTextResponse, failed.detail)
+    return made(body, failed.status_code, failed.headers)

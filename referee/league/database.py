@@ -238,12 +238,20 @@ def reason(error: Exception, where: str) -> str:
     text = str(cause).strip()
     if text == "interrupted":
         return "reading it takes too long, so it is damaged, or no referee made it; restore it from a copy"
-    if isinstance(error, OperationalError) and ("disk is full" in text or ("disk I/O error" in text and _is_full(where))):
+    if is_full(error, where):
         return "the disk is full; make room on it"
     return (text.splitlines()[0] if text else type(cause).__name__).rstrip(".")
 
 
-def _is_full(file: str) -> bool:
+def is_full(error: Exception, where: str) -> bool:
+    """True if a database refuses because its disk is full. ``where`` is its file or its address."""
+    text = str(getattr(error, "orig", error))
+    # PostgreSQL has the words of its server's system.
+    is_told = "disk is full" in text or "No space left on device" in text
+    return isinstance(error, OperationalError) and (is_told or ("disk I/O error" in text and _has_no_room(where)))
+
+
+def _has_no_room(file: str) -> bool:
     try:
         return shutil.disk_usage(Path(file).parent).free < _LEAST_ROOM
     except OSError:

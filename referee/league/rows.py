@@ -26,6 +26,10 @@ class StoreError(RefereeError):
     exit_code = 4
 
 
+class DiskFull(StoreError):
+    """The disk has no room for what is to be written."""
+
+
 class ConnectionLost(StoreError):
     """The database ended the connection, as a restart of its server does. Whether the last write was done is not known."""
 

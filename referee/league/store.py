@@ -24,6 +24,7 @@ from referee.league.database import DONE, FILE, PLANNED, STOPPED, VERSION, reaso
 from referee.league.rows import (
     WRONG,
     ConnectionLost,
+    DiskFull,
     StoreError,
     essence,
     is_readable,
@@ -170,7 +171,7 @@ class Store:
             with self._connected() as connection, connection.begin():
                 yield connection
         except DBAPIError as error:
-            raise _kind(error)(f"The store {quoted(self.where)} can't be written: {reason(error, self.where)}.") from None
+            raise _kind(error, self.where)(f"The store {quoted(self.where)} can't be written: {reason(error, self.where)}.") from None
         except WRONG as error:
             raise self._damaged(error) from None
 
@@ -188,7 +189,7 @@ class Store:
             with self._connected() as connection:
                 yield connection
         except DBAPIError as error:
-            raise _kind(error)(f"The store {quoted(self.where)} can't be read: {reason(error, self.where)}.") from None
+            raise _kind(error, self.where)(f"The store {quoted(self.where)} can't be read: {reason(error, self.where)}.") from None
         except WRONG as error:
             raise self._damaged(error) from None
 
@@ -462,8 +463,8 @@ class Store:
         return Claim(self._engine, self.where)
 
 
-def _kind(error: DBAPIError) -> type[StoreError]:
-    return ConnectionLost if error.connection_invalidated else StoreError
+def _kind(error: DBAPIError, where: str) -> type[StoreError]:
+    return ConnectionLost if error.connection_invalidated else DiskFull if database.is_full(error, where) else StoreError
 
 
 def _stop(connection: Connection, duels: Iterable[int], note: str) -> None:

@@ -8,6 +8,7 @@ import gzip
 import json
 import re
 import shutil
+import sqlite3
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from asgi import asked
 from leagues import IDLE
 from sandboxes import need
 from seasons import FORM, TOKENS, form, play, season
+from sqlalchemy.exc import OperationalError
 
 from referee.arena import intake, receipt
 from referee.arena.checking import Checker
@@ -313,6 +315,28 @@ def test_a_full_disk_leaves_nothing_half_written(running: Season, monkeypatch: p
     assert list((running.arena.folder / "handed-in").iterdir()) == []
     assert running.store.waiting() == 0
     assert taken(running, "one")["status"] == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("cause", "status", "told"),
+    [
+        ("database or disk is full", 507, "The server's disk is full, so nothing was stored"),
+        ('could not extend file "base/1": No space left on device', 507, "The server's disk is full, so nothing was stored"),
+        ("server closed the connection", 503, "The arena's store can't be read or written now"),
+    ],
+)
+def test_a_store_that_fails_says_whether_the_disk_is_full(
+    running: Season, monkeypatch: pytest.MonkeyPatch, cause: str, status: int, told: str
+) -> None:
+    def fails() -> None:
+        raise OperationalError("update", {}, sqlite3.OperationalError(cause))
+
+    monkeypatch.setattr(running.store, "_connected", fails)
+    answers = [running.post("/api/staff/freeze", {}, STAFF), running.ask("/")]
+    assert [answer.status for answer in answers] == [status, status]
+    assert answers[0].json["error"].startswith(told)
+    # A page is no JSON, and needs nothing from the store.
+    assert answers[1].body.decode().startswith(told)
 
 
 def test_a_disk_that_is_really_full_takes_nothing_until_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
