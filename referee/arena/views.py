@@ -271,9 +271,8 @@ class ArenaViews:
         """The record of all versions of a team together by the opponent's team, most duels first, each as a ``RecordAnswer``."""
         names, first = self._state.names, dict[str, int]()
         # A team's number is that of its first version.
-        teams = self._unchanged(
-            "teams", len(names), lambda: np.array([first.setdefault(self._team(names[at]), at) for at in range(len(names))])
-        )
+        numbers = (first.setdefault(self._team(one), at) for at, one in enumerate(names))
+        teams = self._unchanged("teams", len(names), lambda: np.fromiter(numbers, np.int64, len(names)))
         found = self._state.against(self._positions(name, None), teams)
         played = [(self._team(names[at]), won, tied, lost) for at, (lost, tied, won) in found.items()]
         ordered = sorted(played, key=lambda one: (-sum(one[1:]), one[0]))

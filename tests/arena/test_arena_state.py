@@ -18,7 +18,7 @@ from referee.arena.api_models import MatchesQuery, SeatAnswer
 from referee.arena.arena import OpenArena, open_arena
 from referee.arena.engine import ArenaEngine
 from referee.arena.state import STRENGTHS, ArenaState
-from referee.arena.store import ACCEPTED, ArenaStore, Version
+from referee.arena.store import ACCEPTED, REFUSED, ArenaStore, Version
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.league import ratings
@@ -142,6 +142,12 @@ def test_the_choice_of_duels_leaves_the_cores_to_the_matches(tmp_path: Path) -> 
         run(arena, 4, PretendPool(looks))
         assert seen == {1}
         assert threads() == before
+
+
+def test_a_record_without_any_accepted_version_is_empty(tmp_path: Path) -> None:
+    with closing(begin(tmp_path / "arena", 0)) as arena:
+        arena.store.put_version(Version("", "mine", 0, "wrong", REFUSED), None)
+        assert ArenaViews(arena.store).team("mine").against == []
 
 
 def test_verify_and_standings_store_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
