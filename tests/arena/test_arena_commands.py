@@ -18,6 +18,7 @@ from leagues import IDLE
 
 from referee.arena.arena import open_arena
 from referee.arena.season_store import SeasonStore
+from referee.arena.store import REFUSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,8 +143,15 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
     refused = referee("arena", "add", "arena", "bot.py", "--team", "mine")
     assert (refused.returncode, "The arena is frozen" in refused.stderr) == (2, True)
     assert referee("arena", "final", "arena", "final", "--format", "gauntlet").returncode == 2
+    with SeasonStore.open(folder) as store:
+        waiting = store.put_submission("mine", "", "handed-in/bot.py").number
+        late = referee("arena", "final", "arena", "early", "--starts", "2")
+        assert (late.returncode, "There is no verdict yet on 1 submission" in late.stderr) == (0, True)
+        store.set_submission(waiting, REFUSED, {})
+        with store._write() as connection:
+            connection.exec_driver_sql("delete from audit where action = 'final'")
     begun = referee("arena", "final", "arena", "final", "--format", "round-robin", "--starts", "2", "--json")
-    assert begun.returncode == 0, begun.stderr
+    assert (begun.returncode, begun.stderr) == (0, "")
     found = json.loads(begun.stdout)
     assert sorted(found["teams"]) == ["mine", "other"]
     assert not (tmp_path / "final" / "reveal.json").stat().st_mode & 0o077
