@@ -95,8 +95,7 @@ class ArenaViews:
         self._done, self._counted = 0, 0
         #: The duels without a certain result, as of the last refresh; None: not read since.
         self._unsettled: list[OpenDuel] | None = None
-        #: What doesn't change again: matches of duels whose results are certain, by duel; the same of a team, each as the opponent's team, the
-        #: own seat and whether it was won.
+        #: The matches of duels; and those of a team whose results are certain, each as the opponent's team, the own seat and whether it was won.
         self._matches: OrderedDict[int, list[models.MatchAnswer]] = OrderedDict()
         self._seats: dict[str, dict[int, list[tuple[str, str, bool]]]] = {}
         #: The answers that are the same for everybody, each with the time until which it is good.
@@ -141,6 +140,8 @@ class ArenaViews:
         if monotonic() < self._due:
             return
         self._due = monotonic() + self._stale_seconds
+        for duel in self._unsettled or ():
+            self._matches.pop(duel.duel.number, None)
         self._unsettled = None
         self._state.catch_up()
         mark = self._store.versions_mark()
@@ -316,8 +317,8 @@ class ArenaViews:
                     numbers.append(duel.number)
         numbers += self._state.duels_of(mine, others, settled if end is None else end, limit + 1)
         found: list[models.MatchAnswer] = []
-        # Most duels have two matches.
-        some = limit // 2 + 1
+        # Most duels have two matches, but those without a certain result may have none yet.
+        some = len(self._open()) + limit // 2 + 1
         for first in range(0, len(numbers), some):
             found += [one for one in self._of(numbers[first : first + some]) if before is None or one.order < before]
             if len(found) > limit:
@@ -338,8 +339,7 @@ class ArenaViews:
         found: list[models.MatchAnswer] = []
         for number in duels:
             mine = new[number] if number in new else self._matches.pop(number)
-            if number < len(self._state):
-                self._matches[number] = mine
+            self._matches[number] = mine
             found += mine
         while len(self._matches) > _KEPT_DUELS:
             self._matches.popitem(last=False)

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-#: How far a process that gives way lowers its priority: others get three times its share of a processor that both want.
-GIVES_WAY = 5
+#: How far a process that gives way lowers its priority: others get nine times its share of a processor that both want.
+GIVES_WAY = 10
 #: How often Linux is asked to weigh a session, and how long it is left alone in between, in seconds: it takes ten such wishes a second.
 _WISHES, _PAUSE = 20, 0.05
 

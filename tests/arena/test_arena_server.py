@@ -27,6 +27,7 @@ from referee.arena.season_store import CHECKING, SeasonStore
 from referee.cli import season, submit
 from referee.errors import UsageError
 from referee.isolation import choose
+from referee.support.processes import GIVES_WAY
 from referee.web import serve
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def test_matches_are_played_meanwhile_and_a_killed_server_leaves_nothing_running
     with served(commands, folder) as (_, server), SeasonStore.open(folder / "arena") as store:
         server.until(lambda: store.counts().done)
         # Readers go first: what checks and plays has a lower priority than what answers them.
-        low = min(os.getpriority(os.PRIO_PROCESS, server.pid) + 5, 19)
+        low = min(os.getpriority(os.PRIO_PROCESS, server.pid) + GIVES_WAY, 19)
         server.until(lambda: [one.nice() for one in psutil.Process(server.pid).children()] == [low, low])
         server.send_signal(signal.SIGKILL)
         server.wait(60)

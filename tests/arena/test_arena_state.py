@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -238,6 +239,26 @@ def test_matches_of_duels_that_are_not_over_are_shown(tmp_path: Path, monkeypatc
     with closing(begin(tmp_path / "arena", 2)) as arena:
         run(arena, 8, PretendPool(looks))
     assert [len(each) for each in seen] == list(range(16))
+
+
+def test_the_last_match_takes_one_reading_and_its_readers_share_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    counts: list[tuple[int, int]] = []
+
+    def looks(task: MatchTask) -> Report:
+        # So many duels are planned, most of them without a match.
+        views = ArenaViews(arena.store, stale_seconds=60)
+        with monkeypatch.context() as patch:
+            reads = Mock(wraps=arena.store.matches_of)
+            patch.setattr(arena.store, "matches_of", reads)
+            found = [views.matches(MatchesQuery(limit=1)).matches for _ in range(3)]
+        assert found[0] == found[1] == found[2]
+        counts.append((len(found[0]), reads.call_count))
+        return play(task)
+
+    with closing(begin(tmp_path / "arena", 2)) as arena:
+        run(arena, 8, PretendPool(looks))
+    assert counts == [(0, 1), *[(1, 1)] * 15]
 
 
 def test_pages_have_results_while_their_batch_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

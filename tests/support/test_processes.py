@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from referee import __version__
-from referee.support.processes import start_module
+from referee.support.processes import GIVES_WAY, start_module
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def test_a_module_of_the_users_never_stands_for_ours(tmp_path: Path, monkeypatch
     assert __version__.encode() in said
 
 
-GIVES_WAY = """
+PARENT = """
 import os, subprocess
 from pathlib import Path
 from referee.support.processes import give_way, start_module
@@ -43,7 +43,7 @@ started.kill()
 def test_what_gives_way_has_a_low_priority_and_so_has_the_session_of_what_it_starts() -> None:
     """Where Linux shares processors between sessions, the priority of a session is that of its first process."""
     usual = os.getpriority(os.PRIO_PROCESS, 0)
-    told = subprocess.run([sys.executable, "-c", GIVES_WAY], start_new_session=True, capture_output=True, text=True, check=True).stdout
+    told = subprocess.run([sys.executable, "-c", PARENT], start_new_session=True, capture_output=True, text=True, check=True).stdout
     own, started = told.splitlines()
-    assert own.split()[0] == str(min(usual + 5, 19))
+    assert own.split()[0] == str(min(usual + GIVES_WAY, 19))
     assert started == own
