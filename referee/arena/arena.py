@@ -183,7 +183,8 @@ class OpenArena(OpenLeague):
         if certainty >= _CERTAIN:
             return f"The best of {len(names):,} versions is {shown}; that is {sure} certain."
         played = counted(int(self.results.counted.sum()) // 2, "duel")
-        return f"Of {len(names):,} versions, {shown} leads, but {played} can't tell yet that it is the best: that is {sure} certain."
+        told = f"that is {sure} certain" if certainty else "another one may be as good"
+        return f"Of {len(names):,} versions, {shown} leads, but {played} can't tell yet that it is the best: {told}."
 
     def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
         """Return a sentence for each time at which the recorded ratings are others than those of results from the replays alone."""

@@ -66,9 +66,7 @@ class Receipt:
         times = self._store.submission_times(team, now - _DAY)
         if len(times) >= most:
             due = times[-most] + _DAY
-            text = (
-                f"Your team has handed in {counted(most, 'version')} within a day, which is the limit; try again at {shown_time(due + 60)}."
-            )
+            text = f"Your team handed in {counted(most, 'version')} within a day, which is the limit; try again at {shown_time(due + 60)}."
             raise HTTPException(429, text, {"Retry-After": str(int(due - now) + 1), **_CLOSE})
 
     async def take(self, request: Request, team: str) -> Submission:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import SeasonStore
+    from referee.league.local import Pool
     from referee.league.values import MatchRecord, MatchTask
     from referee.league.workers import Workers
 
@@ -48,9 +49,9 @@ def say(text: str) -> None:
 class Notes:
     """Says what people should see at once, and stores what is played; implements ``engine.ProgressListener``."""
 
-    def __init__(self, store: SeasonStore, slots: int) -> None:
+    def __init__(self, store: SeasonStore, pool: Pool) -> None:
         self._store = store
-        self._slots = slots
+        self._pool = pool
         self._since: dict[str, float] = {}
         self._due = 0.0
 
@@ -65,15 +66,17 @@ class Notes:
 
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Store what is played, for pages."""
-        now, tasks = time.time(), running or ()
+        # Workers of a cluster have more matches than they play at once.
+        now, slots = time.time(), self._pool.slots
+        tasks = (running or ())[: min(slots, _MOST_TOLD)]
         self._since = {task.key: self._since.get(task.key, now) for task in tasks}
         if now < self._due:
             return
         self._due = now + _TOLD_SECONDS
-        shown = [{"key": task.key, "seats": dict(task.seats), "since": self._since[task.key]} for task in tasks[:_MOST_TOLD]]
+        shown = [{"key": task.key, "seats": dict(task.seats), "since": self._since[task.key]} for task in tasks]
         # Whether results can be stored decides whether play goes on.
         with contextlib.suppress(StoreError):
-            self._store.set_fact(PLAYING, {"time": now, "host": platform.node(), "slots": self._slots, "matches": shown})
+            self._store.set_fact(PLAYING, {"time": now, "host": platform.node(), "slots": slots, "matches": shown})
 
 
 class SeasonWork:
@@ -140,7 +143,7 @@ def _play(given: dict[str, Any]) -> None:
             if len(schedule.playing()) >= 2:
                 pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers, say)
                 with contextlib.closing(pool):
-                    ArenaEngine(opened.store, pool, schedule, Notes(opened.store, pool.slots)).run()
+                    ArenaEngine(opened.store, pool, schedule, Notes(opened.store, pool)).run()
             while opened.versions == opened.store.versions():
                 time.sleep(_PAUSE)
 

@@ -145,17 +145,12 @@ class ArenaPages:
         """Return what a messenger shows of a link to a page: a text, and the whole address of a picture, by default the leaderboard's."""
         scheme = "https" if _is_secure(request) else "http"
         preview = f"{scheme}://{request.url.netloc}{card or '/card.png'}" if self._pictures.has_cards else ""
-        league = self._arena.league
-        return {
-            "summary": summary or f"{league.name}: bots play {league.game} against each other, and the table lives.",
-            "preview": preview,
-        }
+        about = summary or f"{self._arena.league.name}: bots play {self._arena.league.game} against each other, and the table lives."
+        return {"summary": about, "preview": preview}
 
     def refused(self, request: Request, error: HTTPException) -> Response:
         """Return the page that says why something was refused."""
-        holder = None
-        if error.status_code != 401:
-            holder = self._api.holder(request)
+        holder = None if error.status_code == 401 else self._api.holder(request)
         told = {"title": f"Error {error.status_code}", "text": error.detail, "link": "/", "label": "To the leaderboard"}
         shown = self._shown("arena_told", request, holder, status=error.status_code, **told)
         shown.headers.update(error.headers or {})
@@ -258,8 +253,12 @@ class ArenaPages:
         return JSONResponse(self._live.listed(int(after), holder))
 
     def _submit(self, request: Request, holder: Holder | None) -> Response:
-        _need_team(holder)
-        return self._shown("arena_submit", request, holder)
+        team, why = _need_team(holder), ""
+        try:
+            self._receipt.check(team)
+        except HTTPException as error:
+            why = error.detail
+        return self._shown("arena_submit", request, holder, why=why)
 
     async def _hand_in(self, request: Request) -> Response:
         holder = await run_in_threadpool(self._api.holder, request)

@@ -188,7 +188,7 @@ def _tie(fixture: Fixture, ranks: Mapping[str, tuple[float, ...]], winner: str) 
     elif total != other_total:
         why = f"its total is better, {abs(total):,g} to {abs(other_total):,g}"
     else:
-        why = "it stands before the other in the league file"
+        why = "it stands before the other in the list of teams"
     each = f"{-points:g} point{'s' * (points != -1)}"
     return f"Round {fixture.round + 1}: {winner} and {loser} have {each} each; {winner} goes on because {why}."
 

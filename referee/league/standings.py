@@ -65,7 +65,7 @@ class Row(NamedTuple):
 #: Which team goes on in an elimination: ``schedule.bracket`` finds it.
 FIXTURE_RULE = (
     "The team with more points in the duels of a fixture goes on. With the same points, the team with a total in more of these duels goes on, "
-    "then the one with the better total, then the one that stands first in the league file."
+    "then the one with the better total, then the one that stands first in the list of teams."
 )
 
 

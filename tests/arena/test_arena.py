@@ -222,6 +222,16 @@ def test_out_of_season_no_version_is_taken(tmp_path: Path) -> None:
         arena.close()
 
 
+def test_versions_that_are_equal_so_far_are_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    with contextlib.closing(begin(tmp_path / "arena", 2)) as arena:
+        for text in ("one", "two", "three"):
+            add(arena, text)
+        run(arena, 6, PretendPool(by_strength({})))
+        told = "Of 3 versions, version 1 of mine leads, but 6 duels can't tell yet that it is the best: another one may be as good."
+        assert arena.sentence() == told
+
+
 def test_the_standings_name_the_best_version_and_how_certain_that_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
     arena = begin(tmp_path / "arena", 2)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from arenas import accept_all
-from leagues import IDLE
+from leagues import IDLE, PretendPool
+from leagues import play as pretended
 from seasons import TOKENS, copied, play, season
 
-from referee.arena import live, pictures, views
+from referee.arena import live, pictures, season_work, views
 from referee.arena.checking import Checker
 from referee.arena.season_work import Notes
 from referee.arena.store import PLAYING
@@ -33,7 +34,7 @@ KEY = "ab" + 30 * "0"
 def playing(running: Season, key: str = KEY) -> None:
     """Let a match of Ada's and Bob's be played, whose replay has come as far as half of that of another match."""
     tasks = [MatchTask(key, 99, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0)]
-    Notes(running.store, 2).tick(tasks)
+    Notes(running.store, PretendPool(pretended, slots=2)).tick(tasks)
     replays = running.arena.replays
     whole = next(replays.rglob("*.gz")).read_bytes()
     path = replay_path(replays, key)
@@ -80,6 +81,29 @@ def test_a_match_that_is_played_is_shown_to_those_who_may_see_it(running: Season
     running.store.set_fact(PLAYING, {**running.store.fact(PLAYING), "time": time.time() - 7200})
     assert KEY not in running.ask("/live", ada).body.decode()
     assert running.ask(f"/matches/{KEY}", ada).status == 404
+
+
+def test_a_match_that_waits_for_a_slot_is_not_shown_as_played(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(season_work, "_TOLD_SECONDS", 0.0)
+    pool = PretendPool(pretended, slots=2)
+    notes = Notes(running.store, pool)
+    tasks = [MatchTask(f"{number:032x}", 99 + number, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0) for number in range(5)]
+
+    def told() -> dict[str, float]:
+        return {one["key"]: one["since"] for one in running.store.fact(PLAYING)["matches"]}
+
+    notes.tick(tasks)
+    first = told()
+    assert list(first) == [task.key for task in tasks[:2]]
+    # A worker has joined.
+    pool.slots = 3
+    notes.tick(tasks[1:])
+    later = told()
+    assert list(later) == [task.key for task in tasks[1:4]]
+    assert first[tasks[1].key] == later[tasks[1].key] < later[tasks[3].key]
+    # They are without workers.
+    notes.tick(None)
+    assert told() == {}
 
 
 def test_matches_of_this_minute_are_one_click_from_the_viewer(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:

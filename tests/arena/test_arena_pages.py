@@ -12,7 +12,8 @@ from urllib.parse import urlencode
 
 import pytest
 from arenas import accept_all
-from leagues import IDLE
+from leagues import IDLE, PretendPool
+from leagues import play as pretended
 from pages import DESKTOP, PHONE, axe, launched, resize, visiting
 from seasons import FORM, TOKENS, copied, form, play, season
 from sqlalchemy import text
@@ -124,6 +125,22 @@ def test_own_people_activate_their_versions(running: Season) -> None:
     assert sent(running, "/teams/Ada/activate", STAFF, version="0").status == 422
     assert sent(running, "/teams/Ada/activate", STAFF, version="2").status == 303
     assert [dict(entry.details) for entry in running.store.audit()] == [{"team": "Ada", "version": 2}]
+
+
+def test_who_can_hand_in_nothing_is_told_before_the_upload(running: Season) -> None:
+    def shown() -> tuple[bool, str]:
+        body = running.ask("/submit", headers=with_cookie(ADA)).body.decode()
+        return 'type="file"' in body, " ".join(re.findall('<p class="note">(.*?)</p>', body))
+
+    assert shown()[0]
+    for number in range(8):
+        assert running.hand_in(f"# {number}".encode(), ADA).status == 202
+    is_open, note = shown()
+    assert (is_open, note[:70]) == (False, "Your team handed in 10 versions within a day, which is the limit; try ")
+    running.store.set_fact("frozen", True)
+    assert shown() == (False, "The arena is frozen. No version is taken.")
+    running.store.disqualify("Ada", "copied")
+    assert shown() == (False, "Your team is disqualified: copied")
 
 
 def test_a_submission_tells_what_plays_and_what_can_be_done(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +291,7 @@ def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, mo
     matches = running.ask("/api/matches").json["matches"]
     hunter = matches[0]["seats"]["hunter"]["team"]
     count = sum(one["seats"]["hunter"]["team"] == hunter for one in matches)
-    Notes(running.store, 2).tick([MatchTask("ab", 99, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0)])
+    Notes(running.store, PretendPool(pretended, slots=2)).tick([MatchTask("ab", 99, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0)])
     shown = running.ask("/staff", STAFF).body.decode()
     assert f"{hunter}</a>: {count} late" in shown
     assert "plays with 2 slots" in shown

@@ -80,7 +80,7 @@ def test_ties_of_an_elimination_are_explained() -> None:
         (("A", "B"), (0.0, 0.0), None),
     ]
     assert [line.tie for line in lines] == [
-        "Round 1: A and D have 1 point each; A goes on because it stands before the other in the league file.",
+        "Round 1: A and D have 1 point each; A goes on because it stands before the other in the list of teams.",
         "Round 1: B and C have 1 point each; B goes on because its total is better, 180 to 200.",
         "",
     ]
