@@ -28,21 +28,22 @@ _MOST_ANSWER = 4 << 20
 
 def packed(bot: Path) -> tuple[str, bytes]:
     """Return what is sent of a bot, with its name: a file or an archive as it is, a folder as an archive of the files that belong to it."""
-    shown = str(bot)
     if not bot.exists():
-        raise UsageError(f"There is no file or folder {shown}; name the bot's file, its folder or an archive of it.")
+        raise UsageError(f"There is no file or folder {bot}; name the bot's file, its folder or an archive of it.")
     try:
         if not bot.is_dir():
             if not bot.is_file():
-                raise UsageError(f"{shown} is a device or a pipe; name the bot's file, its folder or an archive of it.")
+                raise UsageError(f"{bot} is a device or a pipe; name the bot's file, its folder or an archive of it.")
             if bot.stat().st_size > MOST_BYTES:
-                raise UsageError(f"{shown} has more than {MOST_BYTES >> 20} MiB; hand in the bot's own files alone.")
+                raise UsageError(f"{bot} has more than {MOST_BYTES >> 20} MiB; hand in the bot's own files alone.")
             return bot.name, bot.read_bytes()
-        packed = io.BytesIO()
+        packed, entries = io.BytesIO(), contents.entries(str(bot), bot.name)
+        if all(entry.kind == contents.FOLDER for entry in entries.values()):
+            raise UsageError(f"{bot} has no file that belongs to a bot; name the bot's own folder.")
         with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-            for path, entry in contents.entries(str(bot), bot.name).items():
+            for path, entry in entries.items():
                 if entry.kind not in (contents.FILE, contents.EXECUTABLE, contents.FOLDER):
-                    raise UsageError(f"{shown} has a link or another thing that is no file: {path}. Put a copy there.")
+                    raise UsageError(f"{bot} has a link or another thing that is no file: {path}. Put a copy there.")
                 archive.add(bot / path, path, recursive=False, filter=_anonymous)
     except OSError as error:
         raise UsageError(f"{error.filename or bot} can't be read: {error.strerror or error}.") from None
@@ -108,8 +109,7 @@ class ArenaClient(NamedTuple):
             ) from None
         except (http.client.HTTPException, ValueError, RecursionError):
             raise UsageError(f"{where} doesn't answer as an arena does; check the address.") from None
-        is_fine = isinstance(found, dict) and (answer.status >= 400 or {"id", "status"} <= found.keys())
-        if not is_fine:
+        if not isinstance(found, dict) or (answer.status < 400 and not {"id", "status"} <= found.keys()):
             raise UsageError(f"{where} doesn't answer as an arena does; check the address.")
         if answer.status >= 400:
             raise UsageError(str(found.get("error", f"{where} refuses with status {answer.status}.")))

@@ -50,6 +50,7 @@ def folder(tmp_path: Path) -> Path:
     with SeasonStore.open(tmp_path / "arena") as store:
         store.put_tokens([("tada", "Ada"), ("tstaff", None)])
     (tmp_path / "wrong.py").write_text(WRONG)
+    (tmp_path / "empty" / "__pycache__").mkdir(parents=True)
     return tmp_path
 
 
@@ -187,6 +188,7 @@ def other() -> Iterator[str]:
         (["http://127.0.0.1:1", "wrong.py", "--token", "t\nX: y"], "The token has characters that no token has"),
         (["http://127.0.0.1:1", "missing.py", "--token", "t"], "There is no file or folder missing.py"),
         (["http://127.0.0.1:1", "/dev/zero", "--token", "t"], "/dev/zero is a device or a pipe; name the bot's file"),
+        (["http://127.0.0.1:1", "empty", "--token", "t"], "empty has no file that belongs to a bot; name the bot's own folder."),
         (["OTHER/page", "wrong.py", "--token", "t"], "doesn't answer as an arena does"),
         (["OTHER/odd", "wrong.py", "--token", "t"], "doesn't answer as an arena does"),
         (["OTHER/no", "wrong.py", "--token", "t"], "referee: No.\\x1b[1m\n"),
