@@ -182,13 +182,13 @@ class VersionAsked(_Model):
     """A version of a team."""
 
     team: str = Field(min_length=1, max_length=200, pattern=_TEXT)
-    version: int = Field(ge=1, le=10**9)
+    version: int = Field(ge=1, le=10**9, strict=True)
 
 
 class SubmissionAsked(_Model):
     """A submission."""
 
-    id: int = Field(ge=1, le=10**12)
+    id: int = Field(ge=1, le=10**12, strict=True)
 
 
 class DoneAnswer(_Model):

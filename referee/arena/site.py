@@ -371,7 +371,7 @@ async def _asset(request: Request) -> Response:
 def _asked(body: type[_Body], form: Mapping[str, str]) -> _Body:
     """Return what a form asks for."""
     try:
-        return body.model_validate(form)
+        return body.model_validate_strings(form)
     except ValidationError as error:
         raise wrong(error.errors()) from None
 

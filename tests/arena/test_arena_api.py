@@ -240,6 +240,15 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
             )
         ),
         (lambda run: run.post("/api/staff/activate", {"team": "Ada", "version": 9}, STAFF), 404, "The arena has no team Ada"),
+        *(
+            (
+                lambda run, no=no: run.post("/api/staff/activate", {"team": "R0", "version": no}, STAFF),
+                422,
+                "version must be a whole number.",
+            )
+            for no in (True, "1", 1.0, None)
+        ),
+        (lambda run: run.post("/api/staff/requeue", {"id": True}, STAFF), 422, "id must be a whole number."),
         (
             lambda run: run.post("/api/staff/disqualify", {"team": 201 * "x"}, STAFF),
             422,
