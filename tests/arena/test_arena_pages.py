@@ -259,6 +259,19 @@ def test_a_record_is_by_opponent_and_seat(running: Season) -> None:
     assert f">{won} of {played}<" in running.ask("/teams/Ada").body.decode()
 
 
+def test_a_record_has_no_seats_where_versions_play_one_role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    with season(tmp_path, 'roles = "hunter"\nagainst = ["R0"]') as one_role:
+        for token in (ADA, BOB):
+            one_role.hand_in(f"# {token}\n{IDLE}".encode(), token)
+            Checker(one_role.arena).check_next()
+        play(one_role, 2)
+        shown = one_role.ask("/teams/Ada").body.decode()
+    assert 'href="?opponent=Bob#matches"' in shown
+    assert "Record against each opponent" in shown
+    assert ">As " not in shown
+
+
 def test_a_record_is_made_once_for_all_visitors_until_there_are_new_results(running: Season) -> None:
     seen = ArenaViews(running.store)
     made: list[int] = []
@@ -357,6 +370,9 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
                     assert axe(page) == [], path
                     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
                     if not path:
+                        # A table that is wider is cut.
+                        assert (box := page.locator("#standings-table").bounding_box()) is not None
+                        assert box["x"] + box["width"] <= size["width"]
                         for cell in (".chart", ".age"):
                             assert page.locator(f"#standings-table tbody {cell}").first.is_visible()
                     if path.startswith("matches"):
