@@ -133,7 +133,7 @@ def _without(folder: Path, value: Any) -> Any:
 
 def _reason(reports: list[run.Report], failed: list[Any]) -> str:
     """Return why a version is refused, as a sentence; empty if it is accepted."""
-    absent = [f"It doesn't play {seat}: {why}" for report in reports for seat, why in report.not_checked.items()]
+    absent = {seat: why for report in reports for seat, why in report.not_checked.items()}
     refused = [report.refused for report in reports if report.refused]
     if refused:
         return refused[0]
@@ -141,4 +141,4 @@ def _reason(reports: list[run.Report], failed: list[Any]) -> str:
         first = failed[0]
         more = f" {len(failed) - 1:,} more checks failed." if len(failed) > 1 else ""
         return f"The check {first.check.name} failed as {first.seat}: {first.finding.text}{more}"
-    return absent[0] if absent else ""
+    return next((f"It doesn't play {seat}: {why.replace(run.NEVERTHELESS.format(seat), '.')}" for seat, why in absent.items()), "")

@@ -14,6 +14,7 @@ import pytest
 from arenas import accept_all, add, begin, write_arena
 from leagues import IDLE, Notes, PretendPool, play, record
 
+from example_bots.evasion import evader
 from referee import games
 from referee.arena import config, intake
 from referee.arena.arena import OpenArena, new, open_arena
@@ -345,6 +346,15 @@ def test_a_report_names_no_folder_of_the_arena(tmp_path: Path, monkeypatch: pyte
     version = add(arena, "one")
     assert version.report["reason"] == "It doesn't play hunter: as in: referee play . boxer, or referee play bot.py boxer"
     arena.close()
+
+
+def test_a_bot_of_one_role_is_refused_without_an_option_that_an_arena_has_not(tmp_path: Path) -> None:
+    with contextlib.closing(begin(tmp_path / "arena")) as arena:
+        version, _ = arena.add(Path(evader.__file__), "mine", "")
+    assert (version.status, version.report["reason"]) == (
+        REFUSED,
+        "It doesn't play hunter: It exits before it is ready: Evader plays prey, but was asked to play hunter.",
+    )
 
 
 def test_a_version_that_joins_while_others_play_ends_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

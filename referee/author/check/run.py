@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Why a program is not ready that was waited for in vain.
 _SILENT = ("silent", "unread", "unfinished")
+#: The end of the sentence that says why a seat isn't checked.
+NEVERTHELESS = " (--seat {} checks it nevertheless)."
 #: How long a program is waited for to find out which game it plays, in seconds.
 _PATIENCE = 3.0
 #: The checks that say why others are skipped: the bot ends or isn't ready, or gives no answer.
@@ -139,7 +141,7 @@ class _Run:
         for seat in request.seats:
             silent = next((other for other, evidence in found.items() if evidence.transcript.ready.reason in _SILENT), "")
             if silent:
-                self.not_checked[seat] = f"It isn't ready as {silent}; mend that first (--seat {seat} checks it nevertheless)."
+                self.not_checked[seat] = f"It isn't ready as {silent}; mend that first{NEVERTHELESS.format(seat)}"
                 continue
             try:
                 found[seat] = self._evidence(seat)
@@ -240,14 +242,14 @@ class _Run:
             for seat in others:
                 if found[seat].transcript.fails_like(found[first].transcript):
                     del found[seat]
-                    self.not_checked[seat] = f"It fails as at the seat {first} (--seat {seat} checks it nevertheless)."
+                    self.not_checked[seat] = f"It fails as at the seat {first}{NEVERTHELESS.format(seat)}"
             return
         for seat, evidence in list(found.items()):
             if evidence.transcript.ready.has_ended:
                 del found[seat]
                 said = evidence.transcript.stderr
                 why = f"It exits before it is ready{': ' + quoted(said[-1]) if said else ''}"
-                self.not_checked[seat] = f"{why} (--seat {seat} checks it nevertheless)."
+                self.not_checked[seat] = f"{why}{NEVERTHELESS.format(seat)}"
 
     def _refused(self, why: str, remedy: str) -> Report:
         """Return the report on a program that can't be started."""
