@@ -9,7 +9,8 @@ from referee.errors import UsageError
 from referee.grading import family, reveal
 from referee.grading.values import Rubric, RubricTest
 from referee.league import config, schedule
-from referee.league.league import begin, check_new
+from referee.league.league import begin
+from referee.league.teams import team as read_team
 from referee.match.seeds import new_seed
 
 if TYPE_CHECKING:
@@ -38,18 +39,17 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
         raise UsageError(f"--format is {kind!r:.40}, but must be {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
     if (folder / FILE).exists():
         raise UsageError(f"{folder} is the folder of an arena; name a new folder for the final.")
-    if arena.config.seat is not None:
-        raise UsageError(f"In this arena versions play {arena.config.seat} alone, but in a final teams play every role.")
     forfeits = arena.store.forfeits()
     active = {one.name: one for one in arena.versions if one.is_active and not one.is_reference and one.name not in forfeits}
     if len(active) < 2:
         raise UsageError(f"A final needs two teams with an active version; there {'is one' if active else 'are none'}.")
     arena.glance()
-    rated = arena.schedule.rated(among=active, resamples=100)
-    teams = tuple(arena.schedule.teams[one.team]._replace(name=active[one.team].team) for one in rated)
-    base = arena.league
-    settings = base.match_settings(0, base.starts_of(0)[0])
-    test = RubricTest(0, "final", None, "", (), 0.0, starts, starts, "", settings)
+    base, game, own = arena.league, arena.config.game, arena.schedule.teams
+    names = [one.team for one in arena.schedule.rated(among=active, resamples=100)]
+    # Where versions play one role, the same reference fills the other seats for all of them.
+    others = arena.config.against[0].players if arena.config.against else {}
+    teams = tuple(read_team(active[one].team, {**others, **own[one].players}, game, arena.config.settings) for one in names)
+    test = RubricTest(0, "final", None, "", (), 0.0, starts, starts, "", base.match_settings(0, base.starts_of(0)[0]))
     rubric = Rubric(f"final of {base.name}"[:40].strip(), base.game, base.rules, family.new_seed(), (test,))
     rounds = schedule.default_rounds(len(teams)) if kind == FORMATS[0] else 0
     league = base._replace(
@@ -57,9 +57,9 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
         seed=new_seed(),
         format=config.Format(kind, rounds, 2),
         teams=teams,
-        starts=config.StartList(0, family.starts(arena.config.game, rubric, test)),
+        starts=config.StartList(0, family.starts(game, rubric, test)),
+        variants=(base.variants[0]._replace(name=""),),
     )
-    check_new(folder)
     begin(league, folder).close()
     path = reveal.reveal(rubric, folder)
     path.chmod(0o600)

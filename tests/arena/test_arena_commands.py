@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import gzip
 import json
 import re
 import signal
 import sqlite3
 import subprocess
 from functools import partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import pytest
@@ -205,6 +207,22 @@ def test_ctrl_c_says_how_to_go_on(commands: Commands, tmp_path: Path, monkeypatc
     assert running.returncode == 130, told
     assert "done and stored. Go on:  " in told
     assert "Traceback" not in told
+
+
+def test_in_the_final_of_one_role_all_meet_the_same_reference(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    with contextlib.closing(begin(tmp_path / "arena", 3, 'roles = "hunter"\nagainst = ["R2", "R1"]')) as arena:
+        for team in ("Ada", "Bob"):
+            add(arena, team, team)
+    assert referee("arena", "final", "arena", "final", "--starts", "3", "--format", "round-robin").returncode == 0
+    assert referee("league", "resume", "final", "-q").returncode == 0
+    rows = json.loads(referee("league", "export", "final", "--json").stdout)["matches"]
+    assert sorted((row["start"], row["seats"]["hunter"]) for row in rows) == [
+        (start, team) for start in range(3) for team in ("Ada", "Bob")
+    ]
+    # Whoever is the hunter, the prey is the first of those against whom versions play.
+    heads = [json.loads(gzip.decompress(path.read_bytes()).partition(b"\n")[0]) for path in (tmp_path / "final").rglob("*.jsonl.gz")]
+    assert [PurePath(head["players"]["prey"]["program"]).name for head in heads] == ["reference2.py"] * 6
 
 
 @pytest.mark.parametrize(
