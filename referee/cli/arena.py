@@ -21,7 +21,7 @@ from referee.errors import UsageError
 from referee.league.workers import Workers, open_pool
 from referee.support.packages import need_league
 from referee.support.times import shown_time
-from referee.support.words import aligned, counted, program
+from referee.support.words import aligned, counted, program, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -323,12 +323,12 @@ def _table(places: Sequence[Standing]) -> list[str]:
         name += " (reference)" if version.is_reference else " (active)" if version.is_active else ""
         name += "" if place.forfeit is None else " (can't start)"
         ranks = f"{rating.best_rank}" if rating.best_rank == rating.worst_rank else f"{rating.best_rank}-{rating.worst_rank}"
-        rows.append((place.rank, name, f"{rating.elo:+.0f}", f"{rating.low:+.0f} to {rating.high:+.0f}", ranks, place.duels))
+        rows.append((place.rank, name, signed(rating.elo), f"{signed(rating.low)} to {signed(rating.high)}", ranks, place.duels))
     return aligned(rows, left=(1,))
 
 
 def _version_row(one: VersionHistory) -> tuple[Any, ...]:
     version, rating = one.version, one.rating
     status = "active" if version.is_active else version.status
-    shown = ("", "") if rating is None else (f"{rating.elo:+.0f}", f"{rating.low:+.0f} to {rating.high:+.0f}")
+    shown = ("", "") if rating is None else (signed(rating.elo), f"{signed(rating.low)} to {signed(rating.high)}")
     return (version.number, status, shown_time(version.submitted), *shown, one.duels, version.note)

@@ -20,7 +20,7 @@ from referee.league.teams import team as read_team
 from referee.league.values import Duel, MatchTask
 from referee.league.worker import Terms
 from referee.match.seeds import new_seed, secret_of
-from referee.support.words import counted, cut
+from referee.support.words import counted, cut, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -320,7 +320,7 @@ class BotComparison:
             self.sentence(is_whole=is_whole),
             f"  duels    {played}",
             f"  share    {known.share:.3f}  ({known.low:.3f} to {known.high:.3f}, valid at every moment)",
-            f"  Elo      {known.elo:+.0f}  ({known.elo_low:+.0f} to {known.elo_high:+.0f})",
+            f"  Elo      {signed(known.elo)}  ({signed(known.elo_low)} to {signed(known.elo_high)})",
             f"  LLR      better {known.llr:+.2f}, worse {known.llr_worse:+.2f}; bounds {known.lower:+.2f} and {known.upper:+.2f}",
             *self._fault_lines(),
             f"  seed     {self.seed}",

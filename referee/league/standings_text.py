@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from referee.support.escape import escape
+from referee.support.words import signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,7 +114,7 @@ def _cells(place: Standing) -> dict[str, str]:
         "tied": f"{row.tied}",
         "lost": f"{row.lost}",
         "total": f"{row.total:,.0f}",
-        "Elo": f"{rating.elo:+.0f}",
-        "95 %": f"{rating.low:+.0f} to {rating.high:+.0f}",
+        "Elo": signed(rating.elo),
+        "95 %": f"{signed(rating.low)} to {signed(rating.high)}",
         "possible places": f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}",
     }

@@ -30,6 +30,12 @@ def of_unit(count: float, unit: str) -> str:
     return f"{count:,} {unit.removesuffix('s') if count == 1 else unit}"
 
 
+def signed(number: float) -> str:
+    """A rating or a difference of ratings, to the whole with its sign: "+120", "-5"; "+0" also for what is a little below 0."""
+    text = f"{number:+.0f}"
+    return "+0" if text == "-0" else text
+
+
 def program() -> str:
     """Return the shell command that starts this program again, for the hints "Try:" and "Next:"."""
     called = Path(sys.argv[0])
