@@ -101,14 +101,13 @@ class OpenArena(OpenLeague):
     def plan(self, most: int | None = None, *, until_decided: bool = False) -> ArenaSchedule:
         """Read the versions, and plan further duels: at most so many, and until the best version is certain."""
         self.read_versions()
-        self.schedule = ArenaSchedule(
-            self.config, self.store, self.results, self.versions, self._teams(), most=most, until_decided=until_decided
-        )
+        versions = self.versions, self._mark, self._teams()
+        self.schedule = ArenaSchedule(self.config, self.store, self.results, *versions, most=most, until_decided=until_decided)
         return self.schedule
 
     def read_versions(self) -> None:
-        """Read the versions from the store."""
-        self.versions = self.store.versions()
+        """Read the versions from the store, and first what tells of later changes."""
+        self._mark, self.versions = self.store.versions_mark(), self.store.versions()
 
     def isolate(self, level: str) -> None:
         """Check and play with this level of isolation, whatever the file says."""
@@ -135,7 +134,7 @@ class OpenArena(OpenLeague):
         if canonical(now) == canonical(then):
             return
         if then is not None and self.store.counts().total:
-            other = ", ".join(name for name in now if canonical(now[name]) != canonical(then.get(name)))
+            other = ", ".join(name for name in now if canonical(now[name]) != canonical(then.get(name))).replace("time", "time or clock")
             raise UsageError(
                 f"{self.folder / config.FILE} differs from the file with which the arena's matches were played, in: {other}. "
                 "Change it back, or begin another arena: referee arena new DIR"

@@ -41,7 +41,7 @@ class ArenaSchedule(Schedule):
     """The schedule of an arena: a batch of duels follows when all earlier ones have results. ``teams`` are all accepted versions.
 
     ``duels`` returns no new ones when ``most`` of them were planned here (None: no limit), when the best is certain and ``until_decided``,
-    or when a version was added since this object was made.
+    or when versions were added or activated since their ``mark`` was read.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class ArenaSchedule(Schedule):
         store: ArenaStore,
         state: ArenaState,
         versions: Sequence[Version],
+        mark: str,
         teams: Sequence[Team],
         *,
         most: int | None = None,
@@ -60,7 +61,8 @@ class ArenaSchedule(Schedule):
         self._store = store
         self.state = state
         self._versions = versions
-        self._mark = store.versions_mark()
+        #: ``versions_mark`` of the store as of this schedule. Once it is another, another schedule has to go on.
+        self.mark = mark
         self._accepted = tuple(version.name for version in versions if version.name in self.teams)
         #: How many duels are still to be planned; None: no limit.
         self.left = most
@@ -148,7 +150,7 @@ class ArenaSchedule(Schedule):
         self._is_untold, self._due = False, now + _SPARE * (now - begun)
 
     def _next(self, strengths: Floats) -> list[Duel]:
-        if self._store.versions_mark() != self._mark or self.left == 0:
+        if self._store.versions_mark() != self.mark or self.left == 0:
             return []
         if self._until_decided and (why := self.decided()) is not None:
             self.ending = why

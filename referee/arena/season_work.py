@@ -67,7 +67,7 @@ class Notes:
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Store what is played, for pages."""
         # Workers of a cluster have more matches than they play at once.
-        now, slots = time.time(), self._pool.slots
+        now, slots = time.time(), 0 if running is None else self._pool.slots
         tasks = (running or ())[: min(slots, _MOST_TOLD)]
         self._since = {task.key: self._since.get(task.key, now) for task in tasks}
         if now < self._due:
@@ -144,7 +144,7 @@ def _play(given: dict[str, Any]) -> None:
                 pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers, say)
                 with contextlib.closing(pool):
                     ArenaEngine(opened.store, pool, schedule, Notes(opened.store, pool)).run()
-            while opened.versions == opened.store.versions():
+            while opened.store.versions_mark() == schedule.mark:
                 time.sleep(_PAUSE)
 
 

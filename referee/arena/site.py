@@ -178,7 +178,6 @@ class ArenaPages:
             raise HTTPException(422, "version and before must be whole numbers that the arena has.") from None
         page = self._api.matches(asked)
         is_own = holder is not None and holder.team in (None, name)
-        chart = self._views.of_ratings(name, _chart) if found.versions else _chart([])
         return self._shown(
             "arena_team",
             request,
@@ -192,7 +191,7 @@ class ArenaPages:
             submissions=self._store.submissions(name) if is_own else [],
             record=self._views.of_results("record", name, lambda: self._record(name)) if found.versions else "",
             logs=self._logs(holder),
-            chart=chart,
+            chart=self._views.of_ratings(name, _chart) if found.versions else _chart([]),
         )
 
     def _record(self, name: str) -> str:
@@ -386,14 +385,9 @@ def _sentence(match: MatchAnswer) -> str:
 def _told(match: MatchAnswer) -> list[tuple[str, str]]:
     scores = ", ".join(f"{seat} {score:g}" for seat, score in match.scores.items() if score is not None)
     faults = ", ".join(f"{seat} {kind}" for seat, kind in match.faults.items())
-    told = [
-        ("Reason", match.reason),
-        ("Steps", f"{match.steps:,}"),
-        ("Scores", scores),
-        ("Faults", faults),
-        ("Ended", render.when(match.ended) if match.ended else ""),
-    ]
-    return [(name, text) for name, text in told if text]
+    ended = render.when(match.ended) if match.ended else ""
+    told = {"Reason": match.reason, "Steps": f"{match.steps:,}", "Scores": scores, "Faults": faults, "Ended": ended}
+    return [(name, text) for name, text in told.items() if text]
 
 
 def _chart(points: Sequence[tuple[int, RatingPoint]]) -> tuple[list[str], float, float]:

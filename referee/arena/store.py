@@ -259,6 +259,10 @@ class ArenaStore(Store):
             _check_admitted(connection, version.team)
             mine = _versions.c.team == version.team
             known = connection.execute(select(_versions).where(mine, _versions.c.hash == version.hash)).first()
+            if known is not None and known.status == ACCEPTED:
+                # Another process has accepted the same files meanwhile.
+                _activate(connection, known.team, known.name)
+                return _version(known)._replace(is_active=True)
             last = connection.execute(select(func.max(_versions.c.number)).where(mine)).scalar() or 0
             number = last + 1 if known is None else known.number
             duels = connection.execute(select(func.count()).select_from(database.duels)).scalar_one()

@@ -15,7 +15,7 @@ from referee.cli.front import INSTRUCTORS, PANELS
 from referee.cli.league_output import progress, put_check, put_export
 from referee.cli.options import Game, with_workers
 from referee.cli.plain import Program
-from referee.cli.season import Folder, invite, log_action, opened_arena, serve
+from referee.cli.season import Folder, check_playable, invite, log_action, opened_arena, serve
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.league.workers import Workers, open_pool
@@ -78,6 +78,10 @@ def add(
     if (bot is None) == (activate is None) or (bot is None) != (team is None) or (note and bot is None):
         raise UsageError("Name a bot and its team: DIR BOT --team NAME; or a version to go back to: DIR --activate TEAM VERSION.")
     with opened_arena(folder) as opened:
+        from referee.arena.api_models import LONGEST_NOTE
+
+        if len(note) > LONGEST_NOTE:
+            raise UsageError(f"--note has {len(note):,} characters, but at most {LONGEST_NOTE} are shown; make it shorter.")
         if activate is not None:
             version = opened.activate(*activate)
             log_action(opened, "activate", team=version.team, version=version.number)
@@ -88,7 +92,7 @@ def add(
         opened.store.check_admitted(team)
         with contextlib.closing(StatusLine(is_quiet=quiet)) as line:
             version, is_known = opened.add(
-                bot, team, note, lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check}")
+                bot, team, " ".join(note.split()), lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check}")
             )
         log_action(opened, "add", team=team, version=version.number or None, status=version.status)
         if is_known and not as_json:
@@ -111,13 +115,15 @@ def run(
     as_json: JsonFlag = False,
 ) -> None:
     """Play duels: so many, until the best version is certain, or until Ctrl-C. It goes on where it was stopped or killed."""
-    with opened_arena(folder) as opened, opened.store.claim():
-        try:
-            _play(opened, workers, duels, until_decided=until_decided, quiet=quiet)
-        except (KeyboardInterrupt, SystemExit):
-            say(f"{counted(opened.store.counts().done, 'match')} are done and stored. Go on:  {_again(opened)}")
-            raise
-        _put_standings(opened, as_json=as_json)
+    with opened_arena(folder) as opened:
+        check_playable(opened)
+        with opened.store.claim():
+            try:
+                _play(opened, workers, duels, until_decided=until_decided, quiet=quiet)
+            except (KeyboardInterrupt, SystemExit):
+                say(f"{counted(opened.store.counts().done, 'match')} are done and stored. Go on:  {_again(opened)}")
+                raise
+            _put_standings(opened, as_json=as_json)
 
 
 @arena.command("standings")
@@ -222,6 +228,7 @@ def final(
     """Begin a league of the active versions of all teams, on new starts, and print the commitment to these."""
     with opened_arena(folder) as opened:
         from referee.arena.final import begin_final
+        from referee.league.rows import StoreError
 
         begun = begin_final(opened, out, kind, starts)
         if count := opened.store.waiting():
@@ -229,7 +236,11 @@ def final(
                 f"note: There is no verdict yet on {counted(count, 'submission')}, so nothing of it is in the final. "
                 "Let the server check what waits, and begin another final."
             )
-        log_action(opened, "final", folder=str(out), teams=list(begun.teams))
+        try:
+            log_action(opened, "final", folder=str(out), teams=list(begun.teams))
+        except StoreError as error:
+            # The final is there all the same.
+            say(f"note: The final is not in the audit log. {error}")
         if as_json:
             put_json({**begun._asdict(), "reveal": str(begun.reveal)})
             return
@@ -265,7 +276,7 @@ def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decid
         except (LeagueStopped, StoreError) as error:
             raise type(error)(f"{error} What is done is stored. Go on afterwards:  {_again(opened)}") from None
         left = schedule.left
-        if left == 0 or schedule.ending or opened.versions == opened.store.versions():
+        if left == 0 or schedule.ending or opened.store.versions_mark() == schedule.mark:
             break
     if schedule.ending:
         say(schedule.ending)
@@ -284,7 +295,8 @@ def _put_version(opened: OpenArena, version: Version, *, as_json: bool) -> None:
             put(f"  {one['seat']}: {one['name']}: {one['text']}" + (f"  {one['remedy']}" if one["remedy"] else ""))
         return
     put(f"{version.team}: {number} is accepted, and active.")
-    put(f"Next:  {_again(opened)}")
+    if not opened.store.is_claimed():
+        put(f"Next:  {_again(opened)}")
 
 
 def _put_standings(opened: OpenArena, *, as_json: bool) -> None:

@@ -39,6 +39,14 @@ def opened_arena(folder: Path) -> Iterator[OpenArena]:
         yield opened
 
 
+def check_playable(opened: OpenArena) -> None:
+    """Raise UsageError if an arena can't be played here now."""
+    if not os.access(opened.folder, os.W_OK):
+        raise UsageError(f"The folder {opened.folder} can't be written; an arena needs that for versions, replays and results.")
+    if opened.store.is_claimed():
+        raise UsageError(f"The arena {opened.folder} is being played already; end that process first.")
+
+
 def log_action(opened: OpenArena, action: str, **details: Json) -> None:
     """Write an action into the audit log."""
     opened.store.put_audit(action, {**details, "by": "command line"})
@@ -150,8 +158,7 @@ def serve(
     # What pages compute leaves the cores to the matches.
     with opened_arena(folder) as opened, threadpool_limits(1, user_api="blas"):
         choose(isolation, opened.league.options.limits)
-        if opened.store.is_claimed():
-            raise UsageError(f"The arena {folder} is being played already; end that process first.")
+        check_playable(opened)
         opened.isolate(isolation)
         listener = pages.bind(host, port)
         number = listener.getsockname()[1]

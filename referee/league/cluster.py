@@ -126,6 +126,9 @@ class ClusterPool:
             distributed: Any = importlib.import_module("distributed")
         except ImportError:
             raise UsageError(f"--cluster needs Dask; install what is missing: {install_command('distributed')}") from None
+        # What matters of it comes as a sentence: a connection that is lost is no error of the program.
+        for name in ("distributed", "distributed.client"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         kind, _, count = address.partition(":")
         if kind == "local" and (not count.isdecimal() or not 1 <= int(count) <= 1024):
             raise UsageError(f"--cluster is {self._address}, but after local: there must be a number from 1 to 1,024.")

@@ -357,6 +357,17 @@ def test_a_bot_of_one_role_is_refused_without_an_option_that_an_arena_has_not(tm
     )
 
 
+def test_two_who_add_the_same_files_at_once_add_one_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    with contextlib.closing(begin(tmp_path / "arena", 1)) as first, contextlib.closing(open_arena(tmp_path / "arena")) as second:
+        add(first, "zero")
+        made = add(first, "one")
+        first.activate("mine", 1)
+        # It has read no versions since it was opened.
+        assert add(second, "one") == made
+        assert [(one.name, one.is_active) for one in first.store.versions("mine")] == [("mine v1", False), ("mine v2", True)]
+
+
 def test_a_version_that_joins_while_others_play_ends_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
     arena = begin(tmp_path / "arena", 2)

@@ -21,6 +21,8 @@ from leagues import IDLE
 from referee.arena.arena import open_arena
 from referee.arena.season_store import SeasonStore
 from referee.arena.store import REFUSED
+from referee.cli.arena import final
+from referee.league.rows import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,6 +209,45 @@ def test_ctrl_c_says_how_to_go_on(commands: Commands, tmp_path: Path, monkeypatc
     assert running.returncode == 130, told
     assert "done and stored. Go on:  " in told
     assert "Traceback" not in told
+
+
+def test_a_final_is_told_also_if_it_can_not_be_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    accept_all(monkeypatch)
+    with contextlib.closing(begin(tmp_path / "arena", 1)) as arena:
+        for team in ("Ada", "Bob"):
+            add(arena, team, team)
+
+    def fails(*_: object) -> None:
+        raise StoreError("The store can't be written: no room.")
+
+    monkeypatch.setattr(SeasonStore, "put_audit", fails)
+    final(folder=tmp_path / "arena", out=tmp_path / "final", kind="swiss", starts=1, as_json=True)
+    out, err = capsys.readouterr()
+    assert err == "note: The final is not in the audit log. The store can't be written: no room.\n"
+    assert json.loads(out)["reveal"] == str(tmp_path / "final" / "reveal.json")
+
+
+def test_a_note_is_as_long_as_pages_show(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    begin(tmp_path / "arena", 1).close()
+    (tmp_path / "bot.py").write_text(IDLE)
+    refused = referee("arena", "add", "arena", "bot.py", "--team", "Ada", "--note", 201 * "n")
+    assert refused.stderr == "referee: --note has 201 characters, but at most 200 are shown; make it shorter.\n"
+    assert referee("arena", "add", "arena", "bot.py", "--team", "Ada", "--note", "two\n  lines").returncode == 0
+    assert json.loads(referee("arena", "history", "arena", "Ada", "--json").stdout)["versions"][0]["note"] == "two lines"
+
+
+def test_a_run_goes_on_when_the_active_version_is_activated(commands: Commands, tmp_path: Path) -> None:
+    begin(tmp_path / "arena", 2).close()
+    running = commands.start("arena", "run", "arena", "--duels", "30", "-q", cwd=tmp_path)
+    with SeasonStore.open(tmp_path / "arena") as store:
+        running.until(lambda: store.counts().done)
+        active = store.versions()[0]
+        store.activate(active.team, active.name)
+        running.communicate(60)
+        assert (running.returncode, store.counts().done) == (0, 60)
 
 
 def test_in_the_final_of_one_role_all_meet_the_same_reference(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

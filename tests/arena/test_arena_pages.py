@@ -308,6 +308,10 @@ def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, mo
     shown = running.ask("/staff", STAFF).body.decode()
     assert f"{hunter}</a>: {count} late" in shown
     assert "plays with 2 slots" in shown
+    Notes(running.store, PretendPool(pretended, slots=2)).tick(None)
+    assert "The cluster has no workers: " in running.ask("/staff", STAFF).body.decode()
+    running.store.put_audit("final", {"teams": ["Ada", "Bob"]})
+    assert re.search("final teams Ada, Bob</li>", running.ask("/staff", STAFF).body.decode())
     assert re.search("Ada as hunter . Bob as prey", shown)
 
 
