@@ -9,14 +9,19 @@ from __future__ import annotations
 import gzip
 import inspect
 import json
-import subprocess
-import sys
+from contextlib import closing
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from commands import Commands
 from leagues import write_league
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from subprocess import CompletedProcess
 
 FILE = Path(__file__).parent / "data" / "public-surface.json"
 MODULES = ("referee", "sdk", "sdk.evasion", "sdk.maze", "sdk.rectangle", "sdk.testing")
@@ -107,23 +112,25 @@ def keys(value: Any, above: str = "") -> set[str]:
     return set()
 
 
-def printed() -> dict[str, list[str]]:
-    """The keys that commands print with ``--json``, their exit statuses, and the keys of the lines of a replay."""
+def printed(run: Callable[..., CompletedProcess[str]], folder: Path) -> dict[str, list[str]]:
+    """The keys that commands print with ``--json``, their exit statuses, and the keys of the lines of a replay. They run in an empty folder."""
     found: dict[str, list[str]] = {}
-    with TemporaryDirectory() as folder:
-        write_league(Path(folder) / "two", 2)
-        subprocess.run([sys.executable, "-m", "referee", "arena", "new", "arena"], cwd=folder, capture_output=True, check=True)
-        for name, words in PRINTED.items():
-            done = subprocess.run([sys.executable, "-m", "referee", *words, "--json"], cwd=folder, capture_output=True, text=True)
-            found[name] = sorted({f"exit status {done.returncode}", *keys(json.loads(done.stdout))})
-        lines = gzip.decompress((Path(folder) / "a.replay.jsonl.gz").read_bytes()).splitlines()
-        found["replay"] = sorted({key for line in map(json.loads, lines) for key in keys(line, line.get("type", "step"))})
+    write_league(folder / "two", 2)
+    run("arena", "new", "arena").check_returncode()
+    for name, words in PRINTED.items():
+        done = run(*words, "--json")
+        found[name] = sorted({f"exit status {done.returncode}", *keys(json.loads(done.stdout))})
+    lines = gzip.decompress((folder / "a.replay.jsonl.gz").read_bytes()).splitlines()
+    found["replay"] = sorted({key for line in map(json.loads, lines) for key in keys(line, line.get("type", "step"))})
     return found
 
 
 def surface() -> dict[str, Any]:
     """All of it."""
-    return {"python": python(), "commands": commands(), "json": printed()}
+    server = Commands()
+    with TemporaryDirectory() as name, closing(server):
+        folder = Path(name)
+        return {"python": python(), "commands": commands(), "json": printed(partial(server.run, cwd=folder), folder)}
 
 
 def lost(before: Any, after: Any, where: str = "") -> list[str]:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 from public_surface import FILE, commands, lost, printed, python
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
 
 RECORDED = json.loads(FILE.read_text())
 _WHAT_TO_DO = "docs/stability.md promises to keep it; if it must go, announce that first, then run python tests/public_surface.py"
@@ -23,8 +29,8 @@ def test_no_command_and_no_option_is_lost_and_none_is_new_unnoticed() -> None:
 
 
 @pytest.mark.slow
-def test_no_key_of_json_and_no_exit_status_is_lost() -> None:
-    assert lost(RECORDED["json"], printed()) == [], _WHAT_TO_DO
+def test_no_key_of_json_and_no_exit_status_is_lost(referee: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+    assert lost(RECORDED["json"], printed(referee, tmp_path)) == [], _WHAT_TO_DO
 
 
 def test_what_counts_as_lost() -> None:

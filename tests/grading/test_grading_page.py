@@ -60,7 +60,13 @@ def test_the_commands_of_the_page_mark_the_class(folder: Path, referee: Referee)
     need(not missing(), missing())
     first, later, gradebook = (text.splitlines() for text in blocks("console"))
     assert (len(first), len(later), len(gradebook)) == (2, 4, 1)
+    path = folder / "evasion.toml"
+    whole = path.read_text()
+    # The first command plays all example bots. The tutorial has the same one, whose test plays it whole: here matches are few and short.
+    path.write_text(re.sub(r"(starts|hidden) = \d+", r"\1 = 1", whole.replace("max_steps = 1000", "max_steps = 300")))
     for number, line in enumerate((*first, *later, *gradebook)):
+        if number == 1:
+            path.write_text(whole)
         # The page shows what a terminal with 120 columns shows.
         done = referee(*shlex.split(line)[1:], env={"COLUMNS": "120"}, timeout=600)
         assert done.returncode == 0, (line, done.stderr)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from commands import Commands
+    from commands import Commands, Running
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -80,7 +80,7 @@ def done_matches(folder: Path) -> int:
     return 0
 
 
-def is_killed(process: subprocess.Popen[str], folder: Path, seconds: float, matches: int) -> bool:
+def is_killed(process: Running, folder: Path, seconds: float, matches: int) -> bool:
     """Kill a league after some seconds, or once so many more matches are done; False if it has ended before."""
     deadline = monotonic() + seconds
     wanted = done_matches(folder) + matches if matches else sys.maxsize
@@ -94,7 +94,7 @@ def is_killed(process: subprocess.Popen[str], folder: Path, seconds: float, matc
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_twenty_kills_lose_and_repeat_nothing(referee: Referee, tmp_path: Path) -> None:
+def test_twenty_kills_lose_and_repeat_nothing(commands: Commands, referee: Referee, tmp_path: Path) -> None:
     """A league of 200 matches that is killed at random moments ends with the standings of one that wasn't."""
     file = write_league(tmp_path / "in", 2, extra="[starts]\ncount = 10\n", settings=FIELD)
     teams = "".join(
@@ -110,24 +110,18 @@ def test_twenty_kills_lose_and_repeat_nothing(referee: Referee, tmp_path: Path) 
     mark = f"{os.getpid()}-kills"
     command = ["run", str(file), "--out", str(broken)]
     while True:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "referee", "league", *command],
-            env={**os.environ, MARK: mark},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = commands.start("league", *command, cwd=tmp_path, env={MARK: mark})
         if kills >= 20:
             _, told = process.communicate(timeout=1200)
         elif is_killed(process, broken, *((lots.uniform(0.1, 1.5), 0) if kills % 2 else (600, lots.randrange(1, 15)))):
-            process.communicate()
+            process.communicate(60)
             kills += 1
             nothing_is_left(mark)
             if command[0] == "run" and (broken / "league.sqlite").exists():
                 command = ["resume", str(broken)]
             continue
         else:
-            _, told = process.communicate()
+            _, told = process.communicate(60)
         if process.returncode == 0:
             break
         # It was killed before it had stored its first line: it is begun again.
