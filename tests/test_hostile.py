@@ -235,7 +235,7 @@ def test_floods_do_not_fill_the_referees_memory(name: str, tmp_path: Path) -> No
 SLOW_START = """
 import json, sys, time
 sys.stdin.readline()
-time.sleep(4.05)
+time.sleep(2.05)
 print('{"type":"ready","protocol":1}', flush=True)
 for line in sys.stdin:
     message = json.loads(line)
@@ -255,7 +255,7 @@ def test_who_burns_processors_makes_nobody_late_to_start(level: str, tmp_path: P
     slow.write_text(SLOW_START)
     options = UNHURRIED._replace(isolation=Isolation(level, Limits()))
     burns = str(HOSTILE / "burns_while_others_start.py")
-    result = play_match(str(slow), burns, options=options, times={"hunter": PATIENT.replace(startup=4.0)}, max_steps=3)
+    result = play_match(str(slow), burns, options=options, times={"hunter": PATIENT.replace(startup=2.0)}, max_steps=3)
     assert not result.faults
     assert result.steps == 3
     assert left_behind() == []
