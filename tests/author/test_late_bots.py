@@ -50,6 +50,12 @@ def _in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question to a bot that computes without end waits 1 s: three times the limit of a move and 0.4 s more."""
+    monkeypatch.setattr("referee.author.check.patience._MORE", 0.4)
+
+
 def hunter(folder: Path, line: str) -> str:
     path = folder / "bot.py"
     path.write_text(HUNTER.format(line))
@@ -70,11 +76,11 @@ def starts_of(report: Report) -> int:
     return int(found[1])
 
 
-def test_an_endless_loop_is_named_by_its_line_and_waited_for_once(tmp_path: Path) -> None:
+def test_an_endless_loop_is_named_by_its_line_and_waited_for_once(brief: None, tmp_path: Path) -> None:
     report = check(hunter(tmp_path, "while True: pass"), time=_SHORT)
     assert named(report, FAILED) == {"answers"}
     said = texts(report)
-    assert said["answers"].endswith("gave no answer within the 2.6 s that a check waits. It was at bot.py:6 in hunt.")
+    assert said["answers"].endswith("gave no answer within the 1 s that a check waits. It was at bot.py:6 in hunt.")
     # The second one is asked no question.
     assert starts_of(report) <= 2
     # Nothing that presupposes an answer is ok.
@@ -82,7 +88,7 @@ def test_an_endless_loop_is_named_by_its_line_and_waited_for_once(tmp_path: Path
         assert said[name] == NO_ANSWER, name
 
 
-def test_a_loop_without_the_sdk_gets_no_advice_about_flushing(tmp_path: Path) -> None:
+def test_a_loop_without_the_sdk_gets_no_advice_about_flushing(brief: None, tmp_path: Path) -> None:
     report = check(changed(tmp_path, "while True: pass"), only=["answers", "flushes"], time=_SHORT)
     assert re.search(r"waits\. It was at bot\.py:\d+ in turn\.$", texts(report)["answers"])
     assert named(report, SKIPPED) == {"flushes"}
