@@ -32,7 +32,9 @@ def test_a_class_of_six_teams(referee: Callable[..., subprocess.CompletedProcess
         assert done.returncode == 0, (line, done.stderr)
         if " run " in line:
             # The rows that the page shows are those that the league comes to.
-            for row in re.findall(r"^\d  \w+ .*$", PAGE, re.MULTILINE):
+            rows = re.findall(r"^ +\d  \w+ .*$", PAGE, re.MULTILINE)
+            assert len(rows) == 2
+            for row in rows:
                 assert row in done.stdout
     assert (tmp_path / "autumn" / "report.html").exists()
     assert len((tmp_path / "autumn.csv").read_text().splitlines()) == 1 + 2 * 4 * 21
