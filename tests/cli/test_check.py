@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_bot_that_plays_both_seats_is_checked_at_both(referee: Cli, folder: Path) -> None:
-    done = referee("check", "good.py", "--only", "ready,answers", "--only", "seeds")
+    done = referee("check", "good.py", "--only", "ready,answers", "--only", "seeds", "--isolation", "none")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("  ok       answers  It answered 8 of 8 questions.") == 2
     assert "good.py as hunter (evasion, rules classic" in done.stdout
@@ -81,10 +81,10 @@ def test_no_line_is_wider_than_the_terminal(columns: int, referee: Cli, folder: 
 
 
 @pytest.mark.parametrize("line", ["from sdk import NoSuchBot", "import nothing_of_this_name", "def hunt(self, state)"])
-@pytest.mark.parametrize("columns", [60, 160])
-def test_an_error_of_the_program_is_said_once_with_its_line(line: str, columns: int, referee: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("columns", "level"), [(60, "auto"), (160, "none")])
+def test_an_error_of_the_program_is_said_once_with_its_line(line: str, columns: int, level: str, referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(f"{line}\nprint('never')\n")
-    done = referee("check", "mine.py", env={"COLUMNS": str(columns)})
+    done = referee("check", "mine.py", "--isolation", level, env={"COLUMNS": str(columns)})
     assert done.returncode == 1
     lines = (done.stdout + done.stderr).splitlines()
     assert len(lines) <= 30, done.stdout
@@ -191,13 +191,13 @@ def test_the_list_has_every_check_and_what_it_tests(referee: Cli) -> None:
 
 def test_a_bot_of_one_seat_is_not_failed_for_the_other(referee: Cli, tmp_path: Path) -> None:
     shutil.copy(next(bot.path for bot in BOTS if bot.name == "boxer"), tmp_path / "mine.py")
-    done = referee("check", "mine.py", "--only", "ready", "--json")
+    done = referee("check", "mine.py", "--only", "ready", "--json", "--isolation", "none")
     assert done.returncode == 0
     told = json.loads(done.stdout)
     assert list(told["seats"]) == ["hunter"]
     assert "Boxer plays hunter, but was asked to play prey" in told["not_checked"]["prey"]
-    assert referee("check", "mine.py", "--only", "ready", "--seat", "prey").returncode == 1
-    assert list(json.loads(referee("check", "runner", "--only", "ready", "--json").stdout)["seats"]) == ["prey"]
+    assert referee("check", "mine.py", "--only", "ready", "--seat", "prey", "--isolation", "none").returncode == 1
+    assert list(json.loads(referee("check", "runner", "--only", "ready", "--json", "--isolation", "none").stdout)["seats"]) == ["prey"]
 
 
 @pytest.mark.parametrize(("role", "file"), [("thief", "mine.py"), ("painter", "mine.py"), ("policeman", "mine.js")])
@@ -212,7 +212,7 @@ def test_a_bot_of_another_game_is_checked_for_its_game(role: str, file: str, ref
     assert told["game"] == written["game"]
     assert (role if seat else "a") in told["seats"]
     assert f"it is checked for {written['game']}." in done.stderr
-    assert referee("check", file, "--game", "evasion", "--only", "ready").returncode == 1
+    assert referee("check", file, "--game", "evasion", "--only", "ready", "--isolation", "none").returncode == 1
 
 
 #: A hunter of the tutorial's kind: it builds walls as the rules classic and diagonal have them.
