@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -290,7 +291,7 @@ def test_ctrl_c_ends_the_bots_keeps_the_replay_and_exits_130(referee: Cli, tmp_p
     command = [sys.executable, "-m", "referee", "play", str(bot), "still", "--move-time", "none", "--out", "x.gz", "--isolation", "none"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not note.exists() and process.poll() is None:
-        pass
+        select.select([], [], [], 0.02)
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130

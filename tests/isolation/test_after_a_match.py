@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -129,7 +130,7 @@ def test_ctrl_c_leaves_nothing(best: Isolation, planted: Planted) -> None:
     command = [sys.executable, "-m", "referee", "play", str(folder), "still", "--move-time", "none", "--out", str(planted.folder) + os.sep]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     while not [path for path in planted.folder.glob("*.hunter.stderr.log") if path.stat().st_size] and process.poll() is None:
-        pass
+        select.select([], [], [], 0.02)
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130, said

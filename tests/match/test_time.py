@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -214,10 +215,10 @@ def pause_referee(tmp_path: Path, body: str, *options: str) -> subprocess.Comple
     ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     while not note.exists() and process.poll() is None:
-        pass
+        select.select([], [], [], 0.02)
     process.send_signal(signal.SIGSTOP)
     while psutil.Process(process.pid).status() != psutil.STATUS_STOPPED:
-        pass
+        select.select([], [], [], 0.02)
     stopped.touch()
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(2.5)
