@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.app import JsonFlag, app, command, put, put_json, say
+from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import INSTRUCTORS, PANELS
 from referee.cli.league_output import progress, put_check, put_export
 from referee.cli.options import Game, with_workers
@@ -317,8 +317,7 @@ def _put_standings(opened: OpenArena, *, as_json: bool) -> None:
             }
         )
         return
-    put(*_table(places))
-    put(sentence)
+    put(*_table(places), sentence)
     sys.stdout.flush()
 
 
@@ -328,15 +327,18 @@ def _lines(opened: OpenArena, high: int) -> list[str]:
 
 
 def _table(places: Sequence[Standing]) -> list[str]:
-    rows: list[tuple[Any, ...]] = [("rank", "version", "rating", "95 %", "possible ranks", "duels")]
+    from referee.league.standings_text import fitted
+
+    rows = []
     for place in places:
         version, rating = place.version, place.rating
         name = version.name
         name += " (reference)" if version.is_reference else " (active)" if version.is_active else ""
         name += "" if place.forfeit is None else " (can't start)"
         ranks = f"{rating.best_rank}" if rating.best_rank == rating.worst_rank else f"{rating.best_rank}-{rating.worst_rank}"
-        rows.append((place.rank, name, signed(rating.elo), f"{signed(rating.low)} to {signed(rating.high)}", ranks, place.duels))
-    return aligned(rows, left=(1,))
+        shown = {"rating": signed(rating.elo), "95 %": f"{signed(rating.low)} to {signed(rating.high)}"}
+        rows.append({"rank": str(place.rank), "version": name, **shown, "possible ranks": ranks, "duels": str(place.duels)})
+    return fitted(("rank", "version"), rows, columns(120))
 
 
 def _version_row(one: VersionHistory) -> tuple[Any, ...]:

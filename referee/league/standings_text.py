@@ -56,7 +56,22 @@ def place_json(place: Standing) -> dict[str, Any]:
 
 
 #: The columns behind the team in the order of their weight: in a narrow terminal the last ones are left out.
-_KEPT = ("points", "Elo", "duels", "rounds", "a duel", "possible places", "Buchholz", "total", "95 %", "won", "lost", "tied")
+_KEPT = (
+    "points",
+    "Elo",
+    "rating",
+    "duels",
+    "rounds",
+    "a duel",
+    "possible places",
+    "Buchholz",
+    "total",
+    "95 %",
+    "possible ranks",
+    "won",
+    "lost",
+    "tied",
+)
 #: The least width of the column of teams.
 _TEAM = 12
 
@@ -66,23 +81,31 @@ def table(places: Sequence[Standing], width: int, *, is_live: bool = False, kind
 
     ``is_live``: matches are missing, and the points a duel decide the order.
     """
+    optional = {"rounds": kind == "elimination", "Buchholz": kind == "swiss", "a duel": is_live and kind != "elimination"}
+    rows = []
+    for place in places:
+        name = place.row.team + ("" if place.forfeit is None else " (withdrawn)" if place.is_withdrawn else " (can't start)")
+        cells = {heading: cell for heading, cell in _cells(place).items() if optional.get(heading, True)}
+        rows.append({"place": place.row.shown_place, "team": name, **cells})
+    return fitted(("place", "team"), rows, width)
+
+
+def fitted(first: tuple[str, str], rows: Sequence[Mapping[str, str]], width: int) -> list[str]:
+    """A table as lines of text; columns that don't fit into ``width`` are left out. The ``first`` two, a rank and a name, always stay."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    optional = {"rounds": kind == "elimination", "Buchholz": kind == "swiss", "a duel": is_live and kind != "elimination"}
-    rows = [{heading: cell for heading, cell in _cells(place).items() if optional.get(heading, True)} for place in places]
-    team = max(len("team"), min(_TEAM, max((len(place.row.team) for place in places), default=0)))
-    headings = _fitting(rows, width - len("place") - 2 - team)
+    rank, name = first
+    least = max(len(name), min(_TEAM, max((len(row[name]) for row in rows), default=0)))
+    headings = _fitting(rows, width - len(rank) - 2 - least)
     made = Table(box=None, pad_edge=False, header_style="")
-    made.add_column("place", justify="right", no_wrap=True)
-    made.add_column("team", overflow="fold")
+    made.add_column(rank, justify="right", no_wrap=True)
+    made.add_column(name, overflow="fold")
     for heading in headings:
         made.add_column(heading, justify="right", no_wrap=True)
-    for place, cells in zip(places, rows, strict=True):
-        row = place.row
-        name = escape(row.team, 40) + ("" if place.forfeit is None else " (withdrawn)" if place.is_withdrawn else " (can't start)")
-        made.add_row(row.shown_place, Text(name), *(cells[heading] for heading in headings))
+    for row in rows:
+        made.add_row(row[rank], Text(escape(row[name])), *(row[heading] for heading in headings))
     stream = io.StringIO()
     Console(file=stream, width=width).print(made)
     return [line.rstrip() for line in stream.getvalue().rstrip("\n").split("\n")]

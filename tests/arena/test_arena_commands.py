@@ -229,6 +229,18 @@ def test_a_final_is_told_also_if_it_can_not_be_logged(
     assert json.loads(out)["reveal"] == str(tmp_path / "final" / "reveal.json")
 
 
+def test_a_narrow_terminal_has_fewer_columns(referee: Cli, tmp_path: Path) -> None:
+    begin(tmp_path / "arena", 2).close()
+    heads = []
+    for width in (100, 60, 40):
+        table = referee("arena", "standings", "arena", env={"COLUMNS": f"{width}"}).stdout.splitlines()[:3]
+        heads.append(table[0].split())
+        assert max(map(len, table)) <= width
+        assert [line.split()[1] for line in table[1:]] == ["R0", "R1"]
+    every = ["rank", "version", "rating", "95", "%", "possible", "ranks", "duels"]
+    assert heads == [every, [*every[:5], "duels"], ["rank", "version", "rating", "duels"]]
+
+
 def test_a_note_is_as_long_as_pages_show(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
     begin(tmp_path / "arena", 1).close()
