@@ -160,7 +160,7 @@ class Api:
         add("/matches/{match}/log/{seat}", self.log, 403, 404, **_bytes("application/octet-stream"))
         for name, body in ACTIONS.items():
             statuses = () if body is None else (404, 408, 413)
-            add(f"/staff/{name}", getattr(self, name), 403, *statuses, method="POST", dependencies=[Depends(staff)])
+            add(f"/staff/{name}", getattr(self, name), 403, 507, *statuses, method="POST", dependencies=[Depends(staff)])
         add("/staff/audit", self.audit, 403, dependencies=[Depends(staff)])
         known = tuple(made.routes)
 

@@ -1,4 +1,4 @@
-"""A replay as players may have it: without the sources of its randomness, which other matches on the same start share."""
+"""A replay as all players may have it: without the sources of its randomness, which other matches on the same start share, and without logs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from referee.replay.writer import DIGEST_KEY
 from referee.support.files import open_regular
-from referee.web.stream import public_head
+from referee.web.stream import public_fault, public_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,10 +29,10 @@ def players_version(path: Path, below: Path) -> bytes:
 
 
 def _lines(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the lines with a new head, and with the digest of all of them."""
+    """Yield the lines with a new head, without what faults quote, and with the digest of all of them."""
     digest, key = hashlib.sha256(), DIGEST_KEY.encode()
     for number, line in enumerate(lines):
-        shown = public_head(line) if number == 0 else line
+        shown = public_head(line) if number == 0 else public_fault(line) if line.startswith(b'{"type":"fault"') else line
         body, is_result, _ = shown.partition(key) if shown.startswith(b'{"type":"result"') else (shown, b"", b"")
         digest.update(body + is_result)
         yield b'%b%b%b"}\n' % (body, is_result, digest.hexdigest().encode()) if is_result else shown

@@ -40,6 +40,8 @@ _submissions = Table(
     Index("submissions_by_status", "status"),
     Index("submissions_by_team", "team", "time"),
 )
+#: What has no verdict yet.
+_is_open = _submissions.c.status.in_((QUEUED, BUILDING, CHECKING))
 _audit = Table(
     "audit",
     _meta,
@@ -130,8 +132,8 @@ class SeasonStore(ArenaStore):
         return found[0] if found else None
 
     def submissions(self, team: str | None = None, *, limit: int = 50) -> list[Submission]:
-        """Return the latest submissions of a team, or of all teams, the latest first."""
-        query = select(_submissions).order_by(_submissions.c.number.desc()).limit(limit)
+        """Return the latest submissions of a team, or of all teams, those without a verdict first, each the latest first."""
+        query = select(_submissions).order_by(_is_open.desc(), _submissions.c.number.desc()).limit(limit)
         if team is not None:
             query = query.where(_submissions.c.team == team)
         return self._all(query, _submission)
@@ -143,7 +145,7 @@ class SeasonStore(ArenaStore):
 
     def next_submission(self) -> Submission | None:
         """Return the first submission without a verdict. One that was building or checking when its process was killed is taken up again."""
-        query = select(_submissions).where(_submissions.c.status.in_((QUEUED, BUILDING, CHECKING))).order_by(_submissions.c.number).limit(1)
+        query = select(_submissions).where(_is_open).order_by(_submissions.c.number).limit(1)
         found = self._all(query, _submission)
         return found[0] if found else None
 
@@ -155,7 +157,7 @@ class SeasonStore(ArenaStore):
 
     def waiting(self) -> int:
         """Return how many submissions have no verdict yet."""
-        query = select(func.count()).select_from(_submissions).where(_submissions.c.status.in_((QUEUED, BUILDING, CHECKING)))
+        query = select(func.count()).select_from(_submissions).where(_is_open)
         return self._all(query, lambda row: int(row[0]))[0]
 
     def put_audit(self, action: str, details: Mapping[str, Json]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
@@ -40,11 +41,12 @@ if TYPE_CHECKING:
 
     Answer = Callable[[Request, Holder | None], Response]
 
+_see = partial(RedirectResponse, status_code=303)
 _Body = TypeVar("_Body", bound=BaseModel)
 #: The matches of a page, and how long a session lasts, in seconds: more than a season.
 _MATCHES, _SESSION_SECONDS = 25, 180 * 86_400
-#: The lines of the leaderboard that a messenger shows.
-_TOP = 3
+#: The lines of the leaderboard that a messenger shows, and the submissions that the staff sees.
+_TOP, _QUEUE = 3, 200
 #: The size of the chart of ratings.
 _CHART = (600, 120)
 _WATCHED = "watch"
@@ -267,8 +269,7 @@ class ArenaPages:
     def _submission(self, request: Request, holder: Holder | None) -> Response:
         one = self._api.submission(request.path_params["number"], _known(holder))
         active = next((version.number for version in self._store.versions(one.team) if version.is_active), None)
-        is_out = one.team in self._store.disqualified()
-        return self._shown("arena_submission", request, holder, one=one, active=active, is_out=is_out)
+        return self._shown("arena_submission", request, holder, one=one, active=active, is_out=one.team in self._store.disqualified())
 
     def _staff(self, request: Request, holder: Holder | None) -> Response:
         staff(_known(holder))
@@ -276,20 +277,22 @@ class ArenaPages:
             "arena_staff",
             request,
             holder,
-            submissions=self._store.submissions(),
+            submissions=self._store.submissions(limit=_QUEUE),
             waiting=self._store.waiting(),
             workers=self._views.workers(),
             recent=self._views.recent(),
             actions=self._api.audit().actions,
         )
 
-    def _invited(self, request: Request, _: Holder | None) -> Response:
+    def _invited(self, request: Request, known: Holder | None) -> Response:
         token = request.path_params["token"]
         holder = self._store.holder(token)
         if holder is None:
             raise HTTPException(404, "This invitation is not valid; ask the staff for a new one.")
-        who = "the staff" if holder.team is None else holder.team
-        told: dict[str, Any] = {"title": "Welcome", "text": f"You are signed in as {who}.", "label": "Go on"}
+        if known is not None and known.team != holder.team:
+            # A link that somebody else sent must not make a team hand in as another one.
+            raise HTTPException(409, f"You are signed in as {known.team or 'the staff'}. Sign out, and open the link again.")
+        told: dict[str, Any] = {"title": "Welcome", "text": f"You are signed in as {holder.team or 'the staff'}.", "label": "Go on"}
         # No redirection: after a link from elsewhere, a browser sends a strict cookie with the next click only.
         shown = self._shown("arena_told", request, holder, link="/staff" if holder.is_staff else "/submit", **told)
         shown.set_cookie(COOKIE, token, max_age=_SESSION_SECONDS, httponly=True, samesite="strict", secure=_is_secure(request))
@@ -350,10 +353,6 @@ def _need_team(holder: Holder | None) -> str:
     return team
 
 
-def _see(path: str) -> Response:
-    return RedirectResponse(path, 303)
-
-
 async def _sign_out(_: Request) -> Response:
     shown = _see("/")
     shown.delete_cookie(COOKIE, httponly=True, samesite="strict")
@@ -390,10 +389,10 @@ def _told(match: MatchAnswer) -> list[tuple[str, str]]:
     return [(name, text) for name, text in told.items() if text]
 
 
-def _chart(points: Sequence[tuple[int, RatingPoint]]) -> tuple[list[str], float, float]:
+def _chart(points: Sequence[tuple[int, RatingPoint]]) -> tuple[list[tuple[int, str]], float, float]:
     """Return the corners of a line for each version, none for fewer than two points, and the least and the highest rating.
 
-    Each point has the number of its version.
+    Each point and each line has the number of its version.
     """
     if len(points) < 2:
         return [], 0.0, 0.0
@@ -405,4 +404,4 @@ def _chart(points: Sequence[tuple[int, RatingPoint]]) -> tuple[list[str], float,
         x = wide * (one.duels - first) / (last - first or 1)
         y = high - 5 - (high - 10) * (one.elo - least) / (most - least or 1)
         lines.setdefault(number, []).append(f"{x:.1f},{y:.1f}")
-    return [" ".join(corners) for corners in lines.values()], least, most
+    return [(number, " ".join(corners)) for number, corners in lines.items()], least, most

@@ -276,7 +276,7 @@ class ArenaViews:
         teams = self._unchanged("teams", len(names), lambda: np.fromiter(numbers, np.int64, len(names)))
         found = self._state.against(self._positions(name, None), teams)
         played = [(self._team(names[at]), won, tied, lost) for at, (lost, tied, won) in found.items()]
-        ordered = sorted(played, key=lambda one: (-sum(one[1:]), one[0]))
+        ordered = sorted((one for one in played if one[0] != name), key=lambda one: (-sum(one[1:]), one[0]))
         return [{"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, won, tied, lost in ordered]
 
     def _version(self, version: Version, *, sees_all: bool) -> dict[str, Any]:

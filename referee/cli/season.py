@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import os
 import sys
 from pathlib import Path
@@ -155,6 +156,8 @@ def serve(
         raise UsageError(
             "Without isolation, everybody who reaches the server can run programs as you: --isolation none needs --host 127.0.0.1."
         )
+    # What strangers send wrong is told to them alone.
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     # What pages compute leaves the cores to the matches.
     with opened_arena(folder) as opened, threadpool_limits(1, user_api="blas"):
         choose(isolation, opened.league.options.limits)

@@ -99,6 +99,20 @@ def public_head(line: bytes) -> bytes:
     return _line({key: _public(value) for key, value in json.loads(line).items() if key not in _SECRETS})
 
 
+def public_fault(line: bytes) -> bytes:
+    """Return a line of faults as other players may see it: their kinds, without what quotes a bot's log or its answers."""
+    record = json.loads(line)
+    faults = {
+        seat: {
+            "kind": fault.get("kind"),
+            "cause": fault.get("cause"),
+            "text": f"The {seat} has failed ({fault.get('kind')}). Its own people find more in its log.",
+        }
+        for seat, fault in record.get("faults", {}).items()
+    }
+    return _line({**record, "faults": faults})
+
+
 def _public(value: Any) -> Any:
     """Return a value of the head without the folders of this machine: the players' programs and the file of an earlier match have them."""
     if isinstance(value, dict):

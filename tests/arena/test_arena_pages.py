@@ -21,6 +21,7 @@ from sqlalchemy import text
 from referee.arena import intake, views
 from referee.arena.arena import open_arena
 from referee.arena.checking import Checker
+from referee.arena.season_store import QUEUED
 from referee.arena.season_work import Notes
 from referee.arena.store import REFUSED, RatingPoint, Version
 from referee.arena.views import ArenaViews
@@ -93,6 +94,19 @@ def test_a_link_opens_a_session_whose_cookie_no_script_and_no_other_site_gets(ru
     running.store.revoke("Ada")
     assert running.ask("/submit", headers=with_cookie(ADA)).status == 401
     assert 'arena=""' in sent(running, "/sign-out", BOB).headers["set-cookie"]
+
+
+def test_a_link_makes_nobody_who_is_signed_in_another_team(running: Season) -> None:
+    for headers, status in ((with_cookie(ADA), 409), (with_cookie(STAFF), 409), (with_cookie(BOB), 200), (with_cookie("tother"), 200)):
+        answer = running.ask(f"/invite/{BOB}", headers={**headers, "sec-fetch-site": "cross-site"})
+        assert (answer.status, "set-cookie" in answer.headers) == (status, status == 200)
+        assert ("Sign out, and open the link again." in answer.body.decode()) == (status == 409)
+
+
+def test_the_staff_sees_what_waits_first(running: Season) -> None:
+    done = running.store.submissions()
+    running.store.set_submission(done[-1].number, QUEUED, {})
+    assert [one.number for one in running.store.submissions()] == [1, 3, 2]
 
 
 def test_a_form_hands_in_and_names_and_notes_are_no_markup(running: Season) -> None:
@@ -247,7 +261,11 @@ def test_empty_and_unknown_words_of_an_address_say_nothing(running: Season) -> N
 def test_a_record_is_by_opponent_and_seat(running: Season) -> None:
     play(running, 6)
     expected: dict[str, dict[str, list[int]]] = {}
-    for one in running.ask("/api/matches?team=Ada&limit=200").json["matches"]:
+    matches = running.ask("/api/matches?team=Ada&limit=200").json["matches"]
+    # Its own versions play each other, too: a team is no opponent of its own.
+    assert any({who["team"] for who in one["seats"].values()} == {"Ada"} for one in matches)
+    assert {one["team"] for one in running.ask("/api/teams/Ada").json["against"]} == {"Bob", "R0"}
+    for one in matches:
         for seat, who in one["seats"].items():
             for other in one["seats"].values():
                 if who["team"] == "Ada" != other["team"]:
@@ -355,8 +373,8 @@ def test_a_link_to_any_page_has_a_preview(running: Season) -> None:
 def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
     with season(tmp_path) as made:
-        for line, token in (("one", ADA), ("two", ADA), ("three", BOB)):
-            made.hand_in(f"# {line}\n{IDLE}".encode(), token, note=MARKUP)
+        for line, token, note in (("one", ADA, MARKUP), ("two", ADA, MARKUP), ("three", BOB, 200 * "n")):
+            made.hand_in(f"# {line}\n{IDLE}".encode(), token, note=note)
             Checker(made.arena).check_next()
         play(made, 9)
         match = made.ask("/api/matches").json["matches"][0]["id"]
@@ -367,7 +385,7 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
             page = opened(f"{top}invite/{STAFF}", DESKTOP)
             page.get_by_role("link", name="Go on").click()
             page.get_by_role("heading", name="Audit log").wait_for()
-            for path in ("", "live", "teams/Ada", f"matches/{match}", "submissions/1", "staff"):
+            for path in ("", "live", "teams/Ada", f"matches/{match}", "submissions/1", "submissions/3", "teams/Bob", "staff"):
                 page.goto(f"{top}{path}")
                 for size in (DESKTOP, PHONE):
                     resize(page, size["width"], size["height"])

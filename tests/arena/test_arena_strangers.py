@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -13,6 +14,7 @@ from seasons import FORM, TOKENS, form, play, season
 from referee.arena import intake
 from referee.arena.checking import Checker
 from referee.arena.receipt import plain_name
+from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +26,8 @@ ADA, BOB, STAFF = TOKENS["Ada"], TOKENS["Bob"], TOKENS[None]
 #: What Ada alone, and the staff, may read: it is in her files, her report, and her bot's log.
 SECRET = "hush-hush-4711"
 OURS = "http://127.0.0.1:8300"
+#: The end of a bot that fails in the seventh turn.
+CRASHES = f"        if message['turn'] > 5:\n            raise RuntimeError('{SECRET}')\n"
 JSON = {"content-type": "application/json"}
 PLAIN = {"content-type": "application/x-www-form-urlencoded"}
 
@@ -35,6 +39,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Season]:
         for number, (token, reason) in enumerate(((ADA, ""), (ADA, SECRET), (BOB, ""))):
             patch.setattr(intake, "check", lambda *_, reason=reason: intake.Verdict(reason, {"failed": []}))
             text = f"# {number}{SECRET if token == ADA else ''}\nimport sys\nprint({SECRET if token == ADA else 'bob'!r}, file=sys.stderr)\n{IDLE}"
+            text += CRASHES if token == ADA else ""
             assert found.hand_in(text.encode(), token).status == 202
             assert Checker(found.arena).check_next()
         play(found, 2)
@@ -103,6 +108,22 @@ def test_a_forged_token_is_no_token(token: str, running: Season) -> None:
         assert running.ask("/submissions/1", headers=headers).status == status
     assert running.ask(f"/invite/{quote(token)}").status == 404
     assert running.store.holder(token) is None
+
+
+@pytest.mark.parametrize("token", [None, BOB, ADA, STAFF])
+def test_a_replay_has_nothing_of_a_log(token: str | None, running: Season, tmp_path: Path) -> None:
+    headers = {} if token is None else {"authorization": f"Bearer {token}", "cookie": f"arena={token}"}
+    for path in ("/api/matches/{match}/replay", "/watch/{match}/replay"):
+        data = running.ask(path.format(**running.names), None, headers=headers).body
+        text = gzip.decompress(data).decode()
+        assert '"type":"fault"' in text
+        assert SECRET not in text
+        assert f"The {running.names['seat']} has failed (crashed). Its own people find more in its log." in text
+        file = tmp_path / "players.replay.jsonl.gz"
+        file.write_bytes(data)
+        assert verify(file).problem is None
+    kept = [gzip.decompress(path.read_bytes()).decode() for path in running.arena.replays.glob(f"*/{running.names['match']}*.gz")]
+    assert [SECRET in text for text in kept] == [True]
 
 
 def test_the_secret_is_there_for_its_own_people(running: Season) -> None:
