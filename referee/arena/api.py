@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Match, Route
 from referee.arena import api_models as models
 from referee.arena.arena import OpenArena
 from referee.arena.players_version import PlayersVersions
-from referee.arena.receipt import Receipt, bounded
+from referee.arena.receipt import FULL, Receipt, bounded, full
 from referee.arena.season_store import QUEUED, Holder, Submission
 from referee.arena.store import ACCEPTED
 from referee.arena.views import ArenaViews
@@ -156,7 +156,7 @@ class Api:
         add("/submissions/{number}", self.submission, 403, 404)
         add("/matches", self.matches)
         add("/matches/{match}", self.match, 404)
-        add("/matches/{match}/replay", self.replay, 403, 404, **_bytes("application/gzip"))
+        add("/matches/{match}/replay", self.replay, 403, 404, 507, **_bytes("application/gzip"))
         add("/matches/{match}/log/{seat}", self.log, 403, 404, **_bytes("application/octet-stream"))
         for name, body in ACTIONS.items():
             statuses = () if body is None else (404, 408, 413)
@@ -279,8 +279,8 @@ class Api:
         self.check_replay(found, holder)
         try:
             data = self._versions.get(found.id, self._arena.folder / replay, self._arena.replays).read_bytes()
-        except (OSError, EOFError, ValueError):
-            raise HTTPException(404, "The replay of this match can't be read.") from None
+        except (OSError, EOFError, ValueError) as error:
+            raise full() if getattr(error, "errno", 0) in FULL else HTTPException(404, "The replay of this match can't be read.") from None
         name = f'attachment; filename="{found.id}.replay.jsonl.gz"'
         return Response(data, media_type="application/gzip", headers={"Content-Disposition": name})
 

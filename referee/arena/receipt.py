@@ -33,8 +33,8 @@ HANDED_IN, _INCOMING = "handed-in", ".incoming-"
 _MOST_OTHER = 64 << 10
 #: The time for a request: some seconds, and one for each number of bytes.
 _SECONDS, _BYTES_A_SECOND = 30.0, 32 << 10
-_DAY = 86_400.0
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+#: The seconds of a day, and the errors of a disk that has no room.
+_DAY, FULL = 86_400.0, (errno.ENOSPC, errno.EDQUOT)
 _CLOSE = {"Connection": "close"}
 #: So many files of a request are counted before it is refused.
 _MOST_FILES = 20
@@ -90,7 +90,7 @@ class Receipt:
                 raise HTTPException(422, f"The request is no complete multipart/form-data: {error.detail}", _CLOSE) from None
             raise
         except OSError as error:
-            if error.errno in _FULL:
+            if error.errno in FULL:
                 raise full() from None
             raise
 

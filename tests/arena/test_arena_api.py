@@ -13,6 +13,7 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import jsonschema
 import pytest
@@ -368,6 +369,17 @@ def test_a_disk_that_is_really_full_takes_nothing_until_there_is_room(tmp_path: 
             assert taken(running, "small")["status"] == "accepted"
     finally:
         subprocess.run(["umount", "-l", tmp_path / "arena"], check=True)
+
+
+def test_a_full_disk_has_no_room_for_the_copy_of_a_replay(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken(running, "one")
+    play(running, 1)
+    match = running.ask("/api/matches?limit=1").json["matches"][0]["id"]
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.write_bytes", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+        answer = running.ask(f"/api/matches/{match}/replay")
+    assert (answer.status, answer.json["error"][:26]) == (507, "The server's disk is full,")
+    assert running.ask(f"/api/matches/{match}/replay").status == 200
 
 
 def test_a_team_hands_in_so_many_versions_within_a_day(running: Season) -> None:
