@@ -379,6 +379,11 @@ def test_a_full_disk_has_no_room_for_the_copy_of_a_replay(running: Season, monke
         patch.setattr("pathlib.Path.write_bytes", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
         answer = running.ask(f"/api/matches/{match}/replay")
     assert (answer.status, answer.json["error"][:26]) == (507, "The server's disk is full,")
+    # The description tells of it wherever something is written.
+    paths = running.ask("/api/openapi.json").json["paths"]
+    writes = [path["post"] for path in paths.values() if "post" in path]
+    assert all("507" in one["responses"] for one in (*writes, paths["/api/matches/{match}/replay"]["get"]))
+    assert len(writes) == 6
     assert running.ask(f"/api/matches/{match}/replay").status == 200
 
 

@@ -277,6 +277,13 @@ def test_a_record_is_by_opponent_and_seat(running: Season) -> None:
     assert f">{won} of {played}<" in running.ask("/teams/Ada").body.decode()
 
 
+def test_the_lines_of_ratings_have_the_numbers_of_their_versions(running: Season) -> None:
+    points = [RatingPoint(f"Ada v{number}", duels, 0.0, 10.0 * number, 0.0, 50.0) for duels in (7, 8) for number in (1, 2)]
+    running.store.put_ratings(points)
+    chart = running.ask("/teams/Ada").body.decode().partition("</svg>")[0]
+    assert (chart.count("<polyline"), re.findall(r"<text [^>]*>(\d+)</text>", chart)) == (2, ["1", "2"])
+
+
 def test_a_record_has_no_seats_where_versions_play_one_role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
     with season(tmp_path, 'roles = "hunter"\nagainst = ["R0"]') as one_role:

@@ -157,6 +157,16 @@ def test_an_open_server_needs_a_sandbox(words: list[str], sentence: str, referee
     assert sentence in done.stderr
 
 
+def test_an_arena_that_can_not_be_written_is_not_played(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with contextlib.closing(open_arena(folder / "arena")) as arena:
+        season.check_playable(arena)
+        with arena.store.claim(), pytest.raises(UsageError, match="is being played already; end that process first"):
+            season.check_playable(arena)
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        with pytest.raises(UsageError, match=r"The folder .*arena can't be written; an arena needs that"):
+            season.check_playable(arena)
+
+
 class _Other(BaseHTTPRequestHandler):
     """A server that is no arena."""
 
