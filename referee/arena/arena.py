@@ -117,11 +117,11 @@ class OpenArena(OpenLeague):
         self.plan()
 
     def _teams(self) -> list[Team]:
-        """Return the programs of all accepted versions and references, with paths of this machine."""
+        """Return the programs of all accepted versions that were read, and of references, with paths of this machine."""
         fresh = {(team.name, team.hash): team for team in self.config.references}
         names = {version.name: version for version in self.versions}
         found = []
-        for team in self.store.teams():
+        for team in (one for one in self.store.teams() if one.name in names):
             home, version = self.folder / team.home, names[team.name]
             if not version.is_reference:
                 found.append(team._replace(home=str(home), players={seat: str(home / path) for seat, path in team.players.items()}))

@@ -19,7 +19,7 @@ from referee import games
 from referee.arena import config, intake
 from referee.arena.arena import OpenArena, new, open_arena
 from referee.arena.engine import ArenaEngine
-from referee.arena.store import REFUSED
+from referee.arena.store import REFUSED, Version
 from referee.errors import UsageError
 from referee.league.worker import Played, Report
 
@@ -355,6 +355,21 @@ def test_a_bot_of_one_role_is_refused_without_an_option_that_an_arena_has_not(tm
         REFUSED,
         "It doesn't play hunter: It exits before it is ready: Evader plays prey, but was asked to play hunter.",
     )
+
+
+def test_a_version_that_joins_while_versions_are_read_makes_the_plan_an_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accept_all(monkeypatch)
+    with contextlib.closing(begin(tmp_path / "arena", 2)) as arena, contextlib.closing(open_arena(tmp_path / "arena")) as other:
+        reads = arena.store.versions
+
+        def joined() -> list[Version]:
+            found = reads()
+            add(other, "late")
+            return found
+
+        assert arena.plan().mark == arena.store.versions_mark()
+        monkeypatch.setattr(arena.store, "versions", joined)
+        assert arena.plan().mark != arena.store.versions_mark()
 
 
 def test_two_who_add_the_same_files_at_once_add_one_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
