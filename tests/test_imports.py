@@ -23,6 +23,7 @@ HOUSE = (
     ("referee.arena",),
     ("referee.gallery",),
     ("referee.grading",),
+    ("referee.handins",),
     ("referee.league",),
     ("referee.author",),
     ("referee.api",),

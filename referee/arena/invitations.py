@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from referee.arena import config
 from referee.errors import UsageError
-from referee.grading import roster
+from referee.handins import roster
 from referee.support.csv_text import marked, written
 
 if TYPE_CHECKING:

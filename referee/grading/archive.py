@@ -20,8 +20,8 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from referee.errors import PlayerError, RefereeError, UsageError
-from referee.isolation import submission
-from referee.isolation.submission import ARCHIVES, KINDS, MOST_BYTES, MOST_DEPTH, OTHER_ARCHIVES, Count, refusal
+from referee.handins.names import is_ignored
+from referee.isolation.submission import KINDS, MOST_BYTES, MOST_DEPTH, Count, refusal
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 LONGEST_PATH = 1_000
 LONGEST_NAME = 255
 
-#: What computers leave in folders.
-_IGNORED = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"})
 _CHUNK = 1 << 16
 #: The most bytes read at once for the headers of an archive. The list of 10,000 files is far shorter.
 _LONGEST_HEADER = 4 << 20
@@ -58,21 +56,6 @@ class _ArchiveEntry(NamedTuple):
     is_folder: bool = False
     is_executable: bool = False
     trouble: str = ""
-
-
-def is_ignored(name: str) -> bool:
-    """True if a file or folder of this name doesn't belong to a submission, such as ``.git`` or ``__MACOSX``."""
-    return name in _IGNORED or name.startswith("._") or submission.is_ignored(name)
-
-
-def is_archive(name: str) -> bool:
-    """True if a file of this name is an archive that can be unpacked."""
-    return name.lower().endswith(ARCHIVES)
-
-
-def without_suffix(name: str) -> str:
-    """Return the name of an archive without its suffix: "hw3" for "hw3.tar.gz"."""
-    return next((name[: -len(end)] for end in (*ARCHIVES, *OTHER_ARCHIVES) if name.lower().endswith(end) and len(name) > len(end)), name)
 
 
 def unpack(path: Path, target: Path, label: str) -> None:

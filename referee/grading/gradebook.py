@@ -14,12 +14,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
-from referee.grading import roster
-from referee.grading.downloads import key
 from referee.grading.escaping import number, one_line
 from referee.grading.handout import shown_marks
 from referee.grading.marks import public
 from referee.grading.values import AFTER_DUE, MISSING
+from referee.handins import roster
+from referee.handins.names import key
 from referee.replay.paths import content
 from referee.support.csv_text import foreign_cell, guarded
 from referee.support.files import write_whole

@@ -16,11 +16,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from referee.errors import PlayerError, RefereeError, UsageError
-from referee.grading import archive, downloads, ownership, roster
-from referee.grading.archive import OWN_FAILURES, is_archive, is_ignored
-from referee.grading.downloads import Found
-from referee.grading.ownership import MOST_NAMED, Claim, listed
+from referee.grading import archive
+from referee.grading.archive import OWN_FAILURES
 from referee.grading.values import MISSING, REFUSED, Submission
+from referee.handins import layouts, ownership, roster
+from referee.handins.layouts import Found
+from referee.handins.names import is_archive, is_ignored, stem
+from referee.handins.ownership import MOST_NAMED, Claim, listed
 from referee.isolation import runtime, submission
 from referee.isolation.submission import Piece
 from referee.league.teams import LONGEST_NAME, file_name
@@ -52,7 +54,7 @@ def collect(
     roster_file: Path | None = None,
     others: Sequence[Seat] = (),
     *,
-    layout: str = downloads.AUTO,
+    layout: str = layouts.AUTO,
     known: Sequence[Submission] = (),
 ) -> tuple[Submission, ...]:
     """Copy or unpack all submissions of a class into ``folder``, one folder each, and return them.
@@ -65,8 +67,8 @@ def collect(
     UsageError if ``source`` or the roster can't be read; if the layout isn't certain, or if a student has several submissions, or one that was
     another person's; or if there is no student at all.
     """
-    if layout not in downloads.LAYOUTS:
-        raise UsageError(f"--layout is {layout!r:.60}, but must be one of {', '.join(downloads.LAYOUTS)}.")
+    if layout not in layouts.LAYOUTS:
+        raise UsageError(f"--layout is {layout!r:.60}, but must be one of {', '.join(layouts.LAYOUTS)}.")
     rows = roster.load(roster_file) if roster_file is not None else None
     own = [folder, *([roster_file] if roster_file is not None else [])]
     left_out = [path.absolute().relative_to(source.absolute()).parts[0] for path in own if source.absolute() in path.absolute().parents]
@@ -83,7 +85,7 @@ def collect(
 def single(source: Path, folder: Path, seats: Sequence[Seat], others: Sequence[Seat] = ()) -> Submission:
     """Copy or unpack one submission, a file or a folder, into a folder in ``folder``. Raises nothing for a fault of the submission."""
     name = source.name or source.absolute().name
-    found = Found(name, ((str(source), name if _is_file(source) else ""),), downloads.stem(name) if _is_file(source) else name)
+    found = Found(name, ((str(source), name if _is_file(source) else ""),), stem(name) if _is_file(source) else name)
     with _stage(folder) as stage:
         return _taken(Claim(found), SubmissionNames(), folder, stage / "0", seats, others)
 
@@ -134,11 +136,11 @@ def _found(
     source: Path, stage: Path, seats: Sequence[Seat], left_out: Sequence[str], layout: str, is_known: Callable[[str], bool]
 ) -> list[Found]:
     """Return the submissions of a source."""
-    is_wrapper = partial(downloads.is_wrapper, programs=(*seats, *_MAIN), layout=layout, is_known=is_known)
+    is_wrapper = partial(layouts.is_wrapper, programs=(*seats, *_MAIN), layout=layout, is_known=is_known)
     shown = f"'{source}'"
     if source.is_dir():
         top = _unwrapped(source, is_wrapper, left_out)
-        found = downloads.read(top, left_out=left_out, layout=layout)
+        found = layouts.read(top, left_out=left_out, layout=layout)
     elif not source.exists():
         raise UsageError(f"{shown} does not exist; name the folder or archive that holds all submissions.")
     elif source.name.lower().endswith(submission.OTHER_ARCHIVES) and not is_archive(source.name):
@@ -150,9 +152,9 @@ def _found(
             raise UsageError(f"{shown} can't be read: {error.strerror or error}.") from None
         top = stage / "class"
         top.mkdir(mode=0o700)
-        found = downloads.read(top, archive.unpack_class(source, top, is_wrapper), layout=layout)
+        found = layouts.read(top, archive.unpack_class(source, top, is_wrapper), layout=layout)
     else:
-        return [downloads.of_entry(source)]
+        return [layouts.of_entry(source)]
     stems = {item.name.partition(".")[0] for item in found}
     if len(seats) > 1 and stems >= set(seats):
         raise UsageError(f"{shown} looks like one submission, because there is a program for every seat; name the folder around it.")
@@ -374,8 +376,8 @@ def _let_run(top: Path, files: Sequence[str]) -> None:
 
 def _chosen(files: Sequence[str], seat: Seat, label: str) -> str:
     """Return the program for a seat by its name, "" if there is none. PlayerError if several could be it."""
-    for stem in (seat, *_MAIN):
-        found = [name for name in files if name == stem or name.startswith(f"{stem}.")]
+    for beginning in (seat, *_MAIN):
+        found = [name for name in files if name == beginning or name.startswith(f"{beginning}.")]
         if len(found) > 1:
             raise submission.refusal(label, f"has {len(found)} files that could be the {seat}: {listed(found)}; keep one.")
         if found:

@@ -12,7 +12,7 @@ import pytest
 
 from referee.cli import watch
 from referee.errors import RefereeError
-from referee.grading import roster
+from referee.handins import roster
 from referee.replay.paths import content
 from referee.replay.reader import read_lines
 

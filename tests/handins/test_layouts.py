@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import UsageError
-from referee.grading import downloads
-from referee.grading.downloads import AUTO, CANVAS, GITHUB, GRADESCOPE, MOODLE, PLAIN, Found, is_wrapper, read, stem
+from referee.handins import layouts
+from referee.handins.layouts import AUTO, CANVAS, GITHUB, GRADESCOPE, MOODLE, PLAIN, Found, is_wrapper, read
+from referee.handins.names import stem
 
 
 def made(top: Path, *names: str) -> Path:
@@ -291,7 +292,7 @@ def test_what_is_in_the_only_folder_never_makes_it_a_class(inner: list[str]) -> 
 def test_any_names_are_read(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
     top = tmp_path_factory.mktemp("names")
     for name in names:
-        if name not in (".", "..", downloads.METADATA) and len(name.encode()) < 200:
+        if name not in (".", "..", layouts.METADATA) and len(name.encode()) < 200:
             (top / name).write_text("")
     # Read as plain: names that only partly look like those of a platform are refused otherwise.
     found = read(top, layout=PLAIN)

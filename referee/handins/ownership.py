@@ -6,19 +6,18 @@ with one address are two persons. People choose their own names, so a name alone
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from referee.errors import UsageError
-from referee.grading import roster
-from referee.grading.downloads import key, stem
+from referee.handins import roster
+from referee.handins.names import key, stem
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.grading.downloads import Found
-    from referee.grading.roster import Row
-    from referee.grading.values import Submission
+    from referee.handins.layouts import Found
+    from referee.handins.roster import Row
 
 #: A sentence names no more files or students than this.
 MOST_NAMED = 5
@@ -26,6 +25,19 @@ _REMEDY = (
     "Nothing was graded or changed. Take out the wrong submission, or name the right one on the roster: by the student id or the whole address, by "
     "the platform's number, or by its name in a column 'submission'."
 )
+
+
+class Known(Protocol):
+    """A submission of an earlier run, as the grading notes it: its student, its own name, its person and the person's identities, escaped."""
+
+    @property
+    def student(self) -> str: ...  # noqa: D102 - told above
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def person(self) -> str: ...  # noqa: D102
+    @property
+    def identities(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
 class Claim(NamedTuple):
@@ -42,7 +54,7 @@ class Claim(NamedTuple):
     note: str = ""
 
 
-def is_known(name: str, rows: Sequence[Row], known: Sequence[Submission]) -> bool:
+def is_known(name: str, rows: Sequence[Row], known: Sequence[Known]) -> bool:
     """True if a file or folder has the name of a student on the roster, or of one of an earlier run."""
     texts = {key(name), key(stem(name))}
     return any(texts & {key(text) for text in (row.student, row.submission, *row.identities)} for row in rows) or any(
@@ -50,7 +62,7 @@ def is_known(name: str, rows: Sequence[Row], known: Sequence[Submission]) -> boo
     )
 
 
-def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[Submission]) -> list[Claim]:
+def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[Known]) -> list[Claim]:
     """Return one row for each student, those on the roster first, then one for each submission of anybody else.
 
     ``known`` are the submissions of earlier runs. UsageError for two submissions of one student that aren't attempts of the same person, and
@@ -81,7 +93,7 @@ def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[S
     return made
 
 
-def _check_names(rows: Sequence[Row], known: Sequence[Submission]) -> None:
+def _check_names(rows: Sequence[Row], known: Sequence[Known]) -> None:
     """Raise UsageError if the roster gives another name to a student of an earlier run, who would be another student without the marks."""
     on_roster, begun = {row.student for row in rows}, {submission.student for submission in known}
     for old in known:
@@ -96,14 +108,14 @@ def _check_names(rows: Sequence[Row], known: Sequence[Submission]) -> None:
                 )
 
 
-def _tokens(old: Submission) -> tuple[str, ...]:
+def _tokens(old: Known) -> tuple[str, ...]:
     """Return the person and the addresses of a submission of an earlier run, if a platform knows them."""
     if not old.person or old.person.startswith(("name ", "submission ")):
         return ()
     return old.person, *(f"mail {escape(key(text))}" for text in old.identities if "@" in text)
 
 
-def _shared(owned: Sequence[Claim], known: Sequence[Submission]) -> list[str]:
+def _shared(owned: Sequence[Claim], known: Sequence[Known]) -> list[str]:
     """Return a sentence for each person and each address that submissions of two students have.
 
     What the roster names in the row of a student belongs to that student, whatever an earlier run found.
@@ -139,7 +151,7 @@ def _own(claim: Claim) -> Found:
 
 
 def _on_roster(
-    found: Sequence[Found], rows: Sequence[Row], known: Sequence[Submission], clashes: list[str]
+    found: Sequence[Found], rows: Sequence[Row], known: Sequence[Known], clashes: list[str]
 ) -> tuple[list[Claim], list[Claim], list[Claim]]:
     """Return a claim for each student on the roster, those of submissions that belong to none of them, and one for each other submission.
 
@@ -180,7 +192,7 @@ def _on_roster(
     return made, others, owned
 
 
-def _of_row(group: Sequence[Found], row: Row, known: Sequence[Submission], clashes: list[str]) -> Claim:
+def _of_row(group: Sequence[Found], row: Row, known: Sequence[Known], clashes: list[str]) -> Claim:
     is_sure = all(roster.names(row, item) for item in group)
     chosen, note = _last(group, row.student, clashes, is_sure=is_sure)
     before = next((each for each in known if each.student == row.student), None)
@@ -192,7 +204,7 @@ def _of_row(group: Sequence[Found], row: Row, known: Sequence[Submission], clash
     return Claim(chosen, row.student, row, note=note)
 
 
-def _is_same_person(item: Found, before: Submission) -> bool:
+def _is_same_person(item: Found, before: Known) -> bool:
     """False if a platform vouches for another person than before. Earlier versions noted no persons."""
     if item.is_named_by_grader or not before.person or before.person.startswith("name "):
         return True
@@ -227,7 +239,7 @@ def _last(group: Sequence[Found], student: str, clashes: list[str], *, is_sure: 
     return group[0], ""
 
 
-def _student(claim: Claim, known: Sequence[Submission], clashes: list[str]) -> str:
+def _student(claim: Claim, known: Sequence[Known], clashes: list[str]) -> str:
     """Return the student of an earlier run to whom a submission belongs, else "". A student of the same name may be another person."""
     item = _own(claim)
     for submission in known:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-import unicodedata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
-from referee.grading.archive import is_archive, is_ignored, without_suffix
+from referee.handins.names import is_archive, is_ignored, key, stem
 from referee.isolation.submission import KINDS
 from referee.support.files import open_regular
 from referee.support.packages import install_command
@@ -407,20 +406,6 @@ def _shared(names: Sequence[str]) -> str:
     return prefix[: max(prefix.rfind("-"), prefix.rfind("_")) + 1]
 
 
-def stem(name: str) -> str:
-    """Return a file's name without its suffix."""
-    base = without_suffix(name)
-    if base != name:
-        return base
-    base, _, suffix = name.rpartition(".")
-    return base if base and re.fullmatch(r"[A-Za-z]\w{0,5}", suffix) else name
-
-
 def of_entry(path: Path) -> Found:
     """Return the submission that is a file or folder named after its student."""
     return _plain(path.parent, [path.name], {path.name: stat.S_IFDIR} if path.is_dir() else {}, {})[0]
-
-
-def key(text: str) -> str:
-    """Return an identity in the form in which it is compared."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

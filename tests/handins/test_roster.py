@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import UsageError
-from referee.grading import roster
-from referee.grading.downloads import Found
-from referee.grading.roster import Row, find, load, name_keys
+from referee.handins import roster
+from referee.handins.layouts import Found
+from referee.handins.roster import Row, find, load, name_keys
 
 CLASS = """student,name,email,canvas,submission
 101,Jane Doe,jdoe@uni.example,7001,

@@ -12,7 +12,7 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
-from referee.grading.downloads import key
+from referee.handins.names import key
 from referee.league.teams import file_name
 from referee.replay.paths import content
 from referee.support.escape import is_blank
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from referee.grading.downloads import Found
+    from referee.handins.layouts import Found
 
 #: The longest name of a student in tables, in characters.
 LONGEST_STUDENT = 80
