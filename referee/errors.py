@@ -103,9 +103,18 @@ class Interrupted(RefereeError):
 
 
 class MatchVoid(RefereeError):
-    """The referee failed or could not keep its schedule. The match is void: it counts for no player."""
+    """The match is void: it counts for no player, because the referee or its machine failed, or nobody knows who did.
+
+    ``reason`` is a code: ``limit``, ``disk`` or ``memory`` if this machine could not give the bots what they were promised, "" for
+    anything else without a code. ``seats`` are the seats whose bots the failure hit; empty if it hit none in particular.
+    """
 
     exit_code = 4
+
+    def __init__(self, text: str, reason: str = "", seats: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.reason = reason
+        self.seats = seats
 
 
 class ReplayUnwritten(MatchVoid):

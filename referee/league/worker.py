@@ -54,12 +54,17 @@ class Played(NamedTuple):
 
 
 class Void(NamedTuple):
-    """A match that was void: it counts for nobody. ``is_fatal``: no match can be played at present, for example because the disk is full."""
+    """A match that was void: it counts for nobody. ``is_fatal``: no match can be played at present, for example because the disk is full.
+
+    ``reason`` is the code of ``MatchVoid``; ``teams`` are the teams whose bots the failure hit.
+    """
 
     key: str
     text: str
     host: str
     is_fatal: bool = False
+    reason: str = ""
+    teams: tuple[str, ...] = ()
 
 
 class NotStarted(NamedTuple):
@@ -108,7 +113,8 @@ class Worker:
         except (ReplayUnwritten, CopyUnwritten) as error:
             return Void(task.key, str(error), self._host, is_fatal=True)
         except MatchVoid as error:
-            return Void(task.key, str(error), self._host)
+            teams = tuple(task.seats[seat] for seat in error.seats)
+            return Void(task.key, str(error), self._host, reason=error.reason, teams=teams)
         except RefereeError as error:
             return Void(task.key, str(error), self._host)
         except OSError as error:
