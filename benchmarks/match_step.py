@@ -161,6 +161,37 @@ def searches(rounds: int, steps: int) -> list[Figure]:
     ]
 
 
+def environment_steps(rounds: int, steps: int) -> Figure:
+    """Steps a second of Gymnasium's environment with random actions against ``runner``, beside the engine's own over the same game."""
+    from sdk.env import EvasionEnv, move
+
+    environment = EvasionEnv(max_steps=10 * steps, max_walls=4)
+    environment.action_space.seed(1)
+    actions = [environment.action_space.sample() for _ in range(steps)]
+
+    def learning() -> float:
+        environment.reset(seed=1)
+        begun = time.process_time()
+        for action in actions:
+            if environment.step(action)[2]:
+                environment.reset()
+        return steps / (time.process_time() - begun)
+
+    start = GAME.start(GAME.codec.settings("classic", {"max_steps": 10 * steps, "max_walls": 4}))
+
+    def engine() -> float:
+        state = start
+        begun = time.process_time()
+        for action in actions:
+            state, _ = GAME.step(state, {"hunter": move(state, "hunter", action)})
+            if state.ended:
+                state = start
+        return steps / (time.process_time() - begun)
+
+    speed, alone = alternate(rounds, learning, engine)
+    return Figure("sdk.env, steps of one seat", "steps/s", speed, alone, "ratio", at_least=True)
+
+
 def replays(rounds: int, steps: int) -> list[Figure]:
     """Verification and size of a replay of two moving bots; the engine takes the same steps from moves that are read already."""
     from referee.api.matches import play
@@ -237,6 +268,7 @@ def everything(options: argparse.Namespace) -> list[Figure]:
         *match_steps(rounds, steps),
         engine_step(rounds, steps),
         *searches(rounds, steps),
+        environment_steps(rounds, steps),
         *replays(rounds, steps),
         *starts(2 * rounds + 1),
     ]

@@ -152,7 +152,7 @@ class State(EngineState):
         if variants.RULE_SETS[self.settings.rules].is_turnwise:
             state, _ = variants.step(self, {HUNTER: _hunter_command(hunter), PREY: _prey_command(prey)})
         else:
-            state, _ = variants.step(self, {HUNTER: _hunter_move(hunter), PREY: _prey_move(prey)})
+            state, _ = variants.step(self, {HUNTER: hunter_move(hunter), PREY: prey_move(prey)})
         return _own(state)
 
     @classmethod
@@ -298,7 +298,7 @@ def _check_build(kind: str, span: Cell | None) -> None:
         raise ValueError(f"a span is {span!r:.40}; it must be two whole numbers, (first, last), or None")
 
 
-def _hunter_move(move: object) -> HunterMove | None:
+def hunter_move(move: object) -> HunterMove | None:
     """Return a hunter's move as HunterMove or None. ValueError or TypeError if it isn't a possible answer."""
     if move is None:
         return None
@@ -311,7 +311,7 @@ def _hunter_move(move: object) -> HunterMove | None:
     return move
 
 
-def _prey_move(move: Any) -> PreyMove | None:
+def prey_move(move: Any) -> PreyMove | None:
     """Return a prey's move as PreyMove or None. TypeError if it isn't a possible answer."""
     go = move.go if isinstance(move, PreyMove) else move
     if go is None:
@@ -387,7 +387,7 @@ class _EvasionBot(Bot):
         if rules.is_turnwise:
             command = _hunter_command if is_hunter else _prey_command
             return lambda state: _command_text(command(decide(read(state))))
-        made, move_text = _hunter_move if is_hunter else _prey_move, rules.codec.move_text
+        made, move_text = hunter_move if is_hunter else prey_move, rules.codec.move_text
         return lambda state: _NOTHING if (move := made(decide(read(state)))) is None else move_text(move)
 
 

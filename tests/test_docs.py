@@ -56,7 +56,7 @@ def blocks(language: str) -> list[tuple[str, str]]:
 
 API = "docs/python.md"
 #: Pages whose blocks belong together. Those of notebooks run in a kernel (tests/web/browser/test_notebooks.py), and those about tests in
-#: pytest (tests/sdk/test_pytest_plugin.py). Environments compile first (tests/sdk/env). The program about trust reads a file of a grading
+#: pytest (tests/sdk/test_pytest_plugin.py). Environments train bots (tests/sdk/test_env.py). The program about trust reads a file of a grading
 #: (tests/grading/test_trust_page.py).
 WHOLE = (API, "docs/environments.md", "docs/notebooks.md", "docs/testing.md", "docs/trust.md")
 PYTHON = [(name, text) for name, text in blocks("python") if not name.startswith(WHOLE)]
@@ -194,7 +194,6 @@ RUN_ELSEWHERE = {
     ("docs/debugging.md", "json"): "tests/cli/test_attach.py",
     ("docs/debugging.md", "text"): "debuggers of other languages, which the machine of the tests need not have",
     ("docs/dialects.md", "console"): "tests/test_docs.py",
-    ("docs/environments.md", "console"): "tests/test_learning_examples.py",
     ("docs/gallery.md", "console"): "tests/gallery/test_gallery_page.py",
     ("docs/gradescope.md", "console"): "tests/grading/test_autograder.py",
     ("docs/grading.md", "console"): "tests/grading/test_grading_page.py",

@@ -138,8 +138,8 @@ def test_a_wheel_with_an_extra_does_its_thing(extras: str, environment: Environm
 
 def test_a_wheel_with_the_extra_rl_makes_environments(environment: Environment, tmp_path: Path) -> None:
     environment.link(["rl"], tmp_path)
-    code = "import sdk.env; games = sdk.env.make_vec('evasion', 2); print(games.reset(seed=1)[0].shape, sdk.env.parallel_env().possible_agents)"
-    assert "(2, 74) ['hunter', 'prey']" in environment.python(tmp_path, "-c", code)
+    code = "import sdk.env; print(sdk.env.EvasionEnv().reset(seed=1)[0].shape, sdk.env.EvasionParallelEnv().possible_agents)"
+    assert "(74,) ['hunter', 'prey']" in environment.python(tmp_path, "-c", code)
 
 
 def test_each_extra_is_tried(environment: Environment) -> None:

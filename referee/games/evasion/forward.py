@@ -31,7 +31,7 @@ class Forward:
     """
 
     __slots__ = (
-        "_before", "_bounce", "_is_turnwise", "_kind", "_rules", "_squares", "cells", "changed", "ended", "hunter", "looked_at", "next_id", "prey", "prey_timer",
+        "_before", "_board", "_bounce", "_is_turnwise", "_kind", "_rules", "_squares", "cells", "changed", "ended", "hunter", "looked_at", "next_id", "prey", "prey_timer",
         "settings", "step_count", "wall_timer", "walls",
     )  # fmt: skip
 
@@ -46,6 +46,7 @@ class Forward:
         self.hunter: Motion = tuple(state.hunter)  # type: ignore[assignment]
         self.prey: Motion = tuple(state.prey)  # type: ignore[assignment]
         self.walls: tuple[Wall, ...] = state.walls.all
+        self._board = state.walls
         self.step_count = state.step
         self.wall_timer, self.prey_timer = state.wall_timer, state.prey_timer
         self.next_id = state.next_id
@@ -61,7 +62,9 @@ class Forward:
         return state._replace(ended=self.ended, prey_timer=self.prey_timer, changed=self.changed)
 
     def _walls(self) -> Walls:
-        return Walls(self.settings.width, self.settings.height, self.walls)
+        if self._board.all is not self.walls:
+            self._board = Walls(self.settings.width, self.settings.height, self.walls)
+        return self._board
 
     def step(self, hunter: HunterMove | Build | AddWall | RemoveWall | None = None, prey: Direction | None = None) -> None:
         """Play one time step, or one turn of ``gameserver``. ``hunter`` is its move, ``prey`` a direction.
