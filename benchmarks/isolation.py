@@ -132,19 +132,18 @@ class _BareBot:
         self._sandbox = bare.sandbox(program, announce=lambda cleaning: self._folders.extend(cleaning.trees))
         self._stdin, self._question = os.pipe()
         self._answer, self._stdout = os.pipe()
-        self._theirs = [self._stdin, self._stdout, *self._sandbox.start.fds]
+        self._theirs = self._sandbox.start.descriptors((self._stdin, self._stdout, os.dup(2)), os.open(os.devnull, os.O_RDWR))
         self._pid = 0
 
     def start(self) -> None:
         """Start the sandbox; its stderr is this process's."""
         start = self._sandbox.start
-        numbers = (0, 1, *range(bubblewrap.FILTER_FD, bubblewrap.FILTER_FD + len(start.fds)))
         # Duplicates above all of these numbers: none is overwritten before it is in its place.
         high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 64) for fd in self._theirs]
-        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for fd, number in zip(high, numbers, strict=True)]
+        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(high)]
         self._pid = os.posix_spawn(start.argv[0], start.argv, start.env, file_actions=actions, setsid=True)
         self._sandbox.begun(self._pid)
-        for fd in (*high, *self._theirs):
+        for fd in {*high, *self._theirs}:
             os.close(fd)
         self._theirs.clear()
         self._sandbox.load_filter()

@@ -8,7 +8,9 @@ its interpreter, all read-only, and two small places in memory where it may writ
 
 Order of events. The supervisor starts bwrap. bwrap builds the namespaces and reports the process number of its inner half (pid 1 of
 the new table) over ``--json-status-fd``. The referee puts that process into its control groups. Only then it lets the bot start, by a
-byte on ``--block-fd``. So the bot never runs outside its caps. At the end the referee kills the inner half. Because it is pid 1 of its
+byte on ``--block-fd``. So the bot never runs outside its caps. bwrap keeps its own stdin and stdout open as long as it runs. So the bot's
+pipes are other descriptors, which bwrap closes on its side, and the last program before the bot puts them in their places: the referee
+notices when a bot closes one. At the end the referee kills the inner half. Because it is pid 1 of its
 table, the kernel then kills everything else there. bwrap writes the bot's exit status last. If bwrap ends without it, the sandbox has
 failed, and that is never the bot's fault.
 
@@ -51,8 +53,10 @@ HOME = "/bot"
 SOURCE = "/source"
 SCRATCH = "/tmp"
 SHARED_MEMORY_BYTES = 1 << 20
-#: The descriptors that bwrap inherits: the system call filter, its status, the start, and from ``DATA_FD`` on those of ``files``.
-FILTER_FD, STATUS_FD, BLOCK_FD, DATA_FD = 3, 4, 5, 6
+#: The descriptors that bwrap inherits: the system call filter, its status, the start, the bot's stdin and stdout, and from ``DATA_FD`` on
+#: those of ``files``.
+FILTER_FD, STATUS_FD, BLOCK_FD, STDIN_FD, STDOUT_FD = 3, 4, 5, 6, 7
+DATA_FD = 8
 
 #: Besides /usr: where the loader, names of alternatives and the settings of runtimes are. Nothing else of /etc is to be seen.
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl/openssl.cnf")
@@ -103,16 +107,18 @@ def command(config: SandboxConfig) -> tuple[str, ...]:
         line += ["--inh-caps=-all", "--no-new-privs", "--"]
     # This is inside the sandbox, so that the cap on processes counts only this bot.
     given = hard_limits(config.limits, config.cpu_seconds, config.data_bytes, processes=config.limits.processes + 1)
+    # The shell puts the bot's pipes in their places, unless Perl does.
+    limited = (tool("sh") or "/bin/sh", "-c", f'exec "$@" <&{STDIN_FD} >&{STDOUT_FD} {STDIN_FD}<&- {STDOUT_FD}>&-', "sh", *prlimit(given))
     if perl is None:
-        return (*line, *prlimit(given), *config.builder, *config.argv)
+        return (*line, *limited, *config.builder, *config.argv)
     if config.builder:
         # The limits hold for the builder, too. It starts the program that Landlock restricts as a child process, so that this program may
         # read some files of its own process.
-        return (*line, *prlimit(given), *config.builder, *landlock.before(perl, _readable(), {}), *config.argv)
+        return (*line, *limited, *config.builder, *landlock.before(perl, _readable(), {}), *config.argv)
     # One program less: it takes a millisecond.
     return (
         *line,
-        *landlock.before(perl, _readable(), {getattr(resource, f"RLIMIT_{name.upper()}"): given[name] for name in given}),
+        *landlock.before(perl, _readable(), {getattr(resource, f"RLIMIT_{name.upper()}"): given[name] for name in given}, STDIN_FD),
         *config.argv,
     )
 

@@ -44,6 +44,10 @@ for my $limit (@limits) {
     my $value = pack("QQ", $$limit[1], $$limit[1]);
     syscall(PRLIMIT, 0, $$limit[0], $value, 0) == 0 or refuse("a limit of the sandbox");
 }
+for my $end (PIPES ? (0, 1) : ()) {
+    syscall(DUP3, PIPES + $end, $end, 0);
+    syscall(CLOSE, PIPES + $end);
+}
 my $access = pack("Q", 4);
 my $rules = syscall(444, $access, length $access, 0);
 sub allow {
@@ -73,18 +77,19 @@ def is_known() -> bool:
     return bool(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION) > 0)
 
 
-def before(perl: str, shown: Iterable[str], caps: Mapping[int, int]) -> tuple[str, ...]:
+def before(perl: str, shown: Iterable[str], caps: Mapping[int, int], pipes_at: int = 0) -> tuple[str, ...]:
     """Return the command in front of the bot's command line.
 
     ``shown`` are the names in /proc that the bot may read, besides its own processes. ``caps`` are hard resource limits, by the numbers of
-    the module ``resource``. The variable ``LC_ALL`` is for Perl alone: with the value "C" it reads no files of a locale at its start.
+    the module ``resource``. ``pipes_at`` is the descriptor that becomes stdin, and the one behind it stdout; 0: they are in place. The variable ``LC_ALL`` is for Perl alone: with the value "C" it reads no files of a locale at its start.
     """
     words = {
         "SHOWN": " ".join(shown),
         "OWN_FILES": " ".join(OWN_FILES),
         "LIMITS": ", ".join(f"[{kind}, {value}]" for kind, value in caps.items()),
-        **{call.upper(): str(seccomp.number(call)) for call in ("openat", "close")},
+        **{call.upper(): str(seccomp.number(call)) for call in ("openat", "close", "dup3")},
         "PRLIMIT": str(seccomp.number("prlimit64")),
+        "PIPES": str(pipes_at),
         "PREFIX": PREFIX,
     }
     script = _SCRIPT

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.isolation import bubblewrap, seccomp
 from referee.isolation.limits import LIMITS, NONE
-from referee.isolation.supervisor import children, descendants
+from referee.isolation.supervisor import children, descendants, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,6 +44,8 @@ _BY_SIGNAL = {signal.SIGXCPU: TIME, signal.SIGXFSZ: DISK}
 _LINES = 20
 
 _MOST_INODES = 10_000
+#: The flag of a process that is ending, <linux/sched.h>: PF_EXITING.
+_EXITING = 4
 #: How often to yield the processor before waiting for a freeze with sleeps, and how long such a wait may take, in seconds.
 _YIELDS = 20
 _STANDING_SECONDS = 10.0
@@ -52,7 +54,8 @@ _STANDING_SECONDS = 10.0
 class ProgramStart(NamedTuple):
     """The data for starting the program: it inherits the descriptors ``fds`` as 3, 4 and so on.
 
-    ``user`` is the user and group ID under which it starts, without further groups; None for those of the supervisor.
+    ``user`` is the user and group ID under which it starts, without further groups; None for those of the supervisor. ``pipes_at`` is the
+    number under which it finds the bot's stdin, with the bot's stdout behind it; 0: they are its own.
     """
 
     argv: tuple[str, ...]
@@ -60,6 +63,13 @@ class ProgramStart(NamedTuple):
     cwd: str
     fds: tuple[int, ...] = ()
     user: int | None = None
+    pipes_at: int = 0
+
+    def descriptors(self, standard: Sequence[int], null: int) -> list[int]:
+        """Return what the program inherits, from 0 on. ``standard`` are the bot's stdin, stdout and stderr, ``null`` leads nowhere."""
+        if not self.pipes_at:
+            return [*standard, *self.fds]
+        return [null, null, standard[2], *self.fds[: self.pipes_at - 3], *standard[:2], *self.fds[self.pipes_at - 3 :]]
 
 
 class SoftLimits(NamedTuple):
@@ -159,6 +169,11 @@ class Sandbox:
         """The program's own process."""
         return self.pid
 
+    def is_ending(self) -> bool:
+        """True if its own process ends at this moment or has ended, so that news of its exit status is certain to come."""
+        fields = read(f"/proc/{self.first_pid()}/stat").rpartition(b") ")[2].split()
+        return not fields or fields[0] in b"ZX" or bool(int(fields[6]) & _EXITING)
+
     def quick_seconds(self) -> float:
         """Return the processor time of its first process with all threads, in seconds; cheap enough for every question."""
         return _clock(self.first_pid())
@@ -256,7 +271,7 @@ class BubblewrapSandbox(Sandbox):
         )
         self.held_fds = (os.dup(self._block),)
         line, starts_as = bubblewrap.command(config), bubblewrap.starts_as(config)
-        super().__init__(ProgramStart(line, {"PATH": "/usr/bin:/bin"}, "/", fds, starts_as), limits, level)
+        super().__init__(ProgramStart(line, {"PATH": "/usr/bin:/bin"}, "/", fds, starts_as, bubblewrap.STDIN_FD), limits, level)
         self.is_admitted = False
         self._freezer = group if group is not None and group.has_freezer else None
         self._account = group if group is not None and group.has_accounts else None

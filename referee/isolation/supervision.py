@@ -107,12 +107,14 @@ class Supervision:
             self._has_notes = False
 
     def spawn(self, index: int, start: ProgramStart, standard: Sequence[int], held: Sequence[int] = ()) -> None:
-        """Start a program with ``standard`` as its stdin, stdout and stderr. The supervisor keeps ``held`` open.
+        """Start a bot with ``standard`` as its stdin, stdout and stderr. The supervisor keeps ``held`` open.
 
         All these descriptors can be closed here afterwards.
         """
-        request = pack("spawn", index, start.argv, dict(start.env), start.cwd, len(start.fds), len(held), start.user)
-        self._send(request, [*standard, *start.fds, *held])
+        with open(os.devnull, "r+b") as null:
+            descriptors = start.descriptors(standard, null.fileno())
+            request = pack("spawn", index, start.argv, dict(start.env), start.cwd, len(descriptors), len(held), start.user)
+            self._send(request, [*descriptors, *held])
 
     def watch(self, index: int, watch: SoftLimits) -> None:
         """Let the supervisor enforce caps that the kernel doesn't enforce."""

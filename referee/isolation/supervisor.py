@@ -363,11 +363,11 @@ class Supervisor:
                 for found in (*below, pid, -pid):
                     send_signal(found, _SIGKILL)
 
-    def spawn(self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, more: int, held: int, user: int | None) -> None:
+    def spawn(self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, count: int, held: int, user: int | None) -> None:
         """Start a bot in a session and process group of its own. The last ``held`` of its descriptors are kept open here."""
-        given, self.descriptors = self.descriptors[: 3 + more], self.descriptors[3 + more :]
+        given, self.descriptors = self.descriptors[:count], self.descriptors[count:]
         self.held, self.descriptors = self.held + self.descriptors[:held], self.descriptors[held:]
-        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for fd, number in zip(given, range(3 + more), strict=True)]
+        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for fd, number in zip(given, range(count), strict=True)]
         try:
             os.chdir(cwd)
             if user is not None:

@@ -69,12 +69,14 @@ class PlayersWatch:
         process = player.process
         if process is None:
             return player.failure()
-        # Only the end of the sandbox itself closes its pipes, so that news of it is certain to come.
-        deadline = perf_counter() + (PATIENCE if process.sandbox.is_sandbox else _PARTING)
+        begun, patience = perf_counter(), _PARTING
         waiting = readable([self._bots.status_fd])
-        while process.status is None and not self._bots.is_lost:
-            if not waiting.poll(max(0.0, deadline - perf_counter()) * 1000) or not self._bots.take_reports():
-                break
+        while process.status is None and not self._bots.is_lost and (left := begun + patience - perf_counter()) > 0:
+            if waiting.poll(left * 1000):
+                self._bots.take_reports()
+            elif process.sandbox.is_sandbox and process.sandbox.is_ending():
+                # The news has a longer way from there: on a busy machine it comes later.
+                patience = PATIENCE
         self.drain()
         if self._bots.is_lost and process.status is None:
             if process.sandbox.is_sandbox:

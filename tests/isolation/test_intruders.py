@@ -132,9 +132,8 @@ WIRE = {
     "nested_brackets": "malformed",
     "nan": "malformed",
     "huge_integer": "malformed",
-    # bwrap holds the other ends, too, so that closing them is only seen by the clock.
-    "closes_stdin": "late",
-    "closes_stdout": "late",
+    "closes_stdin": "crashed",
+    "closes_stdout": "crashed",
     "exits_in_a_line": "crashed",
     "exits_mid_match": "crashed",
     "killed_by_signal": "crashed",
