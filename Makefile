@@ -8,8 +8,8 @@ SYSTEM_PACKAGES := bubblewrap libseccomp2 openssl chromium node=nodejs javac=def
 
 .PHONY: play test setup system lint format docs clean soak
 
-play: $(if $(COMPILED),.venv-compiled/installed,.venv/installed)
-	$(if $(COMPILED),.venv-compiled/bin,$(BIN))/referee play searcher evader
+play: .venv/installed
+	$(BIN)/referee play searcher evader
 
 test: .venv/installed-dev $(VIEWER)/installed system
 	@scripts/run-tests $(BIN)/python $(PYTEST_OPTIONS)
@@ -39,14 +39,6 @@ docs: .venv/installed-dev
 	$(BIN)/python -m compileall -q referee sdk example_bots
 	touch $@
 
-# With COMPILED=1 a wheel is built with compiled hot modules, in a copy of the sources, and installed in an environment of its own.
-.venv-compiled/installed: pyproject.toml $(shell find referee sdk example_bots -name '*.py')
-	$(PYTHON) -m venv .venv-compiled
-	scripts/compiled-wheel .venv-compiled/bin/python build/compiled
-	.venv-compiled/bin/python -m pip install --quiet --force-reinstall --no-deps build/compiled/referee-*.whl
-	.venv-compiled/bin/python -m pip install --quiet "$$(ls build/compiled/referee-*.whl)[web]"
-	touch $@
-
 .venv/installed-dev: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	$(BIN)/python -m compileall -q referee sdk example_bots
@@ -64,7 +56,7 @@ system:
 	@scripts/system-packages $(SYSTEM_PACKAGES)
 
 clean:
-	rm -rf .venv .venv-compiled .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # Kills of all parts of matches at random moments, and honest moves on a busy machine: an hour of it, counted. Not part of CI.
 soak: .venv/installed-dev

@@ -26,7 +26,6 @@ sys.path.insert(0, str(ROOT))
 
 from referee.errors import RefereeError, UsageError
 from referee.support.files import open_regular
-from referee.version import build
 from referee.support.escape import escape
 
 #: The share by which a ratio may be worse than in the stored run.
@@ -75,7 +74,7 @@ class Figure(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """The figure as ``--json`` prints it."""
         record = {name: getattr(self, name) for name in ("name", "unit", "value", "floor", "compared", "measured", "budget")}
-        return {**record, "met": self.is_met, "values": self.values, "floors": self.floors, "machine": machine(), "build": build()}
+        return {**record, "met": self.is_met, "values": self.values, "floors": self.floors, "machine": machine()}
 
 
 def alternate(rounds: int, *measures: Callable[[], float]) -> list[list[float]]:
@@ -120,22 +119,20 @@ def _processor() -> str:
 
 
 def stored(path: Path) -> dict[str, float]:
-    """Return the ratios of a stored run by name. Raises UsageError if it is no run, or one of another machine or build."""
+    """Return the ratios of a stored run by name. Raises UsageError if it is no run, or one of another machine."""
     name = escape(str(path), 200)
     try:
         with open_regular(path) as file:
             text = file.read(MOST_BYTES + 1)
         figures = json.loads(text) if len(text) <= MOST_BYTES else None
-        others = {
-            str(figure[key]) for figure in figures for key, here in (("machine", machine()), ("build", build())) if figure[key] != here
-        }
+        others = {str(figure["machine"]) for figure in figures} - {machine()}
         ratios = {str(figure["name"]): float(figure["measured"]) for figure in figures if figure["compared"] == "ratio"}
     except OSError as error:
         raise UsageError(f"{name} can't be read: {error.strerror or error}.") from None
     except (ValueError, RecursionError, TypeError, KeyError):
         raise UsageError(f"{name} is no stored run: it must be what this benchmark prints with --json.") from None
     if others:
-        raise UsageError(f"{name} was measured on or with {escape(min(others), 200)}; ratios can't be compared with those of this run.")
+        raise UsageError(f"{name} was measured on {escape(min(others), 200)}; ratios can't be compared with those of this run.")
     if not ratios or not all(0 < ratio < math.inf for ratio in ratios.values()):
         raise UsageError(f"{name} has no ratio to compare with.")
     return ratios

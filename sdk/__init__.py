@@ -17,12 +17,10 @@ Anywhere else the import changes nothing.
 
 import sys
 
-from sdk import _guard, _sources
+from sdk import _guard
 
 if _guard.is_under_referee():
     _guard.guard()
-if not _sources.are_preferred():
-    _sources.prefer()
 
 from sdk.bot import Bot, TimeLeft
 

@@ -211,7 +211,6 @@ RUN_ELSEWHERE = {
     ("docs/playing.md", "console"): "tests/cli/test_completion.py",
     ("docs/protocol.md", ""): "tests/wire/test_messages.py",
     ("docs/rubric.md", "toml"): "tests/grading/test_rubric.py",
-    ("docs/speed.md", "sh"): "tests/test_compiled_wheel.py",
     ("docs/statistics.md", "csv"): "tests/cli/test_stats.py",
     ("docs/statistics.md", "text"): "tests/cli/test_stats.py",
     ("docs/trust.md", "console"): "tests/grading/test_trust_page.py",

@@ -26,7 +26,7 @@ from referee.games.game import SettingsError
 from referee.players import windows_lines
 from referee.support.csv_text import MARK
 from referee.support.escape import message, printable
-from referee.version import described
+from referee.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -43,7 +43,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the form that typer calls
     if wanted:
-        typer.echo(described())
+        typer.echo(f"referee {__version__}")
         raise typer.Exit
 
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from referee.match.options import CPU, GUARD_BANK, GUARD_MORE, GUARD_MOVE
-from referee.support.compiling import mypyc_attr
 
 if TYPE_CHECKING:
     from referee.match.options import TimeControl
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class Clock:
     """The time that one player has left and has used. ``limit`` is that of the next answer: the smaller of move limit and bank.
 
@@ -96,7 +94,6 @@ class Clock:
         }
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class PatientClock(Clock):
     """A clock that bills and shows what is left, but waits for an answer as long as ``patience`` says, by default for ever.
 

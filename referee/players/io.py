@@ -42,7 +42,6 @@ from referee.players.in_process import LocalPlayer
 from referee.players.player import Reply
 from referee.players.stopping import CHECK_EVERY, GOING_TO_SLEEP, LITTLE, Stopping
 from referee.players.watch import PlayersWatch
-from referee.support.compiling import mypyc_attr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
@@ -66,7 +65,6 @@ _NO_GROUP: tuple[dict[int, str], select.poll] = ({}, select.poll())
 _new = tuple.__new__
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class PlayerIO:
     """Asks the players of one match. ``on_tick`` is called about four times a second during long waits.
 

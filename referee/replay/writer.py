@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from referee import games
 from referee.errors import ReplayUnwritten
 from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
-from referee.support.compiling import mypyc_attr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +35,6 @@ SHORT_TEXT = 200
 dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 class ReplayWriter(Listener):
     """Writes a match to a file while it is played. It flushes after 100 steps or a second. So if the referee is killed, the first part of the replay is good.
 

@@ -110,8 +110,7 @@ def test_runs_that_can_not_be_compared_are_refused_before_anything_is_measured(t
     for file, sentence in (
         (tmp_path / "nothing.json", "can't be read: No such file"),
         (tmp_path, "can't be read"),
-        (store(tmp_path / "a.json", ratio("a", 1.0), machine="another\x1b"), r"was measured on or with another\x1b"),
-        (store(tmp_path / "b.json", ratio("a", 1.0), build="odd"), "was measured on or with odd"),
+        (store(tmp_path / "a.json", ratio("a", 1.0), machine="another\x1b"), r"was measured on another\x1b"),
         (store(tmp_path / "c.json", ratio("a", 1.0), measured=0), "has no ratio to compare with"),
         (store(tmp_path / "d.json", SLOW), "has no ratio to compare with"),
     ):
@@ -128,10 +127,9 @@ def test_runs_that_can_not_be_compared_are_refused_before_anything_is_measured(t
 @pytest.mark.parametrize(
     ("name", "words", "count"),
     [
-        ("match_step", ["--steps", "1000"], 14),
+        ("match_step", ["--steps", "1000"], 15),
         ("isolation", ["--steps", "1000"], 7),
         ("league", ["--steps", "50", "--matches", "40", "--pretended", "2000"], 4),
-        ("environments", ["--steps", "500"], 12),
         ("short_matches", ["--games", "4"], 6),
         ("fairness", ["--answers", "20", "--steps", "5", "--load", "1"], 4),
         ("fairness", ["--answers", "20", "--steps", "5", "--load", "1", "--gives-way"], 4),
