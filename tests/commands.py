@@ -311,7 +311,7 @@ def _start_worker(
 ) -> _Worker | subprocess.Popen[bytes]:
     """Do what ``start_module`` does for a worker or the server of a match's pages, but fork this process, which has imported everything."""
     from referee.league import database
-    from referee.players import building, windows_lines
+    from referee.players import building, scripts
 
     # The one other thread that does no harm: it mostly sleeps, and shares nothing but its lock.
     watch = database._deadlines
@@ -328,7 +328,7 @@ def _start_worker(
     vars(database)["_deadlines"] = database._Deadlines()
     # What the command tells its user, a worker doesn't.
     building._listeners.clear()
-    windows_lines._listeners.clear()
+    scripts._listeners.clear()
     status = 1
     try:
         paths = [*map(os.path.abspath, filter(None, sys.path))]

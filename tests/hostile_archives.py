@@ -31,6 +31,26 @@ def zipped(path: Path, files: Mapping[str, bytes | str], modes: Mapping[str, int
     return path
 
 
+def zipped_on_windows(path: Path, files: Mapping[str, bytes | str]) -> Path:
+    """A zip whose entries have no permissions."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            info = zipfile.ZipInfo(name)
+            info.create_system, info.external_attr = 0, 0x20
+            archive.writestr(info, data)
+    return path
+
+
+def badly_named(path: Path, name: bytes) -> Path:
+    """A zip with a name that claims to be UTF-8, in both of its headers."""
+    zipped(path, {"main.py": BOT, "x" * len(name): ""})
+    data = bytearray(path.read_bytes().replace(b"x" * len(name), name))
+    for header, flags in ((b"PK\x03\x04", 7), (b"PK\x01\x02", 9)):
+        data[data.rindex(header) + flags] |= 8
+    path.write_bytes(data)
+    return path
+
+
 def tarred(path: Path, files: Mapping[str, bytes | str]) -> Path:
     """A tar or tar.gz with these files."""
     with tarfile.open(path, "w:gz" if path.name.endswith("gz") else "w") as archive:

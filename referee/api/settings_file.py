@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-import tomli
 from pydantic import Field, ValidationError
 
 from referee import games
@@ -14,6 +13,7 @@ from referee.match import options
 from referee.match.options import BilledTime, RunOptions, TimeLimits
 from referee.replay.paths import content
 from referee.support.meant import nearest
+from referee.support.plain_text import toml
 from referee.support.sections import Section
 from referee.wire import decode
 
@@ -72,9 +72,9 @@ def read(path: Path, model: type[File], kind: str, most_bytes: int = 1 << 20) ->
 def parse(text: bytes, model: type[File], where: str) -> File:
     """Check the content of a file. ``where`` begins the UsageError's sentence ("The match file x.toml")."""
     try:
-        data = tomli.loads(text.decode())
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where} is not TOML: {error}.") from None
+        data = toml(text)
+    except ValueError as error:
+        raise UsageError(f"{where} {error}") from None
     return checked(data, model, where)
 
 

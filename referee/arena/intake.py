@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -18,6 +17,7 @@ from referee.grading import submissions
 from referee.isolation import contents, submission
 from referee.isolation.choose import choose
 from referee.league.teams import team as read_team
+from referee.players.own_files import for_author
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 VERSIONS, _INCOMING = "versions", ".incoming-"
 #: An incomplete copy that is older than this, in seconds, was left by a process that was killed.
 _ABANDONED_SECONDS = 86_400.0
-#: A long path in a text, as messages cut it.
-_CUT = re.compile(r" \((/[^()]*)\.\.\.\)")
 
 
 class Snapshot(NamedTuple):
@@ -92,7 +90,10 @@ def _sweep(folder: Path) -> None:
 def team_of(snapshot: Snapshot, name: str, folder: Path, config: ArenaConfig) -> Team:
     """Return a version as a team whose paths begin in the arena's folder, so that this can be moved. Raises UsageError as ``league.teams.team``."""
     paths = {seat: str(snapshot.folder / path) for seat, path in snapshot.players.items()}
-    found = read_team(name, paths, config.game, config.settings, snapshot.folder, config.seats)
+    try:
+        found = read_team(name, paths, config.game, config.settings, snapshot.folder, config.seats)
+    except UsageError as error:
+        raise UsageError(for_author(str(error), snapshot.folder, name)) from None
     return found._replace(players=snapshot.players, home=os.path.relpath(snapshot.folder, folder))
 
 
@@ -122,10 +123,7 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
 def _without(folder: Path, value: Any) -> Any:
     """Return texts without the path of a version's copy: its team knows its own files, and the arena's folder is nobody's business."""
     if isinstance(value, str):
-        whole = f"{folder}/"
-        # A long path was cut, so that nothing of it is of use.
-        value = _CUT.sub(lambda cut: "" if whole.startswith(cut[1]) or cut[1].startswith(whole) else cut[0], value)
-        return value.replace(whole, "").replace(str(folder), ".")
+        return for_author(value, folder)
     if isinstance(value, dict):
         return {name: _without(folder, one) for name, one in value.items()}
     return type(value)(_without(folder, one) for one in value) if isinstance(value, (list, tuple)) else value

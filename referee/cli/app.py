@@ -23,7 +23,7 @@ from referee.cli.front import EXAMPLE, TITLE, WELCOME, commands, module_of, rene
 from referee.cli.plain import WRONG_USE, Program
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
-from referee.players import windows_lines
+from referee.players import scripts
 from referee.support.csv_text import MARK
 from referee.support.escape import message, printable
 from referee.version import __version__
@@ -103,7 +103,7 @@ def command(function: F) -> F:
         signal.signal(signal.SIGINT, _Ends(lambda _: KeyboardInterrupt()))
         as_json = options.get("as_json", False)
         if not options.get("quiet"):
-            windows_lines.tell(lambda text: say(f"note: {text}"))
+            scripts.tell(lambda text: say(f"note: {text}"))
         try:
             return function(*args, **options)
         except RefereeError as error:

@@ -43,6 +43,9 @@ _MOST_CLASS_ENTRIES = 1_000_000
 OWN_FAILURES = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM}
 )
+#: How archives of other kinds begin.
+_OTHER = {b"Rar": "RAR", b"7z\xbc": "7z", b"\xfd7z": "xz", b"BZh": "bzip2", b"(\xb5/": "zstd"}
+_UNPACK = "unpack it with another program, and name the folder"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -154,17 +157,22 @@ def _opened(folder: Path) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def _reading(label: str) -> Iterator[None]:
-    """Turn whatever a broken archive makes the standard library raise into a PlayerError."""
+def _reading(label: str, remedy: str = "pack it again") -> Iterator[None]:
+    """Turn whatever a broken archive makes the standard library raise into a PlayerError. ``remedy`` ends the sentence."""
     try:
         yield
     except RefereeError:
         raise
+    except UnicodeDecodeError as error:
+        name = error.object.decode("utf-8", "replace")
+        raise refusal(
+            label, f"has a file name that is not UTF-8, though the archive says so: '{name:.80}'; rename that file, or {remedy}."
+        ) from None
     except Exception as error:  # noqa: BLE001 - a hostile archive makes zipfile and tarfile raise almost anything
         if isinstance(error, OSError) and error.errno in OWN_FAILURES:
             raise _own_failure(error) from None
         why = (str(error) or type(error).__name__).rstrip(".")
-        raise refusal(label, f"is an archive that can't be read: {why}; pack it again.") from None
+        raise refusal(label, f"is an archive that can't be read: {why}; {remedy}.") from None
 
 
 def _own_failure(error: OSError) -> RefereeError:
@@ -227,9 +235,12 @@ def _fill(entry: _ArchiveEntry, writing: IO[bytes], count: Count) -> None:
 @contextlib.contextmanager
 def _open(path: Path, label: str, *, is_class: bool) -> Iterator[Iterator[_ArchiveEntry]]:
     """Open an archive; its content says of which kind it is. PlayerError if it can't be read, now or later."""
-    with _reading(label), open_regular(path) as file:
+    with _reading(label, _UNPACK if is_class else "pack it again"), open_regular(path) as file:
         first = file.read(4)
         file.seek(0)
+        if kind := _OTHER.get(first[:3]):
+            remedy = _UNPACK if is_class else "submit a zip or tar.gz file"
+            raise refusal(label, f"is an archive of the kind {kind}, whatever its name says; {remedy}.")
         if first.startswith(b"PK"):
             with zipfile.ZipFile(cast("BinaryIO", _Careful(file, None if is_class else _LONGEST_HEADER, label))) as packed:
                 yield _zipped(packed)

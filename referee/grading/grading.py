@@ -26,6 +26,7 @@ from referee.league.store import Store
 from referee.league.teams import changed
 from referee.league.teams import team as read_team
 from referee.match.options import MatchOptions
+from referee.players.own_files import for_author
 from referee.support.files import write_whole
 
 if TYPE_CHECKING:
@@ -180,7 +181,8 @@ class OpenGrading:
                 )
             return settled, _with_short_paths(team, settled.folder)
         except UsageError as error:
-            return submission._replace(status=REFUSED, reason=str(error)), None
+            reason = str(error).removeprefix(f"The team '{submission.student}' can't play: ")
+            return submission._replace(status=REFUSED, reason=for_author(reason, submission.folder or self.private, submission.name)), None
 
     def _settled(self, submission: Submission, team: Team) -> Submission:
         """Move an incoming copy to the folder of its hash. Nothing is removed there, so that old certificates still find what they name."""

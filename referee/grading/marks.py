@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.grading import family, needs
 from referee.grading.rubric import own_seats
 from referee.grading.values import AFTER_DUE, FAULTY, MISSING, OK, REFUSED, RubricMark, StudentMarks, Trial, TrialMark
+from referee.players.own_files import for_author
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def student_marks(game: Game[Any, Any], rubric: Rubric, submission: Submission, 
     )
     status, reason = _verdict(tests, show_all=True, is_due=True)
     if forfeit is not None:
-        status, reason = FAULTY, f"The submission can't start: {forfeit}"
+        status, reason = FAULTY, f"The submission can't start: {for_author(forfeit)}"
     # A submission that is graded can have a note, as that it belongs to nobody on the roster.
     reason = " ".join(part for part in (reason, submission.reason) if part)
     return StudentMarks(submission, status, reason, tests)

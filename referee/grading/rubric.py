@@ -20,6 +20,7 @@ from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeCont
 from referee.players.spec import resolve
 from referee.replay.paths import content
 from referee.support.meant import near_one
+from referee.support.plain_text import plain
 from referee.support.sections import Section
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def parse(text: bytes, path: Path, home: Path, seed: str = "") -> Rubric:
     """Return the rubric with this text. Messages name the file ``path``; paths of opponents begin in ``home``."""
     given = settings_file.parse(text, RubricFile, f"The rubric {path}")
     try:
-        return _RubricReader(given, home, seed).rubric()._replace(text=text.decode())
+        return _RubricReader(given, home, seed).rubric()._replace(text=plain(text).decode())
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the rubric {path}: {error}") from None
 

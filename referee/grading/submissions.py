@@ -13,6 +13,7 @@ import shutil
 import stat
 import unicodedata
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import PlayerError, RefereeError, UsageError
@@ -26,13 +27,13 @@ from referee.handins.ownership import MOST_NAMED, Claim, listed
 from referee.isolation import runtime, submission
 from referee.isolation.submission import Piece
 from referee.league.teams import LONGEST_NAME, file_name
-from referee.players import bot_file, build_systems, languages, windows_lines
+from referee.players import bot_file, build_systems, languages, scripts
+from referee.players.own_files import for_author
 from referee.support.escape import escape
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from referee.games.game import Seat
 
@@ -205,7 +206,9 @@ def _taken(claim: Claim, names: SubmissionNames, folder: Path, stage: Path, seat
             paths = {seat: str(target / name) if name else str(target) for seat, name in players.items()}
             return result._replace(folder=target, players=paths, reason=claim.note)
         except PlayerError as error:
-            reason = str(error)
+            reason = for_author(str(error), stage)
+            for path, _ in found.pieces:
+                reason = for_author(reason, Path(path).parent)
         except (ValueError, RecursionError) as error:
             reason = f"The submission '{found.name:.120}' can't be read: {error}."
         except OSError as error:
@@ -229,7 +232,7 @@ def _copied(found: Found, stage: Path) -> Path:
         if isinstance(cause, OSError) and cause.errno in OWN_FAILURES and not isinstance(cause, PermissionError):
             raise RefereeError(str(error)) from None
         raise
-    top = _descended(copy)
+    top = _repaired(copy)
     for depth in range(_MOST_ARCHIVES + 1):
         packed = _packed(top)
         if packed is None:
@@ -241,9 +244,16 @@ def _copied(found: Found, stage: Path) -> Path:
         unpacked = stage / f"unpacked-{depth}"
         unpacked.mkdir(mode=0o700)
         archive.unpack(packed, unpacked, found.name)
-        top = _descended(unpacked)
+        top = _repaired(unpacked)
     _check_links(top, found.name)
+    bot_file.settle(top)
     return top
+
+
+def _repaired(copy: Path) -> Path:
+    """Repair a copy's scripts, and return the folder in which the programs are."""
+    scripts.repair(str(copy))
+    return _descended(copy)
 
 
 def _place(place: str) -> str:
@@ -300,7 +310,7 @@ def _files(top: Path) -> list[str]:
 
 def _is_program(path: Path) -> bool:
     """True for a file that can be run, or that says how the folder is run."""
-    return path.name == bot_file.NAME or path.suffix == ".py" or _begins(path).startswith((b"#!", *_BINARIES))
+    return bot_file.is_meant(path.name) or path.suffix == ".py" or _begins(path).startswith((b"#!", *_BINARIES))
 
 
 def _begins(path: Path) -> bytes:
@@ -355,6 +365,7 @@ def _told(top: Path, seats: Sequence[Seat], label: str, files: Sequence[str]) ->
     for seat in seats:
         told = bot_file.read(top, seat, f"The submission {label}")
         if told is not None and told.run:
+            scripts.repair(str(top), told.run)
             found[seat] = ""
         elif name := _chosen(others, seat, label):
             if told is None or not told.build:
@@ -362,16 +373,7 @@ def _told(top: Path, seats: Sequence[Seat], label: str, files: Sequence[str]) ->
             found[seat] = ""
     if not found:
         raise _no_program(label, seats[0], top, others, [name for name in others if _is_program(top / name)])
-    _let_run(top, files)
     return found
-
-
-def _let_run(top: Path, files: Sequence[str]) -> None:
-    """Give scripts and programs back the permission to be executed, which they may have lost in a download."""
-    for name in files:
-        path = top / name
-        if stat.S_ISREG(path.lstat().st_mode) and name != bot_file.NAME and path.suffix != ".py" and _is_program(path):
-            path.chmod(0o500)
 
 
 def _chosen(files: Sequence[str], seat: Seat, label: str) -> str:
@@ -404,7 +406,7 @@ def _no_program(label: str, seat: Seat, top: Path, files: Sequence[str], program
 
 
 def _check_program(path: Path, seat: Seat, label: str) -> None:
-    """Raise PlayerError if a program can't run here. A script that lost its permission to be executed in a download gets it back."""
+    """Raise PlayerError if a program can't run here."""
     name = f"'{path.name:.80}'"
     if not stat.S_ISREG(path.stat().st_mode):
         raise submission.refusal(label, f"has no ordinary file for the {seat}: {name}.")
@@ -419,17 +421,11 @@ def _check_program(path: Path, seat: Seat, label: str) -> None:
             or "is no Python file, no executable, and its first line names no interpreter, such as #!/usr/bin/env node."
         )
         raise submission.refusal(label, f"has a file for the {seat} that can't be run: {name} {remedy}")
-    if windows_lines.ends_first_line(path):
-        raise submission.refusal(
-            label,
-            f"has a program for the {seat}, {name}, with {windows_lines.WHAT}, so that its first line names no interpreter; save it with Unix line ends.",
-        )
     words = runtime.first_line(str(path))
     if words or _begins(path).startswith(b"#!"):
         missing = _missing_interpreter(words)
         if missing:
             raise submission.refusal(label, f"has a program for the {seat}, {name}, whose interpreter isn't here: '{missing:.80}'.")
-    path.chmod(0o500)
 
 
 def _missing_interpreter(words: Sequence[str]) -> str:

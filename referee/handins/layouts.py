@@ -100,7 +100,7 @@ def is_wrapper(name: str, inner: Collection[str], programs: Collection[str], lay
         return True
     names = sorted(entry for entry in inner if not entry.startswith(".") and not is_ignored(entry) and entry != METADATA)
     is_class = METADATA in inner or any(_MOODLE.fullmatch(entry) or _CANVAS.fullmatch(entry) or is_known(entry) for entry in names)
-    if not is_class and (len(names) < 2 or any(entry.partition(".")[0] in programs for entry in names)):
+    if not is_class and (len(names) < 2 or any(entry.partition(".")[0].casefold() in programs for entry in names)):
         return False
     shown = ", ".join(f"'{entry:.80}' of {stem(entry):.80}" for entry in names[:_MOST_NAMED])
     raise UsageError(

@@ -19,6 +19,7 @@ from referee.league.values import MatchStart
 from referee.match.seeds import secret_of
 from referee.players.faults import predicate
 from referee.replay.paths import content
+from referee.support.plain_text import plain
 from referee.wire import strict_json
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], 
     secret. Each start is tried in all variants. The UsageError names the file, the line and what is wrong.
     """
     where = f"The starts file {path}"
-    text = content(path, where, _MOST_BYTES)
+    text = plain(content(path, where, _MOST_BYTES))
     found: list[MatchStart] = []
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):

@@ -15,6 +15,7 @@ The commands are command lines without a shell. Their limits are the referee's; 
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,7 @@ from referee.errors import PlayerError
 from referee.games.game import SettingsError
 from referee.isolation import submission
 from referee.support.meant import near_one
+from referee.support.plain_text import plain, toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +38,10 @@ _RULES = "rules"
 _KEYS = ("build", "run", _RULES)
 #: The longest command line, in characters.
 _LONGEST = 4_000
+#: What editors and people on Windows make of the name.
+_MEANT = re.compile(r"bot\.toml(?:\.txt|\.toml)?", re.IGNORECASE)
+#: A command line with a single backslash in double quotes, where TOML takes it for the beginning of a special character.
+_ESCAPED = re.compile(r'^[ \t]*(?:build|run)[ \t]*=[ \t]*"(?!"")(?:[^"\\\n]|\\[\\"])*\\(?!u[0-9a-fA-F]{4})[^\\"].*', re.MULTILINE)
 
 
 class BotFile(NamedTuple):
@@ -44,6 +50,25 @@ class BotFile(NamedTuple):
     build: tuple[str, ...] = ()
     run: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
+
+
+def is_meant(name: str) -> bool:
+    """True for the file's name, and for others that are certainly meant to be it, such as ``Bot.toml`` and ``bot.toml.txt``."""
+    return _MEANT.fullmatch(name) is not None
+
+
+def _meant(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if is_meant(path.name))
+
+
+def settle(copy: Path) -> None:
+    """Give the file its name in a copy of a folder that has it under another one. PlayerError if several could be it."""
+    names = _meant(copy)
+    if NAME in names or not names:
+        return
+    if len(names) > 1:
+        raise PlayerError(f"The submission has no {NAME}, but {' and '.join(map(repr, names))}; keep one, and call it {NAME}.")
+    (copy / names[0]).rename(copy / NAME)
 
 
 def read(folder: Path, seat: Seat, whose: str) -> BotFile | None:
@@ -55,6 +80,8 @@ def read(folder: Path, seat: Seat, whose: str) -> BotFile | None:
     if not path.is_file():
         if path.is_symlink() or path.exists():
             raise PlayerError(f"{whose} has a {NAME} that is not an ordinary file.")
+        if others := _meant(folder):
+            raise PlayerError(f"{whose} has a file '{others[0]}', which must be called {NAME}; rename it.")
         return None
     if not path.resolve().is_relative_to(folder.resolve()):
         raise PlayerError(f"{whose} has a {NAME} outside its folder: it is a link to '{path.resolve()}'.")
@@ -72,16 +99,13 @@ def read(folder: Path, seat: Seat, whose: str) -> BotFile | None:
 
 def parse(data: bytes, seat: Seat, whose: str) -> BotFile:
     """Return the commands for a seat from the bytes of a file. PlayerError begins with ``whose`` ("The hunter 'my_bot' has a bot.toml")."""
-    # Few bots have such a file, and the import takes time at each start.
-    import tomli
-
+    if escaped := _ESCAPED.search(plain(data).decode("utf-8", "replace")):
+        line = escaped[0].strip()
+        raise PlayerError(f"{whose} with a single backslash in double quotes, in the line {line:.120}; write / between folders.")
     try:
-        table = tomli.loads(data.decode())
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise PlayerError(f"{whose} that is not UTF-8 (at line {line}).") from None
-    except (ValueError, RecursionError) as error:
-        raise PlayerError(f"{whose} that is not TOML: {error}.") from None
+        table = toml(data)
+    except ValueError as error:
+        raise PlayerError(f"{whose} that {error}") from None
     tables = {key: value for key, value in table.items() if isinstance(value, dict) and key not in _KEYS}
     found = _commands({key: value for key, value in table.items() if key not in tables}, "", whose)
     seats = list(dict.fromkeys([seat, *_seats()])) if tables else []
@@ -121,6 +145,9 @@ def _words(key: str, value: object, whose: str) -> tuple[str, ...]:
         raise PlayerError(f'{wrong}, {value!r:.60}: it must be a command line in quotes, such as "make".')
     if "\0" in value or len(value) > _LONGEST:
         raise PlayerError(f"{wrong}: a command line has at most {_LONGEST:,} characters and no null character.")
+    if not {"'", '"'} & set(value):
+        # A path as on Windows. A shell would drop these backslashes.
+        value = re.sub(r"\\(?=[\w.])", "/", value)
     try:
         words = tuple(shlex.split(value))
     except ValueError:

@@ -30,6 +30,7 @@ from referee.isolation.parcel import Parcel
 from referee.isolation.program import BUILDER
 from referee.isolation.submission import Piece
 from referee.isolation.workplace import Workplace, identity
+from referee.players import scripts
 from referee.players.faults import exceeded, who
 from referee.players.log import Log
 from referee.players.own_files import own_files
@@ -148,6 +149,7 @@ def _make(program: Program, isolation: Isolation, check: Check | None) -> Workpl
         place.take_sources(program.pieces, program.label)
         if check is not None:
             check(program, place.source)
+        scripts.repair(place.source, program.build, program.argv)
         key = _key(program, place.source, isolation)
         if not build_cache.recall(key, program.label, place.built):
             # A build that can't succeed isn't tried again for each match of a league.

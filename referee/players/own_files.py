@@ -37,6 +37,12 @@ _INSTALLED = {
 _IN_INSTALLED = re.compile(rf"({'|'.join(re.escape(folder) for folder in sorted(_INSTALLED, key=len, reverse=True))})(?![\w-]|\.\w)")
 
 
+#: A long path in a text, as messages cut it.
+_CUT = re.compile(r" \((/[^()]*)\.\.\.\)")
+#: A remedy at the end of a sentence that only who runs the referee has.
+_OPTION = re.compile(r"; (?:try: )?--[a-z][^;\n]*?(?:\.(?=\s)|\.?$)", re.MULTILINE)
+
+
 class OwnFiles(NamedTuple):
     """The bot's own files.
 
@@ -130,6 +136,19 @@ def short_path(path: str, home: str = "") -> str:
 def from_home(player: str, home: str) -> str:
     """Return a player's description with paths relative to the folder ``home`` in place of absolute ones."""
     return re.sub(rf"(?<![\w./-]){re.escape(home.rstrip('/'))}/", "./", player) if home.strip("/") else player
+
+
+def for_author(text: str, folder: Path | None = None, name: str = ".") -> str:
+    """Return a message for somebody whose program was copied to a folder and who doesn't run the referee.
+
+    Paths begin in the folder, which itself is called ``name``, and no remedy is an option of the referee's command.
+    """
+    if folder is not None:
+        whole = f"{folder}/"
+        # A long path was cut, so that nothing of it is of use.
+        text = _CUT.sub(lambda cut: "" if whole.startswith(cut[1]) or cut[1].startswith(whole) else cut[0], text)
+        text = text.replace(whole, "").replace(str(folder), name)
+    return _OPTION.sub(".", text)
 
 
 def published(spec: Spec, home: str) -> Spec:

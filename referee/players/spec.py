@@ -21,7 +21,7 @@ from referee.isolation import contents, runtime, submission
 from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
-from referee.players import bot_file, build_systems, languages, windows_lines
+from referee.players import bot_file, build_systems, languages, scripts
 from referee.players.compilers import how_to_install
 from referee.players.faults import the_seat
 from referee.support.escape import escape
@@ -73,7 +73,9 @@ def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
         # The owner may be changing the file at this moment.
         raise PlayerError(f"{the_seat(seat)} '{text}' can't be read: {error.strerror or error}.") from None
     if found.runs is not None:
-        windows_lines.notice(found.runs)
+        if not found.runs.build and (why := scripts.fault_of_argument(found.runs)):
+            raise PlayerError(f"{the_seat(seat)} '{text}' starts {why}")
+        scripts.notice(found.runs)
     return found
 
 
@@ -202,18 +204,21 @@ def _is_program(path: Path) -> bool:
     return path.name != bot_file.NAME and not path.name.endswith("~") and not path.is_dir() and os.path.lexists(path)
 
 
-def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
-    """Return the command line for one file: with this Python, or the file itself. ``name`` is the file's name in messages."""
+def _run(path: Path, name: str, text: str, seat: Seat, *, is_built: bool = False) -> tuple[str, ...]:
+    """Return the command line for one file: with this Python, or the file itself. ``name`` is the file's name in messages.
+
+    ``is_built``: it is a part of a program that is built in a copy, in which scripts are repaired.
+    """
     if not os.access(path, os.R_OK):
         raise PlayerError(f"{the_seat(seat)} '{text}' can't be read by this user; try: chmod u+r {shlex.quote(name)}")
     if path.suffix == ".py":
         return (runtime.OWN_PYTHON, str(path))
-    if why := _not_runnable(path, name):
+    if why := _not_runnable(path, name, is_built=is_built):
         raise PlayerError(f"{the_seat(seat)} '{text}' {why}")
     return (str(path),)
 
 
-def _not_runnable(path: Path, name: str) -> str:
+def _not_runnable(path: Path, name: str, *, is_built: bool = False) -> str:
     """Return why a file can't be started, and what to do, as the end of a sentence; "" if nothing is known against it."""
     if path.name.lower().endswith(submission.ARCHIVES + submission.OTHER_ARCHIVES):
         return "is an archive; unpack it and name the folder."
@@ -224,13 +229,10 @@ def _not_runnable(path: Path, name: str) -> str:
             f'is source in {language.title} and must be compiled ("{build}"); then name "{run}" as the player, '
             f"or a folder with this file and a {bot_file.NAME} with the lines {lines}."
         )
-    if windows_lines.ends_first_line(path):
-        return (
-            f"has {windows_lines.WHAT}: its first line names an interpreter whose name ends in a carriage return; "
-            f"try: sed -i 's/\\r$//' {shlex.quote(name)}"
-        )
+    if why := scripts.fault(path, name):
+        return "" if is_built else why
     has_first, run = bool(runtime.first_line(str(path))), languages.how_to_run(Path(name))
-    if os.access(path, os.X_OK) and (has_first or not run or runtime.is_binary(str(path))):
+    if (is_built or os.access(path, os.X_OK)) and (has_first or not run or runtime.is_binary(str(path))):
         return ""
     if run and not has_first and not runtime.is_binary(str(path)):
         return f'can\'t be started by itself; name its interpreter: "{run}"'
@@ -273,7 +275,7 @@ def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Spec:
         raise PlayerError(f"{the_seat(seat)} '{text}' is a folder with source that must be built; write {project}.")
     if not real.is_file():
         raise PlayerError(f"{the_seat(seat)} '{text}' has no ordinary file as its program: '{path.name}'.")
-    argv = _run(top / path.name, str(path), text, seat)
+    argv = _run(top / path.name, str(path), text, seat, is_built=told is not None and bool(told.build))
     inside = (*argv[:-1], f"{HOME}/{path.name}")
     # Use the path as given: the copy decides whether it may follow a link on this path.
     named = folder.absolute()
@@ -347,7 +349,7 @@ def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_
         if not path.resolve().is_relative_to(folder.resolve()):
             raise PlayerError(f"{begin}, a link that leaves the folder; put a copy there.")
         if key == "build":
-            _run(path, str(path), text, seat)
+            _run(path, str(path), text, seat, is_built=True)
     elif not is_built or how_to_install(word):
         raise PlayerError(f"{begin}, which is {_nowhere(word)}.")
     return f"{HOME}/{place}"
@@ -410,8 +412,8 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
         if _exists(Path(words[0])):
             raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which {_not_runnable(Path(words[0]), words[0])}")
         raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which is {_nowhere(words[0], 'no file')}.")
-    if windows_lines.ends_first_line(Path(program)):
-        raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which {_not_runnable(Path(program), words[0])}")
+    if why := scripts.fault(Path(program), words[0]):
+        raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which {why}")
     argv = (runtime.without_shim(str(Path(program).absolute())), *words[1:])
     about: dict[str, Json] = {"program": escape(text, 400)}
     files = [Path(word) for word in words[1:] if os.path.isfile(word)]  # noqa: PTH113 - the same

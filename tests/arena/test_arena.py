@@ -348,6 +348,18 @@ def test_a_report_names_no_folder_of_the_arena(tmp_path: Path, monkeypatch: pyte
     arena.close()
 
 
+def test_a_team_whose_bot_cannot_start_learns_no_folder_of_the_arena(tmp_path: Path) -> None:
+    bot = tmp_path / "bot"
+    bot.mkdir()
+    (bot / "bot.toml").write_text('run = "./nothing"\n')
+    with contextlib.closing(begin(tmp_path / "arena")) as arena:
+        version, _ = arena.add(bot, "mine")
+    assert version.status == REFUSED
+    reason = str(version.report["reason"])
+    assert str(tmp_path) not in reason
+    assert "The hunter 'mine' has a bot.toml whose 'run' starts with './nothing', which is no file in the folder." in reason
+
+
 def test_a_bot_of_one_role_is_refused_without_an_option_that_an_arena_has_not(tmp_path: Path) -> None:
     with contextlib.closing(begin(tmp_path / "arena")) as arena:
         version, _ = arena.add(Path(evader.__file__), "mine", "")

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 import pytest
-from hostile_archives import BOT, HOSTILE, tarred, zipped
+from hostile_archives import BOT, HOSTILE, badly_named, tarred, zipped
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -202,3 +202,38 @@ def test_a_spoilt_archive_is_unpacked_or_refused(where: int, new: bytes, is_tar:
     except PlayerError as error:
         assert str(error).isprintable()
     assert set(os.listdir(home)) == {path.name, "target"}
+
+
+KINDS = {
+    "RAR": b"Rar!\x1a\x07\x01\x00",
+    "7z": b"7z\xbc\xaf\x27\x1c",
+    "xz": b"\xfd7zXZ\x00",
+    "bzip2": b"BZh91AY&SY",
+    "zstd": b"(\xb5/\xfd",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("end", [".zip", ".tar.gz"])
+def test_an_archive_of_another_kind_is_known_by_its_content(kind: str, end: str, tmp_path: Path, target: Path) -> None:
+    path = tmp_path / f"hw{end}"
+    path.write_bytes(KINDS[kind] + bytes(500))
+    with pytest.raises(PlayerError) as caught:
+        unpack(path, target, path.name)
+    assert str(caught.value) == (
+        f"The submission '{path.name}' is an archive of the kind {kind}, whatever its name says; submit a zip or tar.gz file."
+    )
+    with pytest.raises(
+        UsageError, match=f"of the kind {kind}, whatever its name says; unpack it with another program, and name the folder."
+    ):
+        unpack_class(path, target, lambda *_: False)
+
+
+def test_a_name_that_is_not_utf8_though_the_archive_says_so(tmp_path: Path, target: Path) -> None:
+    path = badly_named(tmp_path / "hw.zip", b"M\xfcller.py")
+    with pytest.raises(PlayerError) as caught:
+        unpack(path, target, path.name)
+    told = "The submission 'hw.zip' has a file name that is not UTF-8, though the archive says so: 'M\ufffdller.py'; rename that file, or"
+    assert str(caught.value) == f"{told} pack it again."
+    with pytest.raises(UsageError, match="rename that file, or unpack it with another program, and name the folder"):
+        unpack_class(path, target, lambda *_: False)

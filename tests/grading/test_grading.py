@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hostile_archives import zipped_on_windows
 from leagues import PretendPool, play
 
 from referee.errors import UsageError
 from referee.grading import rubric as rubrics
 from referee.grading.grade_class import Wanted, grade_class
 from referee.grading.grading import OpenGrading, is_begun, open_grading
+from referee.grading.submissions import collect
 from referee.grading.values import MISSING, REFUSED, Submission
 from referee.league.engine import LeagueStopped
 from referee.league.local import Finished, LocalPool
@@ -406,3 +408,36 @@ def test_a_killed_grading_goes_on_and_ends_with_the_same_marks(tmp_path: Path) -
         # As of an undisturbed one: no match is lost or counted twice.
         assert points(grades) == {"ada": [12.0], "bob": [0.0]}
         assert len(before) + len(notes.keys) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('run = "./nothing"', "The hunter 'ada.zip' has a bot.toml whose 'run' starts with './nothing', which is no file in the folder."),
+        ('run = "./data.sh"', "The hunter 'ada.zip' can't be started by itself; name its interpreter: \"bash data.sh\""),
+        ('run = "sh x"\nrules = ["diagonal"]', "The hunter 'ada.zip' plays the rules diagonal, as its bot.toml says, not classic."),
+    ],
+)
+def test_a_refused_student_learns_no_folder_of_the_grader_and_no_option(text: str, told: str, tmp_path: Path) -> None:
+    source = tmp_path / "class"
+    (source / "ada.zip").parent.mkdir()
+    zipped_on_windows(source / "ada.zip", {"bot.toml": text, "data.sh": "true\n", "x": "true\n"})
+    with open_grading(tmp_path / "out", written(tmp_path)) as opened, opened.incoming() as folder:
+        opened.take(collect(source, folder, opened.seats))
+        (row,) = opened.grades().students
+    assert (row.status, row.reason) == (REFUSED, told)
+
+
+def test_a_student_whose_build_takes_too_long_learns_no_option_of_the_grader(tmp_path: Path) -> None:
+    source = tmp_path / "class"
+    source.mkdir()
+    zipped_on_windows(source / "ada.zip", {"bot.toml": 'build = "sleep 60"\nrun = "sh x"\n', "x": ""})
+    slow = SMALL + "[limits]\nbuild_seconds = 1\n"
+    with open_grading(tmp_path / "out", written(tmp_path, slow)) as opened:
+        with opened.incoming() as folder:
+            opened.take(collect(source, folder, opened.seats))
+        with workers(opened) as pool:
+            opened.run(pool, Notes())
+        (row,) = opened.grades().students
+    assert "'sleep 60' did not end within 1 s, the limit of a build, and was killed with all its processes. It printed" in row.reason
+    assert "--" not in row.reason

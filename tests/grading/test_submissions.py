@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from hostile_archives import BOT, HOSTILE, tarred, zipped
+from hostile_archives import BOT, HOSTILE, tarred, zipped, zipped_on_windows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -137,7 +137,7 @@ def test_scripts_and_executables(source: Path, out: Path) -> None:
         ("sh", "#!/bin/sh\n"),
         ("env", "#!/usr/bin/env -S sh\n"),
         ("gone", "#!/opt/none/node\n"),
-        ("dos", "#!/usr/bin/env sh-x\r\n"),
+        ("dos", "#!/usr/bin/env sh\r\n"),
     ):
         folder(source, name, "main.sh")
         (source / name / "main.sh").write_text(text)
@@ -147,13 +147,12 @@ def test_scripts_and_executables(source: Path, out: Path) -> None:
     (source / "odd" / "main.sh").write_bytes(b"#!/usr/bin/env a\0b\xff\n")
     (source / "odd" / "main.sh").chmod(0o755)
     rows = by_student(collect(source, out, SEATS))
-    assert {name for name, item in rows.items() if item.status == OK} == {"sh", "env", "bin"}
+    assert {name for name, item in rows.items() if item.status == OK} == {"sh", "env", "bin", "dos"}
     assert os.access(out / "sh" / "main.sh", os.X_OK)
     assert (
         rows["gone"].reason
         == "The submission 'gone' has a program for the hunter, 'main.sh', whose interpreter isn't here: '/opt/none/node'."
     )
-    assert "'main.sh', with Windows line ends (CRLF), so that its first line names no interpreter" in rows["dos"].reason
     assert "whose interpreter isn't here" in rows["odd"].reason
 
 
@@ -373,3 +372,66 @@ def test_names_are_different_and_short() -> None:
     assert [names.new(wish) for wish in ("ann", "Ann!", "", "...", "x" * 99, "x" * 50)] == [
         "ann (2)", "Ann! (3)", "submission", "submission ... (2)", "x" * 40, "x" * 36 + " (2)",
     ]  # fmt: skip
+
+
+SCRIPT = "#!/bin/sh\r\nexec python3 bot_impl.py\r\n"
+#: Hand-ins made on Windows, each with the files that are programs in the grading's copy, and their content.
+ON_WINDOWS: dict[str, tuple[dict[str, bytes | str], tuple[str, ...]]] = {
+    "scripts in folders": (
+        {"bot.toml": 'build = "./tools/build.sh"\nrun = "./bin/run.sh"\n', "tools/build.sh": SCRIPT, "bin/run.sh": SCRIPT},
+        ("tools/build.sh", "bin/run.sh"),
+    ),
+    "through another script": (
+        {"bot.toml": 'run = "sh run"\n', "run": "./inner/go\r\n", "inner/go": SCRIPT},
+        ("run", "inner/go"),
+    ),
+    "backslashes": ({"bot.toml": "run = '.\\\\bin\\\\run.sh'\n".replace("\\\\", "\\"), "bin\\run.sh": SCRIPT}, ("bin/run.sh",)),
+    "another case": ({"Bot.toml": 'run = "./run.sh"\n', "run.sh": SCRIPT, "lib/x.py": ""}, ("run.sh",)),
+    "hidden ending": ({"hw/bot.toml.txt": 'run = "./run.sh"\n', "hw/run.sh": SCRIPT, "hw/lib/x.py": ""}, ("run.sh",)),
+    "mark": ({"bot.toml": '\ufeffrun = "./run.sh"\n', "run.sh": f"\ufeff{SCRIPT}"}, ("run.sh",)),
+    "utf-16": ({"bot.toml": 'run = "./run.sh"\n'.encode("utf-16"), "run.sh": SCRIPT.encode("utf-16")}, ("run.sh",)),
+    "without bot.toml": ({"hunter": f"\ufeff{SCRIPT}", "prey": SCRIPT}, ("hunter", "prey")),
+}
+
+
+@pytest.mark.parametrize("case", ON_WINDOWS)
+def test_what_was_packed_on_windows_can_be_started(case: str, source: Path, out: Path) -> None:
+    files, programs = ON_WINDOWS[case]
+    zipped_on_windows(source / "ada.zip", files)
+    before = (source / "ada.zip").read_bytes()
+    (found,) = collect(source, out, SEATS)
+    assert (found.status, found.reason) == (OK, "")
+    for name in programs:
+        path = out / "ada" / name
+        assert os.access(path, os.X_OK)
+        text = path.read_text()
+        assert "\r" not in text
+        assert text.startswith("#!/bin/sh\n" if name != "run" else "./inner/go\n")
+    assert (source / "ada.zip").read_bytes() == before
+
+
+def test_a_folder_that_was_handed_in_stays_as_it_is(source: Path, out: Path) -> None:
+    files = {"Bot.toml": b'run = "./run.sh"\r\n', "run.sh": SCRIPT.encode()}
+    (source / "ada").mkdir()
+    for name, data in files.items():
+        (source / "ada" / name).write_bytes(data)
+        (source / "ada" / name).chmod(0o400)
+    assert collect(source, out, SEATS)[0].status == OK
+    assert {path.name: path.read_bytes() for path in (source / "ada").iterdir()} == files
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (source / "ada").iterdir()} == {0o400}
+
+
+def test_two_files_that_could_be_the_bot_file_are_named(source: Path, out: Path) -> None:
+    zipped(source / "ada.zip", {"Bot.toml": "", "bot.toml.txt": "", "main.py": BOT})
+    (row,) = collect(source, out, SEATS)
+    assert row.reason == "The submission has no bot.toml, but 'Bot.toml' and 'bot.toml.txt'; keep one, and call it bot.toml."
+
+
+def test_no_refusal_names_a_folder_of_the_grader(source: Path, out: Path) -> None:
+    (source / "ada").mkdir()
+    (source / "ada" / "main.py").symlink_to(source / "secret.py")
+    (source / "bob.zip").write_bytes(b"PK")
+    (source / "eve.py").symlink_to("/etc/passwd")
+    for row in collect(source, out, SEATS):
+        assert row.status == REFUSED
+        assert str(source.parent) not in row.reason.replace(f"points to '{source}", "")

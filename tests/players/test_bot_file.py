@@ -97,11 +97,44 @@ def test_a_dialect_gets_its_words(folder: Path) -> None:
     assert resolve("architect: my_bot {port}", "hunter", "evasion").program.inside == ("/bot/play", "--port", "{port}")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        "'.\\bin\\go --fast'",
+        '".\\\\bin\\\\go --fast"',
+        '"bin/go --fast"',
+    ],
+)
+def test_it_may_be_written_as_on_windows(folder: Path, run: str, encoding: str) -> None:
+    (folder / "bin").mkdir()
+    write(folder, f"# é\r\nrun = {run}\r\n".encode(encoding), **{"bin/go": "#!/bin/sh\n"})
+    assert resolve("my_bot", "prey", "evasion").program.inside == ("/bot/bin/go", "--fast")
+
+
+def test_backslashes_in_quotes_are_those_of_the_command(folder: Path) -> None:
+    write(folder, r"""run = 'sh -c "echo \$HOME a\b" x'""")
+    assert resolve("my_bot", "prey", "evasion").program.inside[1:] == ("-c", r"echo \$HOME a\b", "x")
+
+
+@pytest.mark.parametrize("name", ["Bot.toml", "BOT.TOML", "bot.toml.txt", "Bot.TOML.txt", "bot.toml.toml"])
+def test_a_file_that_is_meant_to_be_it_is_named(folder: Path, name: str) -> None:
+    (folder / name).write_text('run = "sh"')
+    (folder / "main.py").write_text("")
+    with pytest.raises(PlayerError, match=f"has a file '{name}', which must be called bot.toml; rename it."):
+        resolve("my_bot", "prey", "evasion")
+    write(folder, 'run = "sh"')
+    assert resolve("my_bot", "prey", "evasion").program.argv[0].endswith("sh")
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("build = 'make'\nrun 3", "that is not TOML: Expected '=' after a key in a key/value pair (at line 2, column 5)"),
-        (b'run = "\xff"', "that is not UTF-8 (at line 1)"),
+        (b'run = "\xff"', "that is not UTF-8 (at line 1); save it in the encoding UTF-8."),
+        ('run = "sh"'.encode("utf-16-le"), "that has null characters, as text in UTF-16 does; save it in the encoding UTF-8."),
+        ('run = ".\\\\bin\\run.sh"', 'with a single backslash in double quotes, in the line run = ".\\\\bin\\run.sh"; write / between'),
+        ('rules = ["classic"]\r\n  build="sh tools\\build.sh" # x\r\n', 'in the line build="sh tools\\build.sh" # x; write /'),
         ('biuld = "make"', "with an unknown key 'biuld'; did you mean 'build'?"),
         ('time = 600\nrun = "sh"', "with an unknown key 'time'; there are build, run, rules."),
         ("[limits]\nbuild_seconds = 9999", "with an unknown table 'limits'; a table has the name of a seat: there are prey, hunter"),

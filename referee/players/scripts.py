@@ -1,0 +1,118 @@
+"""Scripts that Windows has spoilt, so that Linux can't run them: Windows line ends, a byte order mark, no permission to be executed.
+
+In a copy of somebody's files they are repaired. The author's own files stay as they are: messages say what is wrong with them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from referee.support.files import open_regular
+from referee.support.plain_text import MARKS, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from referee.isolation.program import Program
+
+_SHELL = re.compile(r"(?:ba|da|k|z)?sh")
+_SHELL_LINE = re.compile(rb"#!.*\b(?:ba|da|k|z)?sh\b")
+#: Files that a shell, or make, reads line by line.
+_SHELL_FILE = re.compile(r".+\.(?:sh|bash|ksh|zsh|mk)|(?:GNU)?[Mm]akefile", re.DOTALL)
+
+_listeners: list[Callable[[str], None]] = []
+_told: set[str] = set()
+
+
+def fault(script: Path, name: str, *, is_for_shell: bool = False) -> str:
+    """Return what is wrong with a script, and what to do, as the end of a sentence; "" if nothing is.
+
+    ``name`` is that of the script in a command. ``is_for_shell``: a shell reads the file, whatever its first line says.
+    """
+    try:
+        data, good = _texts(script, is_for_shell=is_for_shell)
+    except (OSError, ValueError):
+        return ""
+    if data == good:
+        return ""
+    if (text := plain(data)) == data:
+        return f"has Windows line ends (CRLF), with which Linux can't run it; try: sed -i 's/\\r$//' {shlex.quote(name)}"
+    if data.endswith(text):
+        return (
+            f"begins with a byte order mark, which hides its first line; try: sed -i '1s/^\\xef\\xbb\\xbf//; s/\\r$//' {shlex.quote(name)}"
+        )
+    return f"is in the encoding UTF-16; save {shlex.quote(name)} in UTF-8."
+
+
+def fault_of_argument(program: Program) -> str:
+    """Return what is wrong with a script that a command line gives to a shell, with its name; "" if nothing is."""
+    if _SHELL.fullmatch(Path(program.argv[0]).name):
+        for path in _arguments(program):
+            if why := fault(path, _shown(path), is_for_shell=True):
+                return f"'{_shown(path)}', which {why}"
+    return ""
+
+
+def repair(folder: str, *commands: Sequence[str]) -> None:
+    """Repair all scripts of a copy, and let all its files be executed. ``commands`` are command lines that run there."""
+    for_shell = {os.path.normpath(word) for words in commands if _SHELL.fullmatch(Path(words[0]).name) for word in words[1:]}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = Path(place, name)
+            if not stat.S_ISREG(path.lstat().st_mode):
+                continue
+            data, good = _texts(path, is_for_shell=os.path.relpath(path, folder) in for_shell)
+            if data != good:
+                path.unlink()
+                path.write_bytes(good)
+            path.chmod(0o500)
+
+
+def _texts(path: Path, *, is_for_shell: bool) -> tuple[bytes, bytes]:
+    """Return the content of a script, and the repaired one; of another file its beginning twice."""
+    is_for_shell = is_for_shell or _SHELL_FILE.fullmatch(path.name) is not None
+    with open_regular(path) as file:
+        data = file.read(4)
+        if is_for_shell or data.startswith((b"#!", *MARKS)):
+            data += file.read()
+    text = plain(data)
+    first = text.partition(b"\n")[0]
+    if not (is_for_shell or first.startswith(b"#!")):
+        return data, data
+    if is_for_shell or first.endswith(b"\r") or _SHELL_LINE.match(first):
+        text = text.replace(b"\r\n", b"\n")
+    return data, text
+
+
+def _arguments(program: Program) -> Iterator[Path]:
+    """Yield the files that a command line names."""
+    for word in program.argv[1:]:
+        path = Path(program.cwd, word)
+        # False, too, for words that can't be paths.
+        if os.path.isfile(path):  # noqa: PTH113
+            yield path
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def tell(listener: Callable[[str], None]) -> None:
+    """Call a function with a sentence about each script that plays only because its interpreter starts it."""
+    _listeners.append(listener)
+
+
+def notice(program: Program) -> None:
+    """Tell the listeners of each script that a program names after its interpreter and that couldn't start by itself; once in a process."""
+    for path in _arguments(program):
+        if str(path) in _told or "CRLF" not in fault(path, path.name):
+            continue
+        _told.add(str(path))
+        text = f"'{_shown(path)}' has Windows line ends (CRLF): its interpreter can start it, but its first line can't; save it with Unix line ends."
+        for listener in _listeners:
+            listener(text)

@@ -1,0 +1,48 @@
+"""Text files as people save them: in UTF-8 with or without a byte order mark, or in UTF-16 with one, as programs on Windows do."""
+
+from __future__ import annotations
+
+import codecs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: The byte order marks that a text may begin with, and the encoding of what follows. That of UTF-32 begins like the one of UTF-16.
+MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+
+
+def plain(data: bytes) -> bytes:
+    """Return a text in UTF-8 without a byte order mark. Text without a mark stays as it is, and so does what isn't text."""
+    mark = next((mark for mark in MARKS if data.startswith(mark)), b"")
+    if mark in (b"", codecs.BOM_UTF8):
+        return data[len(mark) :]
+    try:
+        return data[len(mark) :].decode(MARKS[mark]).encode()
+    except UnicodeError:
+        return data
+
+
+def toml(data: bytes) -> dict[str, Any]:
+    """Return the table of a TOML file. ValueError has the end of a sentence about the file: "is not TOML: ..."."""
+    # Few bots have such a file, and the import takes time at each start.
+    import tomli
+
+    data = plain(data)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ValueError(f"is not UTF-8 (at line {line}); save it in the encoding UTF-8.") from None
+    if "\0" in text:
+        raise ValueError("has null characters, as text in UTF-16 does; save it in the encoding UTF-8.")
+    try:
+        return tomli.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"is not TOML: {error}.") from None
