@@ -45,7 +45,7 @@ from referee.players.spec import resolve
 from referee.replay.writer import ReplayWriter
 from referee.support.escape import escape
 
-BUDGET = 0.8
+BUDGET = 0.75
 LEVELS = ("none", "limits", "strict")
 #: The shorter of the two tournaments: one round of two games, with colours swapped.
 FEW_GAMES = 2

@@ -84,8 +84,8 @@ def isolation_costs(rounds: int, steps: int, isolation: Isolation) -> list[Figur
         Figure("start of a bot, isolated", "ms", inside, bare, "excess", 25.0),
         Figure("start of an SDK bot, isolated", "ms", with_sdk, inside, "ratio", 1.15),
         Figure("match step, isolated, idle = run", "us", walled, run, "ratio", 1.05),
-        Figure("match step, isolated", "us", stopped, plain, "ratio", 1.15),
-        Figure("the same with the cpu clock", "us", billed, plain_billed, "ratio", 1.15),
+        Figure("match step, isolated", "us", stopped, plain, "ratio", 1.1),
+        Figure("the same with the cpu clock", "us", billed, plain_billed, "ratio", 1.1),
         Figure("the cpu clock, isolated", "us", billed, stopped, "ratio"),
     ]
 

@@ -36,7 +36,7 @@ from referee.support.escape import escape
 
 #: The budgets: a match of one step beside the bare pair, and many matches beside fastchess that keeps its engines, by level.
 ONE_STEP = {"none": 6.0, "limits": None, "strict": 14.0}
-MANY = {"none": 1.1, "limits": None, "strict": 1.8}
+MANY = {"none": 1.0, "limits": None, "strict": 1.8}
 #: The games of fastchess by the steps of a match of as many questions: a match has one question and a half for each step.
 LINES = {len(line) * 2 // 3: line for line in (LINE, LONG_LINE)}
 #: How many matches of one step are one measurement.

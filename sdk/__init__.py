@@ -16,6 +16,7 @@ Anywhere else the import changes nothing.
 """
 
 import sys
+from typing import TYPE_CHECKING
 
 from sdk import _guard
 
@@ -24,7 +25,6 @@ if _guard.is_under_referee():
 
 from sdk.bot import Bot, TimeLeft
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sdk.evasion import COUNTER_DIAGONAL as COUNTER_DIAGONAL
     from sdk.evasion import DIAGONAL as DIAGONAL

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from sdk import _guard, _json
+from sdk import _guard
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from random import Random
@@ -215,7 +216,7 @@ class Conversation:
     def answer(self, line: bytes) -> bytes | None:
         """Return the answer to a line, with its line end; None if the line needs no answer."""
         received = perf_counter()
-        message = _json.loads(line.decode())
+        message = json.loads(line)
         kind = message.get("type")
         if kind == "turn":
             return self._turn(message, received)
@@ -230,7 +231,7 @@ class Conversation:
         bot = self.bot
         bot.begin()
         name = (bot.name or type(bot).__name__)[:40]
-        return f'{{"type":"ready","protocol":1,"name":{_json.quote(name)}}}\n'.encode()
+        return f'{{"type":"ready","protocol":1,"name":{json.dumps(name)}}}\n'.encode()
 
     def prepare(self, message: dict[str, Any]) -> None:
         """Set the bot's attributes from the start message, before ``begin``."""
@@ -262,12 +263,10 @@ class Conversation:
         if bot._said is not None:
             if len(bot._said) > SAY_LENGTH:
                 print(f"sdk: say was cut after {SAY_LENGTH} characters", file=sys.stderr)
-            parts += f',"say":{_json.quote(_clean(bot._said[:SAY_LENGTH]))}'
+            parts += f',"say":{json.dumps(_clean(bot._said[:SAY_LENGTH]))}'
             bot._said = None
         shapes = bot.draw.take()
         if shapes:
-            import json
-
             text = json.dumps(shapes, separators=(",", ":"), allow_nan=False)
             if len(text) > DRAW_BYTES or len(shapes) > DRAW_SHAPES:
                 print(

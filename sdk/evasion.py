@@ -5,6 +5,8 @@ Everything that looks ahead uses the referee's own engine, so ``state.after`` re
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from referee.games.evasion import variants
 from referee.games.evasion.board import regions
 from referee.games.evasion.board.regions import Region
@@ -39,10 +41,8 @@ from referee.games.evasion.state import (
     To,
 )
 from referee.games.evasion.state import State as EngineState
-from referee.support.record import NamedTuple
 from sdk.bot import Bot
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Literal
@@ -153,16 +153,16 @@ class State(EngineState):
             state, _ = variants.step(self, {HUNTER: _hunter_command(hunter), PREY: _prey_command(prey)})
         else:
             state, _ = variants.step(self, {HUNTER: hunter_move(hunter), PREY: prey_move(prey)})
-        return _own(state)
+        return State(*state)
 
     @classmethod
     def of(cls, forward: Forward) -> State:
         """Return the current position of a ``forward`` model."""
-        return _own(forward.state())
+        return State(*forward.state())
 
     def without(self, ids: Iterable[int]) -> State:
         """Return the same position without some walls."""
-        return _own(self._replace(walls=self.walls.without(frozenset(ids))))
+        return self._replace(walls=self.walls.without(frozenset(ids)))
 
     def hunter_path(self, steps: int) -> list[Body]:
         """Return the hunter's positions after each of the next steps, if no wall changes."""
@@ -264,15 +264,11 @@ class State(EngineState):
         return Forward(self)  # type: ignore[return-value]  # its states are of this class, which type checkers can't know
 
 
-def _own(state: Iterable[object]) -> State:
-    return tuple.__new__(State, state)
-
-
 def drawn_position(drawing: str, **options: Any) -> State:
     """Return the position of a drawing, see ``referee.games.evasion.drawing``. For ``sdk.testing``."""
     from referee.games.evasion.drawing import position
 
-    return _own(position(drawing, **options))
+    return State(*position(drawing, **options))
 
 
 def engine_state(state: object) -> EngineState | None:
@@ -366,9 +362,9 @@ class _Reader:
         hunter, prey, step = state["hunter"], state["prey"], state["step"]
         if self.is_turnwise:
             bodies = Body(hunter["x"], hunter["y"], *COMPASS[hunter["heading"]]), Body(prey["x"], prey["y"], 0, 0)
-            return _own((self.settings, step, *bodies, self.walls, hunter["cooldown"], self.next_id, "", prey["cooldown"], 0))
+            return State(self.settings, step, *bodies, self.walls, hunter["cooldown"], self.next_id, "", prey["cooldown"], 0)
         bodies = Body(hunter["x"], hunter["y"], hunter["dx"], hunter["dy"]), Body(prey["x"], prey["y"], prey["dx"], prey["dy"])
-        return _own((self.settings, step, *bodies, self.walls, state["wall_timer"], self.next_id, "", 0, 0))
+        return State(self.settings, step, *bodies, self.walls, state["wall_timer"], self.next_id)
 
 
 class _EvasionBot(Bot):

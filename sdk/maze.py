@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.maze import variants
 from referee.games.maze.layouts import STEPS, Layout, Order
 from referee.games.maze.state import POLICEMAN, THIEF, Go, Settings
 from referee.games.maze.state import State as EngineState
 from sdk.bot import Bot
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Literal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 from referee.games.rectangle import variants
 from referee.games.rectangle.game import GAME
@@ -11,7 +12,6 @@ from referee.games.rectangle.state import LETTERS, STEPS, Order, Orders, Rules, 
 from referee.games.rectangle.state import State as EngineState
 from sdk.bot import Bot
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
@@ -140,7 +140,7 @@ class State(EngineState):
 
 
 def _own(state: EngineState, seat: str) -> State:
-    made: State = tuple.__new__(State, state)
+    made = State(*state)
     made.seat = seat
     return made
 

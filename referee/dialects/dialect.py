@@ -7,7 +7,7 @@ reads a clock or knows its peer, so the match loop is the same for all dialects.
 
 from __future__ import annotations
 
-from referee.support.record import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,7 +5,7 @@ A capability that is needed seldom is ``imported`` when it is asked for: bots lo
 
 from __future__ import annotations
 
-from referee.support.record import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -5,7 +5,8 @@ A game offers them with its capability ``drawing``, whose function ``position`` 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -7,8 +7,9 @@ capabilities are in ``referee.games.capabilities``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from referee.games.outcome import IllegalMove, MalformedMove, Notice, Outcome, SettingsError
-from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

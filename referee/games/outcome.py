@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.support.record import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,7 @@ width. In a small picture they are larger, so that marks stay legible.
 from __future__ import annotations
 
 from itertools import groupby
-
-from referee.support.record import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

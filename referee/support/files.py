@@ -5,8 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-
-from referee.support.record import TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,7 @@ import shutil
 import sys
 import textwrap
 from pathlib import Path
-
-from referee.support.record import TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

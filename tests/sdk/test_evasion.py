@@ -23,8 +23,7 @@ GAME = get("evasion")
 
 
 def state(rules: str = "classic", **changes: object) -> State:
-    made: State = tuple.__new__(State, GAME.start(GAME.codec.settings(rules, changes), b""))
-    return made
+    return State(*GAME.start(GAME.codec.settings(rules, changes), b""))
 
 
 @given(st.sampled_from(["classic", "diagonal"]), st.integers(0, 40), st.integers(0, 40), st.integers(1, 60))

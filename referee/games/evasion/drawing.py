@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.drawing import DrawingError, mistake, only_place, rows_of, said
 from referee.games.evasion import variants
 from referee.games.evasion.board.regions import distance
@@ -10,7 +12,6 @@ from referee.games.evasion.state import HUNTER, PREY, SEATS, Body, State
 from referee.games.values import is_whole
 from referee.games.values import said as shown
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

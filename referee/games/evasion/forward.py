@@ -7,6 +7,7 @@ and makes no notices. Both give the same positions.
 from __future__ import annotations
 
 from itertools import accumulate, groupby
+from typing import TYPE_CHECKING
 
 from referee.games.evasion import variants
 from referee.games.evasion.board.cells import LEVEL, UPRIGHT, Cells
@@ -15,7 +16,6 @@ from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.rules.turnwise import new_wall, parts_the_players
 from referee.games.evasion.state import AddWall, Body, Build, HunterMove, RemoveWall, State
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from referee.games.evasion.board.bounce import Motion

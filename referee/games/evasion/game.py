@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.capabilities import HumanPlay
 from referee.games.evasion import text, variants
 from referee.games.evasion.board.regions import reachable
@@ -11,7 +13,6 @@ from referee.games.evasion.options import INFO
 from referee.games.evasion.state import HUNTER, PREY, SEATS, Body, Settings, State
 from referee.games.game import Outcome
 from referee.games.room import GameRoom, imported
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

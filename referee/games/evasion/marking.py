@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.capabilities import Marking, SampleTest
 from referee.games.evasion.state import HUNTER, PREY
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from referee.games.evasion.state import Settings

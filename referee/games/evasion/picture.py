@@ -6,13 +6,13 @@ This module is the game's ``PictureView``.
 from __future__ import annotations
 
 from math import hypot, log10
+from typing import TYPE_CHECKING
 
 from referee.games.evasion.board.regions import corners, distance, reachable
 from referee.games.evasion.board.walls import DIAGONAL, HORIZONTAL, VERTICAL
 from referee.games.evasion.state import HUNTER, PREY
 from referee.games.evasion.variants import RULE_SETS
 from referee.games.picture import INK, PAPER, Area, Box, Disc, Label, Line, Picture, Shape, trail
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, SETTINGS, STUCK, Position, Samples
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls
 from referee.games.evasion.game import GAME
 from referee.games.evasion.state import Body, Settings, State
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,11 +10,11 @@ from bisect import bisect_right
 from functools import lru_cache
 from hashlib import sha512
 from math import hypot, isqrt, sqrt
+from typing import TYPE_CHECKING
 
 from referee.games.evasion import variants
 from referee.games.game import SettingsError
 from referee.games.values import is_whole
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

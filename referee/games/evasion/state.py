@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from referee.support.record import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from referee.games.evasion.board.walls import Kind, Span, Walls
 
-    Rules = Literal["classic", "diagonal", "gameserver"]
-    Heading = Literal["N", "NE", "E", "SE", "S", "SW", "W", "NW"]
-else:
-    # Bots import the names for their annotations; importing ``typing`` for them would slow every start.
-    Rules = Heading = str
+
+Rules = Literal["classic", "diagonal", "gameserver"]
+Heading = Literal["N", "NE", "E", "SE", "S", "SW", "W", "NW"]
 
 HUNTER = "hunter"
 PREY = "prey"

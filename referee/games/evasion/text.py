@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.evasion.board.regions import distance
 from referee.games.evasion.board.walls import KINDS
 from referee.games.evasion.variants import RULE_SETS
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

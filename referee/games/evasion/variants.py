@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from referee.games import values
 from referee.games.evasion.board.bounce import by_kind, by_neighbours, by_turning
 from referee.games.evasion.board.regions import is_captured, is_within
@@ -11,7 +13,6 @@ from referee.games.evasion.rules.stepwise import Draft, count_step, hunter_moves
 from referee.games.evasion.state import HUNTER, PREY, Settings
 from referee.games.game import SettingsError
 from referee.games.values import is_whole, short
-from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

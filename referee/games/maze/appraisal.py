@@ -6,10 +6,11 @@ move limit of a game is ignored, as in the solution.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.capabilities import Appraised
 from referee.games.maze.solver import solution
 from referee.games.maze.state import POLICEMAN, THIEF, Go
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.drawing import DrawingError, only_place, rows_of
 from referee.games.maze import variants
 from referee.games.maze.layouts import EXIT, FREE
 from referee.games.maze.state import POLICEMAN, SEATS, THIEF, State
 from referee.games.values import is_whole, said
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from referee.games.maze.state import Settings
 

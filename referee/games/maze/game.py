@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.capabilities import HumanPlay
 from referee.games.game import Notice, Outcome
 from referee.games.maze import text, variants
@@ -9,7 +11,6 @@ from referee.games.maze.codec import MazeCodec
 from referee.games.maze.options import INFO
 from referee.games.maze.state import MOST_ILLEGAL, POLICEMAN, SEATS, THIEF, Go, Settings, State
 from referee.games.room import GameRoom, imported
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

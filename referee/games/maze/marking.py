@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.capabilities import Marking, SampleTest
 from referee.games.maze.state import POLICEMAN, SEATS, THIEF
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from referee.games.maze.state import Settings

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import cos, pi, sin
+from typing import TYPE_CHECKING
 
 from referee.games.maze.layouts import WALL
 from referee.games.picture import INK, Area, Box, Letter, Line, Picture, Shape, Strokes, trail
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

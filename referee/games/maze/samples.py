@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.capabilities import DECISIVE, EDGE, EMPTY, IMPOSSIBLE, LAST, LONG, NUMBERS, SETTINGS, STUCK, Position, Samples
 from referee.games.maze.game import GAME
 from referee.games.maze.layouts import EXIT, FREE, MOST, WALL, Layout
 from referee.games.maze.state import MOST_ILLEGAL, SEATS, THIEF, Settings, State
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,8 +12,7 @@ Source: rules of Maze, "The solved game".
 from __future__ import annotations
 
 from functools import lru_cache
-
-from referee.support.record import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

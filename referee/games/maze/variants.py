@@ -6,13 +6,13 @@ Source: rules of Maze, "Start".
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
 
 from referee.games import values
 from referee.games.game import SettingsError
 from referee.games.maze.layouts import STANDARD, Layout
 from referee.games.maze.options import OPTIONS
 from referee.games.maze.state import Settings
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

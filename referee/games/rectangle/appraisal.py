@@ -6,10 +6,11 @@ would have gone on.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from referee.games.capabilities import Appraised
 from referee.games.rectangle import rules
 from referee.games.rectangle.state import LETTERS, STEPS, Orders
-from referee.support.record import TYPE_CHECKING, NamedTuple
 from referee.support.words import counted
 
 if TYPE_CHECKING:

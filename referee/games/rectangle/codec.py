@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.game import MalformedMove
 from referee.games.rectangle import variants
 from referee.games.rectangle.state import STEPS, Orders, Place, Settings
 from referee.games.values import shown
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.drawing import DrawingError, rows_of
 from referee.games.rectangle import variants
 from referee.games.rectangle.state import LETTERS, State
 from referee.games.values import is_whole, said
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.capabilities import HumanPlay
 from referee.games.game import Outcome
 from referee.games.rectangle import rules, text
@@ -9,7 +11,6 @@ from referee.games.rectangle.codec import RectangleCodec
 from referee.games.rectangle.options import INFO
 from referee.games.rectangle.state import LETTERS, Settings, State
 from referee.games.room import GameRoom, imported
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

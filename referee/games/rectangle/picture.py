@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from itertools import groupby
 from math import cos, pi, sin
+from typing import TYPE_CHECKING
 
 from referee.games.picture import INK, PAPER, Area, Disc, Letter, Picture, Strokes
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

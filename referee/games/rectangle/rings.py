@@ -11,7 +11,7 @@ Source: rules of Rectangle, "A turn", steps 3 and 4, and "Speed".
 
 from __future__ import annotations
 
-from referee.support.record import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

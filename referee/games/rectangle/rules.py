@@ -6,11 +6,11 @@ Source: rules of Rectangle, "Set-up" and "A turn".
 from __future__ import annotations
 
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from referee.games.game import Notice
 from referee.games.rectangle.rings import claim, closed
 from referee.games.rectangle.state import LETTERS, STEPS, UNPAINTED, Orders, Place, State
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, SETTINGS, STUCK, Position, Samples
 from referee.games.rectangle.game import GAME
 from referee.games.rectangle.state import LETTERS, SPENT, Place, Settings, State
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from referee.support.record import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     Cell = tuple[int, int]
     #: One integer for each row (or column) of a board, a bit for each of its cells.
     Lines = tuple[int, ...]
-    Order = Literal["N", "S", "W", "E", "-"]
-    Rules = Literal["small", "middle", "large"]
-else:
-    # Bots import the names for their annotations; importing ``typing`` for them would slow every start.
-    Order = Rules = str
+
+Order = Literal["N", "S", "W", "E", "-"]
+Rules = Literal["small", "middle", "large"]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 #: The directions as steps (row, column); row 0 is in the north.

@@ -5,11 +5,12 @@ Source: rules of Rectangle, "Parameters".
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games import values
 from referee.games.game import SettingsError
 from referee.games.rectangle.options import OPTIONS, SHARING
 from referee.games.rectangle.state import Settings
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,6 +6,7 @@ They look at one step only, and nobody knows what the players would have done ne
 from __future__ import annotations
 
 import zlib
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.games.capabilities import Appraised
 from referee.games.evasion import variants
@@ -13,7 +14,6 @@ from referee.games.evasion.analysis.presentation import walls_to_try
 from referee.games.evasion.board.regions import reachable
 from referee.games.evasion.rules.turnwise import MOST_ID
 from referee.games.evasion.state import HEADINGS, HUNTER, PREY, AddWall, Build, HunterMove, PreyMove, Step
-from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

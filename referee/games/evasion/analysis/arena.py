@@ -11,9 +11,9 @@ Source: rules of Evasion, section "Is it impossible for H to find P?".
 from __future__ import annotations
 
 from math import lcm
+from typing import TYPE_CHECKING
 
 from referee.games.evasion.board.regions import line
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from itertools import repeat
 from math import isqrt
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.games.evasion.analysis.arena import BUDGET, Budget
 from referee.games.evasion.analysis.pursuit import Pursuit
-from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

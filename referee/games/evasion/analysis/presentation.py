@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.games.evasion import variants
 from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
@@ -13,7 +14,6 @@ from referee.games.evasion.board.regions import corners, reachable
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Blocked, Wall, trace
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.state import HUNTER, PREY, AddWall, Build, HunterMove, PreyMove
-from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,12 +9,12 @@ Source: rules of Evasion, section "Is it impossible for H to find P?".
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.games.evasion import variants
 from referee.games.evasion.analysis.arena import Arena, BudgetSpent, Sight, Steps, Turns
 from referee.games.evasion.analysis.trajectory import Trajectory
 from referee.games.evasion.board.regions import free_cells, reachable
-from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

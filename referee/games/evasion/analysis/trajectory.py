@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.games.evasion.board.cells import Cells
-from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,10 +5,11 @@ Source: rules of Evasion, section "Is it impossible for H to find P?".
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
 from referee.games.evasion.analysis.pursuit import Pursuit
 from referee.games.evasion.board.regions import Region, free_cells
-from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Literal

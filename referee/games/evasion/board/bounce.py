@@ -5,7 +5,7 @@ Each takes the walls, a cell (x, y) and a velocity (dx, dy), and returns the cel
 
 from __future__ import annotations
 
-from referee.support.record import TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from referee.games.evasion.board.walls import Walls

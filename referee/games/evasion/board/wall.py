@@ -9,17 +9,14 @@ Source: rules of Evasion, section "Cells, walls, borders".
 
 from __future__ import annotations
 
-from referee.support.record import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Literal
 
     Span = tuple[int, int]
-    Kind = Literal["horizontal", "vertical", "diagonal", "counter-diagonal"]
-else:
-    # Bots import the name for their annotations; importing ``typing`` for it would slow every start.
-    Kind = str
+
+Kind = Literal["horizontal", "vertical", "diagonal", "counter-diagonal"]
 
 HORIZONTAL: Literal["horizontal"] = "horizontal"
 VERTICAL: Literal["vertical"] = "vertical"

@@ -7,6 +7,8 @@ Source: rules of Evasion, section "Cells, walls, borders".
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.evasion.board.wall import (
     COLUMN,
     COUNTER_DIAGONAL,
@@ -28,7 +30,6 @@ from referee.games.evasion.board.wall import (
     wall_of_numbers,
 )
 from referee.games.values import short
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

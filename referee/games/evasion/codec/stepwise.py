@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.evasion.board.walls import KINDS, Walls
 from referee.games.evasion.state import HUNTER, SEATS, Build, HunterMove, PreyMove
 from referee.games.game import MalformedMove
 from referee.games.values import shown
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

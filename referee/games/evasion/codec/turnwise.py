@@ -5,10 +5,11 @@ Source: rules of Evasion, section "S2".
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, STEPS, AddWall, HunterMove, Invalid, PreyMove, RemoveWall, Step, To
 from referee.games.game import MalformedMove
 from referee.games.values import shown
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

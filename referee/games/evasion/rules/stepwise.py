@@ -6,12 +6,13 @@ Source: rules of Evasion, section "S1".
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.evasion.board.regions import is_clear
 from referee.games.evasion.board.walls import Blocked, Wall, trace
 from referee.games.evasion.state import HUNTER, PREY, Body, HunterMove, PreyMove, State
 from referee.games.game import Notice
 from referee.games.values import short
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 _NOTHING = HunterMove()
 _GO_ON = PreyMove()
-_new = tuple.__new__
 #: The parts of the notice of a bounce that don't depend on the cell: it is made thousands of times in a match.
 _BOUNCED = {seat: Notice(f"{seat}-bounced", f"the {seat} bounces", is_minor=True) for seat in (HUNTER, PREY)}
 _HEADINGS = {(dx, dy): f"({dx:+}, {dy:+})" for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
@@ -60,20 +60,17 @@ class Draft:
 
     def finish(self) -> State:
         """Return the draft as a frozen state."""
-        return _new(
-            State,
-            (
-                self.settings,
-                self.step,
-                _new(Body, self.hunter),
-                _new(Body, self.prey),
-                self.walls,
-                self.wall_timer,
-                self.next_id,
-                self.ended,
-                self.prey_timer,
-                self.changed,
-            ),
+        return State(
+            self.settings,
+            self.step,
+            Body(*self.hunter),
+            Body(*self.prey),
+            self.walls,
+            self.wall_timer,
+            self.next_id,
+            self.ended,
+            self.prey_timer,
+            self.changed,
         )
 
     def replace_walls(self, walls: Walls) -> None:
@@ -124,7 +121,7 @@ def tell_bounce(draft: Draft, seat: str, motion: Motion) -> None:
     """Tell spectators of a bounce."""
     x, y, dx, dy = motion
     code, text, told, data, is_minor = _BOUNCED[seat]
-    draft.notices.append(_new(Notice, (code, f"{text} at ({x}, {y}), now going {_HEADINGS[dx, dy]}", told, data, is_minor)))
+    draft.notices.append(Notice(code, f"{text} at ({x}, {y}), now going {_HEADINGS[dx, dy]}", told, data, is_minor))
 
 
 def wall_builds(kinds: tuple[str, ...]) -> Stage:

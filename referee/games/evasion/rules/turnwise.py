@@ -5,13 +5,14 @@ As in ``rules``, each stage takes a ``Draft`` and changes it. Source: rules of E
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from referee.games.evasion.board.bounce import by_turning
 from referee.games.evasion.board.regions import are_joined, is_within
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, given_wall
 from referee.games.evasion.rules.stepwise import tell_bounce
 from referee.games.evasion.state import COMPASS, HUNTER, PREY, AddWall, Invalid, RemoveWall, Step, To
 from referee.games.values import short
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from referee.games.evasion.board.bounce import Motion
