@@ -83,6 +83,8 @@ if TYPE_CHECKING:
         awaits_name: bool
         #: The bytes to send to the player when it has connected; may be empty.
         on_connect: bytes
+        #: Seconds between two lines to the player with no answer between them; 0 for none. The players' clocks don't run meanwhile.
+        pause: float
 
         def take_name(self, line: bytes) -> str:
             """Its name, from its first line. Raises DialectError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import StartError
@@ -156,7 +157,12 @@ class Conversation:
         for seat, name in found.items():
             if seat in self.hosts and not isinstance(name, Fault):
                 self.io.tell(seat, self.hosts[seat].opening(state))
+        self._pause()
         return found
+
+    def _pause(self) -> None:
+        """Let the players of a dialect read the line that they were sent last, if the dialect wants it."""
+        sleep(max((host.pause for host in self.hosts.values()), default=0.0))
 
     def _raise_refusal(self, seat: Seat) -> None:
         bot = self.bots.players.get(seat)
@@ -183,6 +189,7 @@ class Conversation:
 
     def dismiss(self, ends: Mapping[Seat, bytes], grace: float = GRACE) -> None:
         """Send the last messages, and give the bots ``grace`` seconds to exit."""
+        self._pause()
         self.io.dismiss(ends, grace)
 
     def close(self, *, is_sound: bool = False) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from sandboxes import UNHURRIED
 
 from referee import games
 from referee.errors import MatchVoid
+from referee.games.evasion.dialects.architect import ArchitectHost
 from referee.match.loop import Entrant, Match, Result
 from referee.match.options import TimeControl
 from referee.players.connection import Connection
@@ -251,3 +253,38 @@ def test_who_leaves_before_the_match_begins(name: str) -> None:
     result = play({seats[0]: first, seats[1]: second}, name=name, **settings)
     assert result.faults[seats[0]].text == f"{the_seat(seats[0])} (human) gave up."
     assert not result.started
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_client_of_the_architect_can_read_its_role_and_the_last_line_alone(is_known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between such lines the referee pauses. Whatever was sent is read in the pauses and at the end, as by a client that reads at once."""
+    pairs = {seat: socket.socketpair() for seat in ("hunter", "prey")}
+    heard: dict[str, list[bytes]] = {seat: [] for seat in pairs}
+
+    def read(seconds: float = 0.016) -> None:
+        assert seconds == 0.016
+        for seat, (_, theirs) in pairs.items():
+            with contextlib.suppress(BlockingIOError):
+                heard[seat].append(theirs.recv(65_536, socket.MSG_DONTWAIT))
+
+    monkeypatch.setattr("referee.match.conversation.sleep", read)
+    entrants = {}
+    for seat, (ours, theirs) in pairs.items():
+        # All answers are there before the questions, so nobody waits.
+        theirs.sendall(b"" if is_known else b"team\n")
+        theirs.sendall(b"".join(b"0 %d 0%s\n" % (tick, b" 0" * (seat == "prey")) for tick in range(2)))
+        ours.setblocking(False)
+        connection = Connection(os.dup(ours.fileno()), os.dup(ours.fileno()))
+        entrants[seat] = Entrant(seat, {}, connection=connection, time=UNTIMED, host=ArchitectHost(seat, is_known=is_known))
+    game = games.get("evasion")
+    result = Match(game, game.codec.settings("diagonal", {"max_steps": 2}), entrants, UNHURRIED, seed=1).run()
+    read()
+    assert result.steps == 2
+    assert not result.faults
+    for seat, (ours, theirs) in pairs.items():
+        role, states, *last = heard[seat]
+        assert role == (b"" if is_known else b"sendname\n") + seat.encode() + b"\n"
+        assert len(states.splitlines()) == 2
+        assert last == ([] if is_known else [b"done\n"])
+        ours.close()
+        theirs.close()

@@ -47,6 +47,8 @@ class ArchitectHost:
     dialect = "architect"
     asks_always = True
     on_connect = ASK_NAME
+    #: The original server sleeps for 1000/60 ms after the roles and after each game. Many clients take what one recv() returns for one line.
+    pause = 0.016
 
     def __init__(self, seat: str, *, number: int = 0, is_known: bool = False) -> None:
         self.seat = seat

@@ -129,6 +129,7 @@ class GameserverHost:
     dialect = "gameserver"
     asks_always = False
     on_connect = b""
+    pause = 0.0
 
     def __init__(self, seat: str, *, has_joined: bool = False) -> None:
         self.seat = seat
