@@ -1,7 +1,8 @@
 """Enters marks into a file that a course platform exported: Canvas's gradebook, or Moodle's worksheet for offline grading.
 
-Students are found by their identities, then by name. If a name matches two rows, or a row matches two students, the mark isn't entered: the
-grader has to enter it by hand.
+Students are found by their identities, then by name. A number counts only together with the name, because each platform has its own, and a name
+that a person chose on a platform counts for nothing alone. If a name matches two rows, or a row matches two students, the mark isn't entered:
+the grader has to enter it by hand.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from referee.errors import UsageError
 from referee.grading.escaping import number, one_line
 from referee.grading.handout import shown_marks
 from referee.grading.marks import public
-from referee.grading.values import AFTER_DUE, MISSING
+from referee.grading.values import AFTER_DUE, MISSING, REFUSED
 from referee.handins import roster
 from referee.handins.names import key
 from referee.replay.paths import content
@@ -152,7 +153,7 @@ def _canvas(sheet: _Sheet, grades: Grades, out: Path, column: str | None, *, aft
     if _NUMBER.fullmatch(limit) and abs(float(limit.replace(",", ".")) - maximum) > 0.005:
         notes.append(f"'{sheet.head[at]:.80}' has {limit} points in Canvas, but the rubric has {number(maximum)}.")
     numbers = [row for row, is_one in enumerate(is_student) if is_one]
-    matched = _match(grades, sheet, numbers, _CANVAS_IDS, _canvas_name)
+    matched = _match(grades, sheet, numbers, _Ids(CANVAS, "ID", _CANVAS_IDS), _canvas_name)
     has_comma = any(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in limits or ())
     kept = [i for i, name in enumerate(sheet.head) if name in (*_CANVAS_NAMES, *_CANVAS_IDS, *_CANVAS_OTHER)]
     written = []
@@ -204,7 +205,8 @@ def _moodle(sheet: _Sheet, grades: Grades, out: Path, *, after_due: bool) -> Fil
     notes = _left_out(grades, after_due=after_due)
     if feedback is None:
         notes.append("The worksheet has no column 'Feedback comments': turn that on in the assignment's settings to enter feedback.")
-    matched = _match(grades, sheet, range(len(sheet.rows)), _MOODLE_IDS, lambda sheet, row: sheet.value(row, "Full name"))
+    ids = _Ids(MOODLE, "Identifier", _MOODLE_IDS)
+    matched = _match(grades, sheet, range(len(sheet.rows)), ids, lambda sheet, row: sheet.value(row, "Full name"))
     written = []
     rows: list[list[str]] = [sheet.head]
     has_comma = any(_DECIMAL_COMMA.fullmatch(sheet.value(row, "Maximum Grade")) for row in sheet.rows)
@@ -257,32 +259,54 @@ def _feedback(student: StudentMarks, *, after_due: bool) -> str:
     return "<br>".join(html.escape(line, quote=False) for line in lines)
 
 
-def _match(
-    grades: Grades, sheet: _Sheet, rows: Iterable[int], ids: Sequence[str], name: Callable[[_Sheet, Sequence[str]], str]
-) -> _Matched:
+class _Ids(NamedTuple):
+    """The columns that identify a student. ``number`` is the one with the platform's own number."""
+
+    kind: str
+    number: str
+    every: Sequence[str]
+
+
+class _Row(NamedTuple):
+    """What identifies the student of a row: numbers, other identities, and the name."""
+
+    numbers: frozenset[str]
+    exact: frozenset[str]
+    accounts: frozenset[str]
+    own_number: str
+    values: tuple[str, ...]
+    name: str
+
+
+def _match(grades: Grades, sheet: _Sheet, rows: Iterable[int], ids: _Ids, name: Callable[[_Sheet, Sequence[str]], str]) -> _Matched:
     """Find the row of each student: by what identifies it, else by the part of an e-mail address before the @, else by name."""
-    tiers: list[dict[str, set[int]]] = [{}, {}, {}]
-    for row_number in rows:
-        row = sheet.rows[row_number]
-        values = [value for each in ids if (value := key(sheet.value(row, each)))]
-        for tier, keys in zip(tiers, _row_keys(values, name(sheet, row)), strict=True):
-            for each in keys:
-                tier.setdefault(each, set()).add(row_number)
+    read = {at: _read_row(sheet, sheet.rows[at], ids, name) for at in rows}
+    near: dict[str, set[int]] = {}
+    for at, row in read.items():
+        for text in (*row.numbers, *row.exact, *row.accounts, _name(row.name)):
+            near.setdefault(text, set()).add(at)
     found: dict[int, list[tuple[int, StudentMarks]]] = {}
     refused, unmatched = [], []
     counts = Counter(each for student in grades.students for each in {key(text) for text in student.submission.identities})
+    domains = {text.rpartition("@")[2] for text in counts if "@" in text}
+    has_roster = any(student.submission.place is not None for student in grades.students)
     for student in grades.students:
         # What several students have, such as the number of their section, identifies none of them.
         own = [text for text in student.submission.identities if counts[key(text)] == 1]
-        level, fitting = _fitting(student.submission, own, tiers)
-        if level == _BY_NAME:
-            # Students choose their names, so of two with one name the address decides.
-            fitting = {row for row in fitting if not roster.differ(own, [sheet.value(sheet.rows[row], each) for each in ids])}
-        if len(fitting) == 1:
+        person = _person(student.submission, own, ids.kind, has_one_domain=len(domains) < 2)
+        candidates = {at: read[at] for text in person.texts for at in near.get(text, ())}
+        level, fitting = _fitting(person, candidates)
+        who = one_line(student.submission.student)
+        if has_roster and student.submission.place is None and student.status == REFUSED:
+            refused.append(f"{who} was left out of the grading; enter this mark by hand.")
+        elif len(fitting) == 1:
             found.setdefault(fitting.pop(), []).append((level, student))
         elif fitting:
             places = " and ".join(str(each + 2) for each in sorted(fitting))
-            refused.append(f"{one_line(student.submission.student)} fits the rows {places}; enter this mark by hand.")
+            refused.append(f"{who} fits the rows {places}; enter this mark by hand.")
+        elif (doubtful := next((at for at, row in sorted(candidates.items()) if person.numbers & row.numbers), None)) is not None:
+            shown = one_line(read[doubtful].name) or "nobody"
+            refused.append(f"{who} has a number of row {doubtful + 2}, but that is the row of {shown}; enter this mark by hand.")
         else:
             unmatched.append(student.submission.student)
     matched = {}
@@ -300,25 +324,90 @@ def _match(
     return _Matched(matched, tuple(refused), tuple(unmatched))
 
 
-def _row_keys(values: Sequence[str], name: str) -> tuple[set[str], set[str], set[str]]:
-    """Return the keys of a row: the surest first."""
+def _read_row(sheet: _Sheet, row: Sequence[str], ids: _Ids, name: Callable[[_Sheet, Sequence[str]], str]) -> _Row:
+    values = [value for each in ids.every if (value := key(sheet.value(row, each)))]
     # Moodle writes "Participant 1234", in the language of the site.
-    exact = {*values, *(last for value in values if (last := value.rpartition(" ")[2]).isdigit())}
-    accounts = {f"{local}@" if at else local for local, at, _ in (value.partition("@") for value in values)}
-    return exact, accounts, {_name(name)} - {""}
+    numbers = frozenset(last for value in values if (last := value.rpartition(" ")[2]).isdigit())
+    own_number = key(sheet.value(row, ids.number))
+    accounts = frozenset(f"{local}@" if at else local for local, at, _ in (value.partition("@") for value in values))
+    return _Row(numbers, frozenset(values) - numbers, accounts, own_number.rpartition(" ")[2], (own_number, *values), name(sheet, row))
 
 
-def _fitting(submission: Submission, identities: Sequence[str], tiers: Sequence[Mapping[str, set[int]]]) -> tuple[int, set[int]]:
+class _Person(NamedTuple):
+    """What identifies a student who was graded.
+
+    ``accounts`` are parts of addresses before the @, with an @ for what is no address. ``names`` are those that may decide, ``shown_names`` those
+    that have to fit beside a number. ``own_number`` is the number on the platform whose file it is.
+    """
+
+    numbers: frozenset[str]
+    exact: frozenset[str]
+    accounts: frozenset[str]
+    names: frozenset[str]
+    shown_names: tuple[str, ...]
+    own_number: str
+    identities: tuple[str, ...]
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """All by which a row can be found."""
+        return self.numbers | self.exact | self.accounts | self.names
+
+
+def _person(submission: Submission, identities: Sequence[str], kind: str, *, has_one_domain: bool) -> _Person:
+    texts = frozenset(text for each in (*identities, submission.student) if (text := key(each)))
+    numbers = frozenset(text for text in texts if text.isdigit())
+    # An account "jdoe" fits "jdoe@a.edu" either way round, but two addresses have to be the same, and people choose where theirs end.
+    parts = (text.partition("@") for text in texts - numbers if has_one_domain or "@" not in text)
+    accounts = frozenset(local if at else f"{local}@" for local, at, _ in parts)
+    platform, _, number = submission.person.partition(" ")
+    student = submission.student.removesuffix(f"-{number}")
+    names: tuple[str, ...] = ()
+    if submission.place is not None:
+        names = (submission.roster_name, submission.student)
+    elif platform in ("", "name"):
+        names = (submission.full_name, submission.student, *identities)
+    shown = (submission.roster_name or submission.full_name, submission.student, student)
+    is_same_platform = platform == kind.casefold()
+    return _Person(
+        numbers,
+        texts - numbers,
+        accounts,
+        frozenset(map(_name, names)) - {""},
+        shown,
+        number if is_same_platform else "",
+        tuple(identities),
+    )
+
+
+def _fitting(person: _Person, rows: Mapping[int, _Row]) -> tuple[int, set[int]]:
     """Return the rows that fit a student, and how sure they are (0 is the surest)."""
-    texts = [text for each in (*identities, submission.student) if (text := key(each))]
-    # An account "jdoe" fits "jdoe@a.edu" either way round, but two addresses have to be the same.
-    accounts = {local if at else f"{local}@" for local, at, _ in (text.partition("@") for text in texts)}
-    names = {_name(text) for text in (submission.full_name, submission.student, *identities)}
-    for level, (tier, keys) in enumerate(zip(tiers, (set(texts), accounts, names), strict=True)):
-        found = {row for each in keys for row in tier.get(each, ())}
+    for level, fits in enumerate((_fits_surely, _fits_by_account, _fits_by_name)):
+        found = {at for at, row in rows.items() if fits(person, row)}
         if found:
             return level, found
-    return len(tiers), set()
+    return _BY_NAME + 1, set()
+
+
+def _fits_surely(person: _Person, row: _Row) -> bool:
+    if person.exact & row.exact:
+        return True
+    shared = person.numbers & row.numbers
+    if not shared or roster.differ(person.identities, row.values):
+        return False
+    named = {name for text in person.shown_names for name in roster.name_keys(text) | roster.grouped(text)}
+    is_numbered = any(text and key(f"{text} {number}") in row.values for text in person.shown_names for number in shared)
+    return is_numbered or not named.isdisjoint(roster.name_keys(row.name))
+
+
+def _fits_by_account(person: _Person, row: _Row) -> bool:
+    return not person.accounts.isdisjoint(row.accounts)
+
+
+def _fits_by_name(person: _Person, row: _Row) -> bool:
+    """True if a name decides. Students choose their names on a platform, so an address or a number of the platform decides first."""
+    is_other = bool(person.own_number) and person.own_number != row.own_number
+    return _name(row.name) in person.names and not is_other and not roster.differ(person.identities, row.values)
 
 
 def _name(text: str) -> str:

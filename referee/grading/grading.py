@@ -352,7 +352,13 @@ def _row(found: Submission, before: Submission | None, run: int, *, missing_is_z
     if found.status == MISSING:
         if missing_is_zero or before.status == MISSING:
             return found
-        return before._replace(full_name=found.full_name, identities=found.identities, place=found.place)
+        return before._replace(
+            full_name=found.full_name,
+            identities=found.identities,
+            place=found.place,
+            roster_name=found.roster_name,
+            late=found.late or before.late,
+        )
     is_same = (found.status, found.name, found.reason) == (before.status, before.name, before.reason)
     return found._replace(run=before.run if is_same or found.status == before.status == OK else run)
 
@@ -411,11 +417,12 @@ def _rubric(data: Mapping[str, Any]) -> Rubric:
 
 def _submission_json(submission: Submission) -> dict[str, Json]:
     folder = None if submission.folder is None else str(submission.folder)
-    return {**submission._asdict(), "folder": folder, "players": dict(submission.players), "identities": list(submission.identities)}
+    return {**submission._asdict(), "folder": folder, "players": dict(submission.players)}
 
 
 def _submission(data: Mapping[str, Any]) -> Submission:
     folder = None if data["folder"] is None else Path(data["folder"])
     # Earlier versions counted no runs.
     run = 0 if data["status"] == MISSING else 1
-    return Submission(**{"run": run, **data, "folder": folder, "identities": tuple(data["identities"])})
+    texts = {name: tuple(data.get(name, ())) for name in ("identities", "replaced")}
+    return Submission(**{"run": run, **data, "folder": folder, **texts})

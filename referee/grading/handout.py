@@ -132,7 +132,7 @@ def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due:
         f"# {markdown(rubric.name)}",
         "",
         f"- Student: {markdown(submission.full_name or submission.student)}",
-        f"- Submission: {markdown(submission.name) or 'none'}",
+        f"- Submission: {markdown(submission.name) or 'none'}" + _replaced(submission.replaced),
         f"- Status: {status}" + (f" ({markdown(reason.rstrip('.'))})" if reason else ""),
         f"- Points: **{number(points)} of {number(maximum)}**" + ("" if is_complete else " so far; not all matches are decided"),
     ]
@@ -148,6 +148,10 @@ def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due:
             "`referee watch replays/NAME` shows a replay. The file of the same name that ends in `.stderr.log` is what the submission wrote to stderr.",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _replaced(names: Sequence[str]) -> str:
+    return f" (in place of {', '.join(map(markdown, names))})" if names else ""
 
 
 def _test(mark: RubricMark, files: set[str]) -> list[str]:

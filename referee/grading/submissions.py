@@ -189,11 +189,14 @@ def _taken(claim: Claim, names: SubmissionNames, folder: Path, stage: Path, seat
         full_name=escape((row.full_name if row is not None else "") or (found.full_name if found is not None else "")),
         identities=tuple(dict.fromkeys(escape(text) for text in known)),
         person=escape(found.person) if found is not None else "",
+        roster_name=escape(row.full_name) if row is not None else "",
+        late=escape((found.late if found is not None else "") or (row.late if row is not None else "")),
+        replaced=tuple(map(escape, found.replaced)) if found is not None else (),
     )
     if found is None:
         return result._replace(status=MISSING, reason=claim.reason)
     if found.is_absent:
-        return result._replace(name="", status=MISSING, reason=found.reason)
+        return result._replace(name="", status=MISSING, reason=found.reason, replaced=())
     reason = claim.reason or found.reason
     if not reason:
         try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: The version of grades.json. It grows when a key changes its meaning or goes away.
 FORMAT = 1
 NAME = "name"
-COLUMNS = ("student", NAME, "submission", "points", "maximum", "status", "reason", "from")
+COLUMNS = ("student", NAME, "submission", "points", "maximum", "status", "reason", "from", "late", "replaced")
 
 
 def needs(test: RubricTest) -> str:
@@ -53,6 +53,8 @@ def grades_csv(grades: Grades) -> bytes:
             student.status,
             student.reason,
             student.submission.run or "",
+            student.submission.late,
+            ", ".join(student.submission.replaced),
             *(number(mark.points) if mark.is_complete else "" for mark in student.tests),
         ]
         for student in grades.students
@@ -110,6 +112,8 @@ def _student(student: StudentMarks, grades: Grades, folders: Mapping[str, str]) 
         "folder": folders[submission.student],
         "status": student.status,
         "from": submission.run,
+        "late": submission.late,
+        "replaced": list(submission.replaced),
         "reason": student.reason,
         "points": _points(student.points),
         "complete": student.is_complete,

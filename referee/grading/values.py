@@ -84,7 +84,8 @@ class Submission(NamedTuple):
     folder that was submitted ("" if nothing was). ``folder`` is the grading's own copy, None if there is none; ``players`` has the player
     of each seat, as on the command line. A submission that can't be graded has a ``reason``, one sentence, and a missing one has the status
     "missing". ``run`` is the number of the run of the grading that took it, 0 if nothing was submitted. ``place`` is the student's line on the
-    roster, None for students that aren't on one. ``person`` is that of ``layouts.Found``.
+    roster, None for students that aren't on one. ``person``, ``late`` and ``replaced`` are those of ``layouts.Found``, ``roster_name`` is the
+    person's name on the roster.
     """
 
     student: str
@@ -98,6 +99,9 @@ class Submission(NamedTuple):
     run: int = 0
     place: int | None = None
     person: str = ""
+    roster_name: str = ""
+    late: str = ""
+    replaced: tuple[str, ...] = ()
 
 
 class Trial(NamedTuple):

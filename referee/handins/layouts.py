@@ -1,7 +1,7 @@
-"""Reads bulk downloads: which files belong to which student, by the naming of Gradescope, Canvas, Moodle and GitHub Classroom.
+"""Reads bulk downloads: which files belong to which account, by the naming of Gradescope, Canvas, Moodle and GitHub Classroom.
 
-Sources of the namings: Canvas, lib/content_zipper.rb; Moodle, mod/assign/classes/downloader.php; Gradescope, its export of submissions
-(submission_metadata.yml beside one folder for each submission).
+Whatever a platform writes before its numbers is a name, and names are chosen by people. Sources of the namings: Canvas, lib/content_zipper.rb;
+Moodle, mod/assign/classes/downloader.php.
 """
 
 from __future__ import annotations
@@ -9,39 +9,37 @@ from __future__ import annotations
 import os
 import re
 import stat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import Counter
+from statistics import median_low
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
+from referee.handins import gradescope
+from referee.handins.gradescope import EXPORT, METADATA, Attempt
 from referee.handins.names import is_archive, is_ignored, key, stem
 from referee.isolation.submission import KINDS
-from referee.support.files import open_regular
-from referee.support.packages import install_command
 from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-#: The file of a Gradescope export that says who submitted what.
-METADATA = "submission_metadata.yml"
-_MOST_METADATA_BYTES = 64 << 20
 _MOST_NAMED = 5
-#: What Moodle adds to the name of a student: the number of the participant and the kind of submission.
-_MOODLE = re.compile(r"(?P<name>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<file>.*))?", re.DOTALL)
+#: What Moodle adds to the name of a student or a team: its number and the kind of submission.
+_MOODLE = re.compile(r"(?P<name>.+?)(?:_(?P<number>[0-9]+))?_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<file>.*))?", re.DOTALL)
 #: The same for a folder, whose name ends there: the name before it may be any, even that of another student's folder.
-_MOODLE_FOLDER = re.compile(r"(?P<name>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>)", re.DOTALL)
-#: What Canvas adds: whether it was late, the numbers of the student and of the attachment. Without an attachment it is a text or a link. Only
-#: an anonymous submission has no name before them: a name can be a number, too.
+_MOODLE_FOLDER = re.compile(r"(?P<name>.+?)(?:_(?P<number>[0-9]+))?_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>)", re.DOTALL)
+#: What Canvas adds: whether it was late, the numbers of the student and of the attachment. Without an attachment it is a text or a link. Canvas
+#: leaves letters, marks and digits of a name, so of some names nothing. An anonymous submission has no name.
 _CANVAS = re.compile(
-    r"(?:(?=(?:LATE_)?anon_)|(?P<name>\w+?)_)(?P<late>LATE_)?(?P<user>\d+|anon_\w{5})_"
-    r"(?:(?P<attachment>\d+)_(?P<file>.+)|(?P<kind>text|link)\.html)",
+    r"(?:(?=(?:LATE_)?anon_)|(?P<name>.*?)_)(?P<late>LATE_)?(?P<user>[0-9]+|anon_\w{5})_"
+    r"(?:(?P<attachment>[0-9]+)_(?P<file>.+)|(?P<kind>text|link)\.html)",
     re.DOTALL,
 )
+#: A place in a name of Canvas where the name of the student may end, too.
+_CANVAS_IDS = re.compile(r"(?=_(?:LATE_)?(?P<user>[0-9]+)_(?:(?P<attachment>[0-9]+)_.|(?:text|link)\.html$))", re.DOTALL)
 #: Canvas adds -1, -2 ... to the name of a file that was submitted before.
 _NUMBERED = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,3})(?P<suffix>(?:\.[^.]*)?)", re.DOTALL)
-_GRADESCOPE = re.compile(r"submission_(\d+)")
-#: The folder in Gradescope's archive.
-_EXPORT = re.compile(r"assignment_\d+_export")
 #: How the submissions of a class can be laid out. AUTO: by the names at the top, which no student chooses.
 LAYOUTS = AUTO, GRADESCOPE, CANVAS, MOODLE, GITHUB, PLAIN = ("auto", "gradescope", "canvas", "moodle", "github", "plain")
 
@@ -51,10 +49,11 @@ class Found(NamedTuple):
 
     ``name`` is that of its file or folder. ``pieces`` are paths and where they go in the submission's folder ("" for the whole folder).
     ``student`` is the student's name in tables if there is no roster. ``identities`` are numbers, addresses and file names that identify
-    the student, ``people`` are persons' names. ``attempt`` orders several submissions of one student, where the download numbers them.
-    A submission that is refused already has a ``reason``. ``person`` is what no two persons of a download share: the student id ("id 101"),
+    the student, ``people`` are persons' names. ``attempt`` orders the submissions of one account, where the download tells their times.
+    A submission that is refused already has a ``reason``. ``person`` is what no two accounts of a download share: the student id ("id 101"),
     else the whole address ("mail ada@a.example"), the platform's number ("canvas 7001"), or the name of the file or folder ("name ada").
-    ``is_absent`` is True for a submission that the download names but doesn't contain; the ``reason`` says so.
+    ``is_absent`` is True for a submission that the download names but doesn't contain; the ``reason`` says so. ``late`` is what the platform
+    says about the time of the submission, ``replaced`` are the names of the earlier attempts in whose place it counts.
     """
 
     name: str
@@ -63,10 +62,12 @@ class Found(NamedTuple):
     full_name: str = ""
     identities: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
-    attempt: tuple[str, int] | None = None
+    attempt: Attempt | None = None
     reason: str = ""
     person: str = ""
     is_absent: bool = False
+    late: str = ""
+    replaced: tuple[str, ...] = ()
 
     @property
     def is_named_by_grader(self) -> bool:
@@ -77,6 +78,17 @@ class Found(NamedTuple):
     def student_id(self) -> str:
         """The student id by which a platform knows the person, as ``key`` returns it; "" if it knows none."""
         return self.person[3:] if self.person.startswith("id ") else ""
+
+    @property
+    def number(self) -> str:
+        """The number by which Canvas or Moodle knows the person or the team; "" if there is none."""
+        platform, _, number = self.person.partition(" ")
+        return number if platform in (CANVAS, MOODLE) and number.isdecimal() else ""
+
+    @property
+    def is_vouched(self) -> bool:
+        """True if a platform gives a student id or an address. Then names decide nothing: people choose them."""
+        return bool(self.student_id or self.addresses)
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -91,12 +103,12 @@ def is_wrapper(name: str, inner: Collection[str], programs: Collection[str], lay
     that of a student. A student chooses what is in a submission, so that never makes it a class: what could be either is a UsageError.
     """
     if layout == GRADESCOPE:
-        return METADATA in inner and not _GRADESCOPE.fullmatch(name)
+        return METADATA in inner and not gradescope.FOLDER.fullmatch(name)
     if layout in (CANVAS, MOODLE):
         return not (_MOODLE if layout == MOODLE else _CANVAS).fullmatch(name)
-    if layout in (GITHUB, PLAIN) or _MOODLE.fullmatch(name) or _GRADESCOPE.fullmatch(name) or is_known(name):
+    if layout in (GITHUB, PLAIN) or _MOODLE.fullmatch(name) or gradescope.FOLDER.fullmatch(name) or is_known(name):
         return False
-    if _EXPORT.fullmatch(name) and METADATA in inner:
+    if EXPORT.fullmatch(name) and METADATA in inner:
         return True
     names = sorted(entry for entry in inner if not entry.startswith(".") and not is_ignored(entry) and entry != METADATA)
     is_class = METADATA in inner or any(_MOODLE.fullmatch(entry) or _CANVAS.fullmatch(entry) or is_known(entry) for entry in names)
@@ -142,7 +154,7 @@ def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collecti
     layout = _layout(top, [name for name in names if name in kinds] or names, kinds) if layout == AUTO else layout
     found: list[Found] = []
     if layout == GRADESCOPE:
-        found += _gradescope(top, names, _metadata(top / METADATA), reasons)
+        found += _gradescope(top, names, gradescope.metadata(top / METADATA), reasons)
         taken = {METADATA, *(item.name for item in found)}
         names = [name for name in names if name not in taken]
     moodle = _matching(_MOODLE, names if layout == MOODLE else ())
@@ -167,7 +179,7 @@ def _layout(top: Path, names: Sequence[str], kinds: Mapping[str, int]) -> str:
     A student chooses the ends of these names on some platforms, and never the beginnings. So one name alone decides nothing.
     """
     if kinds.get(METADATA) == stat.S_IFREG:
-        other = next((name for name in names if name != METADATA and not _GRADESCOPE.fullmatch(name)), None)
+        other = next((name for name in names if name != METADATA and not gradescope.FOLDER.fullmatch(name)), None)
         if other is None:
             return GRADESCOPE
         raise UsageError(
@@ -198,56 +210,15 @@ def _example(pattern: re.Pattern[str], names: Iterable[str]) -> str:
     return f"'{next(iter(_matching(pattern, names))):.80}'"
 
 
-def _metadata(path: Path) -> dict[str, Any]:
-    """Return what Gradescope says about each submission. Text of students is in it, so it is never read as code."""
-    try:
-        import yaml
-    except ImportError:
-        raise UsageError(f"A download of Gradescope needs pyyaml; install what is missing: {install_command('pyyaml')}") from None
-
-    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-    class Loader(base):  # type: ignore[misc] # one of two classes, by what is installed
-        """The safe loader, which reads values with a tag of Ruby's as plain text, lists and mappings."""
-
-    Loader.add_multi_constructor("", _untagged)
-    try:
-        with open_regular(path) as file:
-            data = file.read(_MOST_METADATA_BYTES + 1)
-        if len(data) > _MOST_METADATA_BYTES:
-            raise UsageError(f"The file {METADATA} has more than {_MOST_METADATA_BYTES >> 20} MiB; is it Gradescope's?")
-        content = yaml.load(data, Loader=Loader)  # noqa: S506 - a safe loader
-    except OSError as error:
-        raise UsageError(f"The file {METADATA} can't be read: {error.strerror or error}.") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UsageError(
-            f"The file {METADATA} is not valid YAML: {' '.join(str(error).split()):.200}; download the submissions again."
-        ) from None
-    if not isinstance(content, dict):
-        raise UsageError(f"The file {METADATA} has no submissions; download the submissions again.")
-    return {str(name): value for name, value in content.items()}
-
-
-def _untagged(loader: Any, _: str, node: Any) -> Any:
-    if node.id == "mapping":
-        return loader.construct_mapping(node)
-    return loader.construct_sequence(node) if node.id == "sequence" else loader.construct_scalar(node)
-
-
-def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, Any], reasons: Mapping[str, str]) -> list[Found]:
+def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, object], reasons: Mapping[str, str]) -> list[Found]:
     """One submission for each student who submitted it: a group's counts for every member."""
     found = []
-    for name, facts in metadata.items():
-        facts = facts if isinstance(facts, dict) else {}  # noqa: PLW2901 - the rest reads a mapping
-        people = facts.get(":submitters")
-        match = _GRADESCOPE.fullmatch(name)
-        attempt = (str(facts.get(":created_at") or ""), int(match[1]) if match and len(match[1]) < 20 else 0)
+    for place, (name, facts) in enumerate(metadata.items()):
+        attempt = gradescope.attempt(name, facts, place)
         reason = reasons.get(name, "")
         if name not in names:
             reason = f"The submission '{name:.120}' is named in {METADATA}, but it is not in the download; download it again."
-        for person in people if isinstance(people, list) and people else [{}]:
-            known = {key: str(person.get(key) or "").strip() for key in (":sid", ":email", ":name")} if isinstance(person, dict) else {}
-            sid, email, full_name = (known.get(key, "") for key in (":sid", ":email", ":name"))
+        for sid, email, full_name in gradescope.submitters(facts):
             found.append(
                 Found(
                     name,
@@ -260,6 +231,7 @@ def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, Any], re
                     reason,
                     f"id {key(sid)}" if sid else f"mail {key(email)}" if email else f"submission {name}",
                     name not in names,
+                    attempt.shown,
                 )
             )
     return found
@@ -277,7 +249,7 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
     for name, match in names.items():
         inner = _MOODLE.fullmatch(match["file"] or "")
         if inner is not None:
-            found.append(_unclear(top, name, (match["number"] or match["name"], inner["number"] or inner["name"]), "moodle"))
+            found.append(_unclear(top, name, (match["number"] or match["name"], inner["number"] or inner["name"]), MOODLE))
         else:
             groups.setdefault(f"{match['name']}_{match['number'] or ''}", []).append(name)
     for group in groups.values():
@@ -297,11 +269,11 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
                 pieces,
                 f"{full_name}-{number}" if number else full_name,
                 full_name,
-                _some(number, f"Participant {number}" if number else "", *files),
+                _some(number, *files),
                 (full_name,),
                 None,
                 reason,
-                f"moodle {number or key(full_name)}",
+                f"{MOODLE} {number}" if number else f"team {key(full_name)}",
             )
         )
     return found
@@ -316,44 +288,73 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
     """Files called after the student, the student's number and the attachment's: "doejane_LATE_123_4567_hunter-1.py"."""
     groups: dict[str, list[str]] = {}
     found = []
+    unclear = _divisible(names)
     for name, match in names.items():
-        if match["file"] and not match["late"] and re.match(r"\d+_.", match["file"], re.DOTALL):
-            found.append(_unclear(top, name, (match["user"], match["attachment"]), "canvas"))
+        if name in unclear:
+            found.append(_unclear(top, name, (match["user"], unclear[name]), CANVAS))
         else:
             groups.setdefault(match["user"], []).append(name)
     for user, group in groups.items():
         files = [name for name in group if names[name]["file"]]
-        name = files[0] if files else group[0]
-        person = names[name]["name"] or ""
+        places = _places(files, names)
+        graded = list(dict.fromkeys(name for _, name in sorted(places.items()))) or group[:1]
+        person = names[graded[0]]["name"] or ""
         reason = next((reasons[name] for name in files if reasons.get(name)), "")
         if not files:
-            reason = f"The submission '{name:.120}' is a text or a link and no file; a bot is a file."
-        pieces = tuple((str(top / name), place) for place, name in sorted(_places(files, names).items()))
+            reason = f"The submission '{graded[0]:.120}' is a text or a link and no file; a bot is a file."
         found.append(
             Found(
-                name,
-                pieces,
+                graded[0],
+                tuple((str(top / name), place) for place, name in sorted(places.items())),
                 f"{person}-{user}" if person else user,
                 "",
-                _some(user, *files),
+                _some(user, *graded, *files),
                 _some(person),
                 None,
                 reason,
-                f"canvas {user}",
+                f"{CANVAS} {user}",
+                late="LATE" if any(names[name]["late"] for name in graded) else "",
+                replaced=tuple(name for name in files if name not in graded),
             )
         )
+    return found
+
+
+def _divisible(names: Mapping[str, re.Match[str]]) -> dict[str, str]:
+    """Return the names that can be divided in two ways, each with the student's number by the second one.
+
+    A student chooses the own name and the name of the file, so both may have numbers in them. Canvas alone writes LATE, because it makes the
+    letters of names small, and there is no name before an anonymous number. A second division is no real one if others have the same number of
+    an attachment, or if that number is far shorter than those of others: "project_1_2_bot.zip" is the name of a file.
+    """
+    seconds = {
+        name: list(_CANVAS_IDS.finditer(name, match.end("user")))
+        for name, match in names.items()
+        if not match["late"] and match["user"].isdecimal()
+    }
+    uses = Counter(number for found in seconds.values() for number in {second["attachment"] for second in found})
+    found = {}
+    for name, divisions in seconds.items():
+        others = [
+            len(each["attachment"]) for each in names.values() if divisions and each["attachment"] and each["user"] != names[name]["user"]
+        ]
+        least = median_low(others) - 1 if others else 0
+        for second in divisions:
+            number = second["attachment"]
+            if number is None or (uses[number] == 1 and len(number) >= least):
+                found[name] = second["user"]
     return found
 
 
 def _unclear(top: Path, name: str, numbers: tuple[str, str], platform: str) -> Found:
     """A submission whose student isn't certain, because students choose their own names and those of their files.
 
-    In Canvas, three numbers in a row are the end of a name and two numbers, or two and a file's beginning. In Moodle, what follows the first
-    of two numbers is the rest of a name or the beginning of a file's.
+    In Canvas, the name of a student and that of a file may both have numbers in them. In Moodle, what follows the first of two numbers is the
+    rest of a name or the beginning of a file's.
     """
     reason = (
         f"The submission '{name:.120}' could be that of {numbers[0]:.60} or of {numbers[1]:.60}, because its name can be "
-        "divided in two ways; rename it so that the file's own name begins with a letter and has no second number."
+        "divided in two ways; find out whose it is, and rename it so that there are only two numbers in its name."
     )
     return Found(name, ((str(top / name), name),), stem(name), reason=reason, person=f"{platform} {name}")
 

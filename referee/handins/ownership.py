@@ -1,16 +1,21 @@
 """Decides whose each submission is. A clash is an error that names both submissions: no mark is moved by a guess.
 
-A person is known by what the platform vouches for: the student id, else the whole e-mail address, or the platform's number. So two student ids
-with one address are two persons. People choose their own names, so a name alone never makes one submission the next attempt of another.
+With a roster, a person is a row of it; without one, the name of the submission in its layout. An account is what a platform vouches for: the
+student id with the whole address, or the platform's number. Of the submissions of one account the last counts. People choose their own names, so
+a name alone claims nobody where the platform gives an id or an address: such a submission is listed and left out.
+
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from referee.errors import UsageError
 from referee.handins import roster
+from referee.handins.gradescope import UNREADABLE
 from referee.handins.names import key, stem
+from referee.handins.roster import Match
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 5
 _REMEDY = (
     "Nothing was graded or changed. Take out the wrong submission, or name the right one on the roster: by the student id or the whole address, by "
-    "the platform's number, or by its name in a column 'submission'."
+    "the platform's number beside the name, by its name in a column 'submission', or, for a team, by the team's name in a column 'team'."
 )
 
 
@@ -65,11 +70,12 @@ def is_known(name: str, rows: Sequence[Row], known: Sequence[Known]) -> bool:
 def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[Known]) -> list[Claim]:
     """Return one row for each student, those on the roster first, then one for each submission of anybody else.
 
-    ``known`` are the submissions of earlier runs. UsageError for two submissions of one student that aren't attempts of the same person, and
-    for one in place of another person's.
+    ``known`` are the submissions of earlier runs. UsageError for two submissions of one student that aren't attempts of the same account, for
+    two accounts with one id or address, for one that could be a person's or a team's, and for one in place of another person's.
     """
     clashes: list[str] = []
     made: list[Claim] = []
+    found = _latest(found, clashes)
     others = [Claim(item) for item in found]
     owned: list[Claim] = []
     strangers = known
@@ -80,17 +86,49 @@ def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[K
         strangers = [submission for submission in known if submission.student not in students]
     groups: dict[str, list[Claim]] = {}
     for claim in others:
-        student = _student(claim, strangers, clashes)
-        groups.setdefault(student or _own(claim).student, []).append(claim._replace(student=student))
-        owned.append(claim._replace(student=student or _own(claim).student))
+        for student in _students(claim, strangers, clashes):
+            groups.setdefault(student or _own(claim).student, []).append(claim._replace(student=student))
+            owned.append(claim._replace(student=student or _own(claim).student))
     clashes += _shared(owned, known)
     for student, group in groups.items():
-        chosen, note = _last([_own(claim) for claim in group], student, clashes)
-        made.append(next(claim for claim in group if claim.found is chosen)._replace(note=group[0].note or note))
+        chosen = _only([_own(claim) for claim in group], student, clashes)
+        made.append(next(claim for claim in group if claim.found is chosen)._replace(note=group[0].note))
+    if rows and not known and not clashes and len(found) > 1 and not any(claim.row is not None for claim in (*owned, *others)):
+        clashes.append(_nobody(found))
     if clashes:
         more = f" There are {len(clashes) - MOST_NAMED} more such students." if len(clashes) > MOST_NAMED else ""
         raise UsageError(f"{' '.join(clashes[:MOST_NAMED])}{more} {_REMEDY}")
     return made
+
+
+def _nobody(found: Sequence[Found]) -> str:
+    """Return the sentence for a roster that fits no submission: it may be that of another class, or the submissions may be those of teams."""
+    named = listed([item.full_name or item.student for item in found])
+    return (
+        f"None of the {len(found)} submissions belongs surely to a student on the roster: it may be that of another class, it may lack the ids or "
+        f"addresses by which the platform knows the students, or the submissions may be those of teams. They are by {named}."
+    )
+
+
+def _latest(found: Sequence[Found], clashes: list[str]) -> list[Found]:
+    """Return the last submission of each account, with the names of those that it replaces."""
+    accounts: dict[tuple[str, ...], list[Found]] = {}
+    for item in found:
+        account = (item.person, *item.addresses) if item.is_vouched else (item.person, item.name)
+        accounts.setdefault(account, []).append(item)
+    return [_last(group, clashes) for group in accounts.values()]
+
+
+def _last(group: Sequence[Found], clashes: list[str]) -> Found:
+    attempts = [item.attempt for item in group if item.attempt is not None]
+    if len(group) == 1 or len(attempts) < len(group):
+        return group[0]
+    clocks = {attempt.clock for attempt in attempts}
+    if UNREADABLE in clocks or len(clocks) > 1:
+        shown = " and ".join(f"'{item.name}' ({item.attempt.shown or 'no time'})" for item in group if item.attempt is not None)
+        clashes.append(f"The times of the submissions {shown} of '{group[0].student}' can't be compared, so none is the last.")
+    *earlier, last = sorted(group, key=lambda item: item.attempt.order if item.attempt is not None else (0, 0, 0))
+    return last._replace(replaced=tuple(dict.fromkeys(item.name for item in earlier if item.name != last.name)))
 
 
 def _check_names(rows: Sequence[Row], known: Sequence[Known]) -> None:
@@ -116,33 +154,40 @@ def _tokens(old: Known) -> tuple[str, ...]:
 
 
 def _shared(owned: Sequence[Claim], known: Sequence[Known]) -> list[str]:
-    """Return a sentence for each person and each address that submissions of two students have.
+    """Return a sentence for each id, number and address that two accounts, or submissions of two students, have.
 
     What the roster names in the row of a student belongs to that student, whatever an earlier run found.
     """
-    before: dict[str, tuple[str, str]] = {}
+    before: dict[str, dict[str, str]] = {}
     for old in known:
-        shown = f"the submission '{old.name}' ({old.person}) of an earlier run"
         for token in _tokens(old) if old.name else ():
-            before.setdefault(token, (old.student, shown))
-    now: dict[str, tuple[str, str]] = {}
+            before.setdefault(token, {})[old.student] = f"the submission '{old.name}' ({old.person}) of an earlier run"
+    now: dict[str, tuple[Claim, str]] = {}
     clashes: dict[tuple[str, str], str] = {}
     for claim in owned:
         item, row = _own(claim), claim.row
         if item.is_named_by_grader or (row is not None and roster.is_file_of(item, row)):
             continue
-        mine = claim.student, f"the submission '{item.name}' ({_who(item)})"
+        shown = f"the submission '{item.name}' ({_who(item)})"
         for token in dict.fromkeys((escape(item.person), *(f"mail {escape(address)}" for address in item.addresses))):
             kind, _, text = token.partition(" ")
-            is_settled = row is not None and text in roster.keys(row)
-            other = now.get(token) or (None if is_settled else before.get(token))
-            now.setdefault(token, mine)
-            if other is not None and other[0] != mine[0]:
-                what = {"id": "student id", "mail": "address"}.get(kind, "number")
-                students = f"'{other[0]}' and '{mine[0]}'"
-                text = f"T{mine[1][1:]} has the {what} of {other[1]}, but they are of different students: {students}."
-                clashes.setdefault((other[1], mine[1]), text)
+            what = {"id": "student id", "mail": "address"}.get(kind, "number")
+            other = now.setdefault(token, (claim, shown))
+            if _own(other[0]) is not item and not (row is not None and other[0].row is row and _is_settled(row, (item, _own(other[0])))):
+                text = f"T{shown[1:]} has the {what} of {other[1]}, but they are of different accounts"
+                students = "" if other[0].student == claim.student else f" and students: '{other[0].student}' and '{claim.student}'"
+                clashes.setdefault((other[1], shown), f"{text}{students}.")
+            owners = before.get(token, {})
+            if owners and claim.student not in owners and not (row is not None and text in roster.keys(row)):
+                student, old_shown = next(iter(owners.items()))
+                text = f"T{shown[1:]} has the {what} of {old_shown}, but they are of different students: '{student}' and '{claim.student}'."
+                clashes.setdefault((old_shown, shown), text)
     return list(clashes.values())
+
+
+def _is_settled(row: Row, items: Sequence[Found]) -> bool:
+    """True if the roster names in one row all that the platform says of these accounts: then they are one person's."""
+    return all(roster.owns(row, item) for item in items)
 
 
 def _own(claim: Claim) -> Found:
@@ -150,36 +195,60 @@ def _own(claim: Claim) -> Found:
     return claim.found
 
 
+class _Facts(NamedTuple):
+    """What all submissions of a download together say.
+
+    ``are_numbers``: the roster has numbers of the platform. ``is_open``: it has no number, id or address of any submission, so that names count.
+    ``is_vouched``: the platform gives ids or addresses; ``has_one_domain``: the addresses end alike. ``are_teams``: teams handed in.
+    """
+
+    are_numbers: bool
+    is_open: bool
+    is_vouched: bool
+    has_one_domain: bool
+    are_teams: bool
+
+
+def _facts(found: Sequence[Found], rows: Sequence[Row]) -> _Facts:
+    numbered = [item for item in found if item.number]
+    are_numbers = any(roster.is_named(item, row) for item in numbered for row in roster.sure(item, rows))
+    is_vouched = any(item.is_vouched for item in found)
+    return _Facts(
+        are_numbers or len(numbered) == 1,
+        not are_numbers and not any(item.is_vouched and roster.sure(item, rows) for item in found),
+        is_vouched,
+        len({address.partition("@")[2] for item in found for address in item.addresses}) < 2,
+        any(roster.members(item, rows) for item in numbered),
+    )
+
+
 def _on_roster(
     found: Sequence[Found], rows: Sequence[Row], known: Sequence[Known], clashes: list[str]
 ) -> tuple[list[Claim], list[Claim], list[Claim]]:
-    """Return a claim for each student on the roster, those of submissions that belong to none of them, and one for each other submission.
-
-    Once the roster has an id, an address or a number of one submission of a platform, the names of persons on it decide nothing.
-    """
-    has_identities = any(roster.sure(item, rows) for item in found if not item.is_named_by_grader)
+    """Return a claim for each student on the roster, those of submissions that belong to none of them, and one for each other submission."""
+    found = _without_groups(found, rows)
+    facts = _facts(found, rows)
     groups: dict[int, list[Found]] = {}
     possible: dict[int, list[Found]] = {}
     others: list[Claim] = []
     owned: list[Claim] = []
     for item in found:
-        if text := roster.contradiction(item, rows):
+        team = roster.members(item, rows) if not item.is_vouched else ()
+        if text := _doubt(item, team, rows, facts):
             clashes.append(f"{_the_submission(item)} ({_who(item)}) {text}")
             continue
-        match = roster.find(item, rows, by_name=item.is_named_by_grader or not has_identities)
-        if match.row is not None:
-            groups.setdefault(match.row.line, []).append(item)
-            owned.append(Claim(item, match.row.student, match.row))
-        elif match.rows:
-            for row in match.rows:
+        match = _match(item, rows, facts, known)
+        students = team or ((match.row,) if match.row is not None else ())
+        # The number of a team identifies none of its members.
+        mine = item._replace(identities=_files_of(item), person=f"team {item.person}") if team else item
+        for row in students:
+            groups.setdefault(row.line, []).append(mine)
+            owned.append(Claim(mine, row.student, row))
+        if not students:
+            alike = match.rows or (() if item.is_named_by_grader else roster.namesakes(item, rows))
+            for row in alike:
                 possible.setdefault(row.line, []).append(item)
-            students = listed([row.student for row in match.rows])
-            reason = (
-                f"{_the_submission(item)} could belong to several students on the roster: {students}; name it in a column 'submission'."
-            )
-            others.append(Claim(item, reason=reason))
-        else:
-            others.append(Claim(item, note=_outsider(item, rows)))
+            others.append(_outsider(item, rows, match.rows, alike))
     made = []
     for row in rows:
         if row.line in groups:
@@ -192,16 +261,88 @@ def _on_roster(
     return made, others, owned
 
 
+def _files_of(item: Found) -> tuple[str, ...]:
+    return tuple(text for text in item.identities if text != item.number)
+
+
+def _without_groups(found: Sequence[Found], rows: Sequence[Row]) -> list[Found]:
+    """Return the submissions with the names of the students without that of a group, which Moodle may write before them: "Lab 2-Kim Lee".
+
+    What several names begin with, up to a hyphen, is a group, unless one of these is on the roster as it stands: names have hyphens, too.
+    """
+    own = {id(item): item.full_name for item in found if item.number and not roster.members(item, rows)}
+    begins = Counter(name[: at + 1] for name in own.values() for at, char in enumerate(name) if char == "-")
+    names = {name for item in found if id(item) in own and roster.namesakes(item, rows) for name in [item.full_name]}
+    groups = {begin for begin, count in begins.items() if count > 1 and not any(name.startswith(begin) for name in names)}
+    return [
+        item._replace(people=tuple(dict.fromkeys((*item.people, *(own[id(item)].removeprefix(group) for group in groups)))))
+        if id(item) in own
+        else item
+        for item in found
+    ]
+
+
+def _match(item: Found, rows: Sequence[Row], facts: _Facts, known: Sequence[Known]) -> Match:
+    """Return the students to whom a submission may belong. Names count only where nothing surer is known.
+
+    A person of an earlier run stays the same student, unless the roster has another address by now.
+    """
+    if item.is_named_by_grader:
+        return roster.find(item, rows)
+    students = {old.student for old in known if item.person and old.person == escape(item.person)}
+    is_open = facts.is_open and not students
+    by_account = is_open and (facts.has_one_domain or not item.is_vouched)
+    match = roster.find(item, rows, by_name=is_open and not facts.is_vouched, by_account=by_account)
+    same = next((row for row in rows if row.student in students and not roster.differ(item.identities, row.identities)), None)
+    return match if match.row is not None or same is None else Match(same, (same,))
+
+
+def _doubt(item: Found, team: Sequence[Row], rows: Sequence[Row], facts: _Facts) -> str:
+    """Return why it isn't certain whose a submission is, so that the class has to stop, as a verb phrase; else ""."""
+    if any(roster.is_file_of(item, row) for row in rows):
+        return ""
+    # A class of Moodle hands in by teams or by students, one of Canvas in both ways.
+    if team or (facts.are_teams and item.person.startswith("moodle ")):
+        return _unclear_team(item, team, rows)
+    return roster.contradiction(item, rows) or _unclear_number(item, rows, facts)
+
+
+def _unclear_number(item: Found, rows: Sequence[Row], facts: _Facts) -> str:
+    """Return what is wrong if the number of a submission is that of a student with another name, as a verb phrase; else "".
+
+    A number on the roster may be of any kind. So if none there is one of the platform, the name of another student counts.
+    """
+    numbered = [row for row in rows if item.number and roster.has_number(row, item.number)]
+    alike = roster.namesakes(item, rows)
+    if not numbered or any(roster.is_named(item, row) for row in numbered) or (alike and not facts.are_numbers):
+        return ""
+    name = f"'{item.people[0]:.80}'" if item.people else "none"
+    other = f"the student '{alike[0].student}'" if alike else "a team"
+    return f"could be that of the student '{numbered[0].student}', by the number {item.number}, or that of {other}, by the name {name}."
+
+
+def _unclear_team(item: Found, team: Sequence[Row], rows: Sequence[Row]) -> str:
+    """Return what is wrong with a submission in a class of teams, as a verb phrase; "" if it is a team's and no student has its name."""
+    alike = [row for row in roster.namesakes(item, rows) if row not in team]
+    name = item.people[0] if item.people else ""
+    if len({key(row.team) for row in team}) > 1:
+        return f"could be that of several teams on the roster: {listed(sorted({row.team for row in team}))}."
+    if alike:
+        return f"could be that of the student '{alike[0].student}', or that of a team called '{name:.80}'."
+    return "" if team else f"is in a download of teams, but no student on the roster has the team '{name:.80}'."
+
+
 def _of_row(group: Sequence[Found], row: Row, known: Sequence[Known], clashes: list[str]) -> Claim:
     is_sure = all(roster.names(row, item) for item in group)
-    chosen, note = _last(group, row.student, clashes, is_sure=is_sure)
+    is_one = _is_settled(row, group) and all(item.attempt is not None for item in group)
+    chosen = _last(group, clashes) if is_one else _only(group, row.student, clashes)
     before = next((each for each in known if each.student == row.student), None)
     if before is not None and before.name and not is_sure and not _is_same_person(chosen, before):
         clashes.append(
             f"{_the_submission(chosen)} ({_who(chosen)}) is of another person than the submission '{before.name}' "
             f"({before.person}) of the student '{row.student}', which it would replace."
         )
-    return Claim(chosen, row.student, row, note=note)
+    return Claim(chosen, row.student, row)
 
 
 def _is_same_person(item: Found, before: Known) -> bool:
@@ -211,50 +352,54 @@ def _is_same_person(item: Found, before: Known) -> bool:
     return escape(item.person) == before.person
 
 
-def _outsider(item: Found, rows: Sequence[Row]) -> str:
-    text = f"{_the_submission(item)} belongs to nobody on the roster."
-    alike = () if item.is_named_by_grader else roster.namesakes(item, rows)
+def _outsider(item: Found, rows: Sequence[Row], several: Sequence[Row], alike: Sequence[Row]) -> Claim:
+    """Return the claim of a submission that belongs to nobody on the roster, or that could belong to several students there.
+
+    It is left out if it has the name of somebody there.
+    """
+    if several:
+        students = listed([row.student for row in several])
+        return Claim(
+            item,
+            reason=f"{_the_submission(item)} could belong to several students on the roster: {students}; name it in a column 'submission'.",
+        )
+    text = " ".join(part for part in (f"{_the_submission(item)} belongs to nobody on the roster.", roster.zeros(item, rows)) if part)
     if not alike:
-        return text
+        return Claim(item, note=text)
     shown = " and ".join(f"'{row.student}' ({', '.join(row.identities[:3])})" for row in alike[:MOST_NAMED])
-    return f"{text} It is by {_who(item)}, whose name is that of {shown} there, but the id, address or number is another one."
+    reason = f"{text} It is left out. It is by {_who(item)}, whose name is that of {shown} there, but the roster has no such id, address or number."
+    return Claim(item, reason=reason)
 
 
-def _last(group: Sequence[Found], student: str, clashes: list[str], *, is_sure: bool = False) -> tuple[Found, str]:
-    """Return the last attempt of a person, and a remark if its attempts have different addresses. Several submissions of others are a clash."""
-    if len(group) == 1:
-        return group[0], ""
-    attempts = [item.attempt for item in group]
-    persons = {item.person for item in group}
-    if (is_sure or len(persons) == 1) and None not in attempts and len(set(attempts)) == len(attempts):
-        addresses = list(dict.fromkeys(text for item in group for text in item.identities if "@" in text))
-        note = f"The submissions of this student have different addresses: {listed(addresses)}." if len(addresses) > 1 else ""
-        return max(group, key=lambda item: item.attempt or ("", 0)), note
-    if len(persons) == 1 or all(item.is_named_by_grader for item in group):
-        names = listed([item.name for item in group])
-        clashes.append(f"There are {len(group)} submissions of the same student, '{student}': {names}; keep one.")
-    else:
-        names = " and ".join(f"'{item.name}' ({_who(item)})" for item in group[:MOST_NAMED])
-        clashes.append(f"The submissions {names} claim to be of the same student, '{student}', but are of different persons.")
-    return group[0], ""
+def _only(group: Sequence[Found], student: str, clashes: list[str]) -> Found:
+    """Return the submission of a student; several are a clash."""
+    if len(group) > 1:
+        persons = {item.person for item in group}
+        if len(persons) == 1 or all(item.is_named_by_grader for item in group):
+            names = listed([item.name for item in group])
+            clashes.append(f"There are {len(group)} submissions of the same student, '{student}': {names}; keep one.")
+        else:
+            names = " and ".join(f"'{item.name}' ({_who(item)})" for item in group[:MOST_NAMED])
+            clashes.append(f"The submissions {names} claim to be of the same student, '{student}', but are of different persons.")
+    return group[0]
 
 
-def _student(claim: Claim, known: Sequence[Known], clashes: list[str]) -> str:
-    """Return the student of an earlier run to whom a submission belongs, else "". A student of the same name may be another person."""
+def _students(claim: Claim, known: Sequence[Known], clashes: list[str]) -> list[str]:
+    """Return the students of an earlier run to whom a submission belongs, else [""]. A student of the same name may be another person."""
     item = _own(claim)
-    for submission in known:
-        if item.person and submission.person == escape(item.person):
-            return submission.student
+    persons = {escape(item.person), f"team {escape(item.person)}"}
+    if own := [submission.student for submission in known if item.person and submission.person in persons]:
+        return own
     same = next((submission for submission in known if submission.student == item.student), None)
     if same is None:
-        return ""
+        return [""]
     is_vouched = not item.person.startswith("submission ")
     if same.person and not (is_vouched and item.is_named_by_grader != same.person.startswith("name ")):
         clashes.append(
             f"{_the_submission(item)} ({_who(item)}) has the name of the student '{same.student}', whose submission "
             f"'{same.name}' is of another person ({same.person})."
         )
-    return same.student
+    return [same.student]
 
 
 def _who(item: Found) -> str:

@@ -1,10 +1,13 @@
 """The roster of a class, and which of its students a submission belongs to. With two possible students, it belongs to neither.
 
+A number of Canvas or Moodle may be that of a person, of a team, or of something else, so it counts only together with the name.
+
 An arena has a roster of its teams, which is read in the same way.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -35,7 +38,8 @@ MOST_WORDS = 8
 class Row(NamedTuple):
     """A student on the roster, or the team of an arena. ``submission`` is the name of a file or folder, if the roster names one; ``identities`` are all cells.
 
-    ``ids`` are the cells of columns whose name says that they have student ids.
+    ``ids`` are the cells of columns whose name says that they have student ids, ``team`` is that of the student, ``late`` is when the student
+    handed in, as a worksheet of Moodle says it.
     """
 
     line: int
@@ -44,6 +48,8 @@ class Row(NamedTuple):
     submission: str = ""
     identities: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    team: str = ""
+    late: str = ""
 
 
 class Match(NamedTuple):
@@ -60,25 +66,46 @@ def load(path: Path, who: str = "student", longest: int = LONGEST_STUDENT) -> tu
     ``longest`` characters. UsageError names the line that is wrong.
     """
     shown = f"'{path}'"
-    try:
-        text = content(path, f"The roster {shown}", _MOST_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"The roster {shown} is not UTF-8 text; save it as CSV with the encoding UTF-8.") from None
-    first = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
+    text, skipped, delimiter = _table(path, shown)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = [cell.strip().casefold() for cell in next(reader, [])]
         mail = next((name for name in header if name in _MAILS), "")
         if who == "student" and who not in header and mail:
             header[header.index(mail)] = who
         _check_header(header, shown, who)
-        rows = [_row(header, cells, reader.line_num, shown, who, longest) for cells in reader if any(cell.strip() for cell in cells)]
+        rows = [
+            _row(header, cells, reader.line_num + skipped, shown, who, longest) for cells in reader if any(cell.strip() for cell in cells)
+        ]
     except csv.Error as error:
-        raise UsageError(f"Line {reader.line_num} of the roster {shown} is no CSV: {error}.") from None
+        raise UsageError(f"Line {reader.line_num + skipped} of the roster {shown} is no CSV: {error}.") from None
     if not rows:
         raise UsageError(f"The roster {shown} has no {who}s.")
     _check_different(rows, shown, who)
     return tuple(rows)
+
+
+def _table(path: Path, shown: str) -> tuple[str, int, str]:
+    """Return the text of a table, the number of lines that were left out before its header, and what separates its cells."""
+    data = content(path, f"The roster {shown}", _MOST_BYTES)
+    wide = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-16-le" if data[1:2] == b"\0" else ""
+    try:
+        text = data.decode(wide or "utf-8-sig").lstrip("\ufeff")
+    except UnicodeDecodeError:
+        raise UsageError(f"The roster {shown} is not UTF-8 text; save it as CSV with the encoding UTF-8.") from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    skipped, delimiter = 0, ""
+    while text:
+        line = text.partition("\n")[0]
+        # Spreadsheets write and read such a line.
+        separator = re.fullmatch(r'"?sep=(.)"?[\s,;]*', line, re.IGNORECASE)
+        if separator is not None:
+            delimiter = separator[1]
+        elif line.strip(' \t,;"'):
+            return text, skipped, delimiter or max(",;\t", key=line.count)
+        text = text.partition("\n")[2]
+        skipped += 1
+    return text, skipped, delimiter or ","
 
 
 def _check_header(header: Sequence[str], shown: str, who: str) -> None:
@@ -96,7 +123,7 @@ def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who
     where = f"Line {line} of the roster {shown}"
     if len(cells) > len(header):
         raise UsageError(f"{where} has {len(cells)} cells, the first line has {len(header)}.")
-    values = {name: " ".join(cell.split()) for name, cell in zip(header, cells, strict=False)}
+    values = {name: _cleaned(cell) for name, cell in zip(header, cells, strict=False)}
     student = values.get(who, "")
     if not student or is_blank(student):
         raise UsageError(f"{where} has no {who}.")
@@ -109,11 +136,24 @@ def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who
     names = [values.get(name, "") for name in ("name", "full name")]
     parts = " ".join(values.get(name, "") for name in ("first name", "last name", "surname")).strip()
     full_name = next((name for name in (*names, parts) if name), "")
-    identities = tuple(dict.fromkeys(value for name, value in values.items() if value and name != "submission" and name not in _NAMES))
+    others = {"submission", *_NAMES, *((_TEAM, _LATE) if who != _TEAM else ())}
+    identities = tuple(dict.fromkeys(value for name, value in values.items() if value and name not in others))
     ids = tuple(value for name, value in values.items() if value and name.replace("_", " ") in _IDS)
-    return Row(line, student, full_name, values.get("submission", ""), identities, ids)
+    team = values.get(_TEAM, "") if who != _TEAM else ""
+    return Row(line, student, full_name, values.get("submission", ""), identities, ids, team, values.get(_LATE, "").strip("-"))
 
 
+def _cleaned(cell: str) -> str:
+    """Return a cell on one line. Of an address as programs for mail write it, "Ada <ada@uni.example>", only the address is left."""
+    text = " ".join(cell.split())
+    address = _ADDRESS.fullmatch(text)
+    return text if address is None else address[1] or address[2]
+
+
+_TEAM = "team"
+#: In a worksheet of Moodle.
+_LATE = "last modified (submission)"
+_ADDRESS = re.compile(r"[^<>@]*<(?:mailto:)?([^\s<>@]+@[^\s<>@]+)>|mailto:([^\s<>@?]+@[^\s<>@?]+)(?:\?.*)?", re.IGNORECASE)
 _MAILS = frozenset({"email", "e-mail", "mail", "email address", "e-mail address"})
 _NAMES = frozenset({"name", "full name", "first name", "last name", "surname"})
 _IDS = frozenset({"id", "sid", "student id", "studentid", "student number", "matriculation number"})
@@ -132,7 +172,14 @@ def _check_different(rows: Iterable[Row], shown: str, who: str) -> None:
 def sure(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return the students of whom the roster names an identity of a submission: an id, an address, a number."""
     own = {key(text) for text in found.identities}
-    return tuple(row for row in rows if own & keys(row))
+    return tuple(row for row in rows if own & keys(row) and (not found.number or has_number(row, found.number)))
+
+
+def owns(row: Row, found: Found) -> bool:
+    """True if this row of the roster names all that a platform says of the account of a submission: the file, or both the id and the address."""
+    known = keys(row)
+    said = (key(found.student_id), *found.addresses) if found.student_id else found.addresses or (found.number,)
+    return is_file_of(found, row) or known.issuperset(said)
 
 
 def names(row: Row, found: Found) -> bool:
@@ -170,34 +217,63 @@ def keys(row: Row) -> set[str]:
     return {key(text) for text in (*row.identities, row.submission) if text}
 
 
-def find(found: Found, rows: Sequence[Row], *, by_name: bool = True) -> Match:
+def has_number(row: Row, number: str) -> bool:
+    """True if the roster has a number in this row, perhaps after a word, as in "Participant 1234"."""
+    return any(text.rpartition(" ")[2] == number for text in keys(row))
+
+
+def find(found: Found, rows: Sequence[Row], *, by_name: bool = True, by_account: bool = True) -> Match:
     """Return the student to whom a submission belongs.
 
-    The file that the roster names counts first, then the identities, then, if ``by_name``, the part of an address before the @, and names of
-    persons last. If a number and a name point to different students, it belongs to neither. Two addresses have to be equal as a whole.
+    The file that the roster names counts first, then the identities, then, if ``by_account``, the part of an address before the @, and names of
+    persons last, if ``by_name``: never against an address, and never for a submission for which a platform gives an id or an address. A number
+    of a platform counts only together with the name. Two addresses have to be equal as a whole.
     """
     files = {key(text) for text in (*_files(found), *found.identities)}
     told = tuple(row for row in rows if row.submission and key(row.submission) in files)
     if told:
         return _only(told)
-    exact = sure(found, rows)
-    alike = [row for row in rows if not differ(found.identities, row.identities)] if by_name else []
     likely = namesakes(found, rows)
+    if found.number:
+        both = tuple(row for row in rows if has_number(row, found.number) and is_named(found, row))
+        return _only(both or (likely if by_name else ()))
+    exact = sure(found, rows)
+    alike = [row for row in rows if not differ(found.identities, row.identities)] if by_account else []
     short = {_local(text) for text in found.identities}
     near = tuple(row for row in alike if short & {_local(text) for text in row.identities})
-    for certain in (exact, near):
-        if len(certain) > 1:
-            return Match(None, certain)
-        if certain:
-            is_other = found.full_name and len(likely) == 1 and likely != certain
-            return Match(None, (*certain, *likely)) if is_other else _only(certain)
-    return _only([row for row in likely if row in alike])
+    return _only(exact or near or [row for row in likely if by_name and row in alike and not found.is_vouched])
 
 
 def namesakes(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return the students who have the name of a submission's person."""
     named = {name for text in found.people for name in name_keys(text)}
-    return tuple(row for row in rows if named & {name for text in (row.full_name, row.student) for name in name_keys(text)})
+    return tuple(row for row in rows if named & _names_of(row))
+
+
+def is_named(found: Found, row: Row) -> bool:
+    """True if the name of a submission is that of a student, also after the name of a group and a hyphen, or is a word with the number ("Participant 7")."""
+    own = {name for text in found.people for name in name_keys(text) | grouped(text)}
+    return bool(own & _names_of(row)) or any(key(f"{text} {found.number}") in keys(row) for text in found.people)
+
+
+def members(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return the students of the team that handed in a submission, by the name of the team."""
+    exact = tuple(row for row in rows if row.team and key(row.team) in {key(text) for text in found.people})
+    plain = {"".join(words(text)) for text in found.people}
+    return exact or tuple(row for row in rows if row.team and "".join(words(row.team)) in plain)
+
+
+def zeros(found: Found, rows: Sequence[Row]) -> str:
+    """Return a hint if the roster has the student id of a submission without the zeros at its beginning, else ""."""
+    sid = key(found.student_id)
+    row = next((row for row in rows if sid[:1] == "0" and sid.lstrip("0") in keys(row)), None)
+    if row is None:
+        return ""
+    return f"Line {row.line} of the roster has {sid.lstrip('0'):.60} for {sid:.60}: a spreadsheet drops such zeros, so make the column one of text."
+
+
+def _names_of(row: Row) -> set[str]:
+    return {name for text in (row.full_name, row.student) for name in name_keys(text)}
 
 
 def _only(rows: Sequence[Row]) -> Match:
@@ -217,8 +293,30 @@ def _local(text: str) -> str:
 
 def name_keys(text: str) -> set[str]:
     """Return the forms of a person's name that are equal for all ways to write it: "Doe, Jane", "Jane Doe", "doejane"."""
-    plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-    words = re.findall(r"[^\W_]+", plain.casefold())
-    if len(words) > MOST_WORDS:
-        return {"".join(words)}
-    return {"".join(words[start:] + words[:start]) for start in range(len(words))}
+    found = words(text)
+    if len(found) > MOST_WORDS:
+        return {"".join(found)}
+    return {"".join(found[start:] + found[:start]) for start in range(len(found))}
+
+
+def grouped(text: str) -> set[str]:
+    """Return the forms of the names that a person may have if the name of a group and a hyphen stand before it."""
+    return {name for at, char in enumerate(text) if char == "-" for name in name_keys(text[at + 1 :])}
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a name without case and accents. In writings without accents a mark is a part of the word, as a vowel in Hindi is."""
+    kept = []
+    base = ""
+    for char in unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold()):
+        kind = unicodedata.category(char)
+        if kind[0] == "M":
+            kept.append("" if base.startswith(_ACCENTED) else char)
+        elif kind != "Cf":
+            base = unicodedata.name(char, "")
+            kept.append(char if kind[0] in "LN" else " ")
+    return "".join(kept).split()
+
+
+#: Writings in whose names people leave out accents.
+_ACCENTED = ("LATIN", "GREEK", "CYRILLIC")

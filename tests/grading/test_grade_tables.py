@@ -51,13 +51,15 @@ def test_csv_has_one_row_a_student(grades: Grades) -> None:
         "status",
         "reason",
         "from",
+        "late",
+        "replaced",
         "finishes",
         "survives",
         "beats a walker",
     ]
-    assert alice == ["alice", "", "alice.zip", "20", "20", "ok", "", "1", "6", "10", "4"]
+    assert alice == ["alice", "", "alice.zip", "20", "20", "ok", "", "1", "", "", "6", "10", "4"]
     assert bob[:6] == ["bob", "", "bob.zip", "0", "20", "faulty"]
-    assert bob[8:] == ["0", "0", "0"]
+    assert bob[10:] == ["0", "0", "0"]
     assert missing[2:6] == ["", "0", "20", "missing"]
     assert refused[3:6] == ["0", "20", "refused"]
 
@@ -72,7 +74,7 @@ def test_csv_has_no_formula_and_no_control_character(grades: Grades) -> None:
 
 def test_points_that_are_not_complete_are_empty_cells(grades: Grades) -> None:
     alice = rows(undecided(grades))[1]
-    assert (alice[3], alice[8], alice[9]) == ("", "", "10")
+    assert (alice[3], alice[10], alice[11]) == ("", "", "10")
 
 
 def named(grades: Grades, full_name: str) -> Grades:

@@ -202,13 +202,13 @@ def test_two_submissions_for_one_row_are_refused(grades: Grades, tmp_path: Path)
     )
     assert len(rows) == 2
     # What identifies a student counts more than a name that somebody else took.
-    found, rows = filled(known_as(grades, ("a", ("101",), ""), ("Alice Ant", (), "")), tmp_path, CANVAS)
+    found, rows = filled(known_as(grades, ("a", ("S1",), ""), ("Alice Ant", (), "")), tmp_path, CANVAS)
     assert found.written == ("a",)
     assert found.refused == ("Alice Ant fits row 4, but so does another student (a and Alice Ant); enter this mark by hand.",)
 
 
 def test_a_submission_that_fits_two_rows_is_refused(grades: Grades, tmp_path: Path) -> None:
-    found, _ = filled(known_as(grades, ("alice", ("101", "S2"), "")), tmp_path, CANVAS)
+    found, _ = filled(known_as(grades, ("alice", ("S1", "S2"), "")), tmp_path, CANVAS)
     assert found.refused[0] == "alice fits the rows 4 and 5; enter this mark by hand."
 
 

@@ -1,0 +1,136 @@
+"""Reads what Gradescope's export says about its submissions: whose each one is, and the instant at which it was handed in.
+
+Source: Gradescope's export of submissions, submission_metadata.yml beside one folder for each submission.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.errors import UsageError
+from referee.support.files import open_regular
+from referee.support.packages import install_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: The file of an export that says who submitted what.
+METADATA = "submission_metadata.yml"
+FOLDER = re.compile(r"submission_([0-9]{1,19})")
+#: The folder in Gradescope's archive.
+EXPORT = re.compile(r"assignment_\d+_export")
+_MOST_METADATA_BYTES = 64 << 20
+_TIME = re.compile(
+    r"(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|\s+)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(?:(Z|UTC|GMT)|([+-])(\d\d?)(?::?(\d\d))?)?",
+    re.ASCII | re.IGNORECASE,
+)
+#: How a time was written: with its zone, without one, in an unknown form, or not at all.
+ZONED, LOCAL, UNREADABLE, NONE = "zoned", "local", "unreadable", "none"
+
+
+class Attempt(NamedTuple):
+    """The order of the submissions of one account. Submissions at the same instant count by ``number``, then in the order of the file.
+
+    ``clock`` is how the time was written; times that are written in different ways can't be compared. ``nanoseconds`` are those since 1970,
+    ``shown`` is the time as a text.
+    """
+
+    clock: str
+    nanoseconds: int
+    number: int
+    place: int
+    shown: str = ""
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """The key by which attempts are ordered."""
+        return self.nanoseconds, self.number, self.place
+
+
+class Submitter(NamedTuple):
+    """A person whom Gradescope names for a submission. Students choose ``name``; ``sid`` and ``email`` are vouched for."""
+
+    sid: str
+    email: str
+    name: str
+
+
+def attempt(name: str, facts: Any, place: int) -> Attempt:
+    """Return when a submission was handed in. ``place`` is its place in the file."""
+    match = FOLDER.fullmatch(name)
+    number = int(match[1]) if match else 0
+    value = facts.get(":created_at") if isinstance(facts, dict) else None
+    if isinstance(value, dict):
+        value = value.get("utc") or value.get("time")
+    text = str(value or "").strip()
+    parts = _TIME.fullmatch(text)
+    try:
+        clock, moment = (NONE, None) if not text else (UNREADABLE, None) if parts is None else _moment(parts)
+    except ValueError:
+        clock, moment = UNREADABLE, None
+    if parts is None or moment is None:
+        return Attempt(clock, 0, number, place, text[:60])
+    fraction = int((parts[7] or "0")[:9].ljust(9, "0"))
+    seconds = (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(seconds=1)
+    shown = moment.isoformat() if clock == ZONED else moment.replace(tzinfo=None).isoformat()
+    return Attempt(clock, seconds * 10**9 + fraction, number, place, shown)
+
+
+def _moment(parts: re.Match[str]) -> tuple[str, datetime]:
+    zone = timezone.utc
+    if parts[9]:
+        zone = timezone((1 if parts[9] == "+" else -1) * timedelta(hours=int(parts[10]), minutes=int(parts[11] or 0)))
+    year, month, day, hour, minute, second = (int(parts[at] or 0) for at in range(1, 7))
+    return ZONED if parts[8] or parts[9] else LOCAL, datetime(year, month, day, hour, minute, second, tzinfo=zone)
+
+
+def submitters(facts: Any) -> list[Submitter]:
+    """Return the people who handed in a submission: a group's counts for each member. There is at least one, who may be unknown."""
+    people = facts.get(":submitters") if isinstance(facts, dict) else None
+    found = []
+    for person in people if isinstance(people, list) and people else [{}]:
+        known = person if isinstance(person, dict) else {}
+        sid, email, name = (str(known.get(key) or "").strip() for key in (":sid", ":email", ":name"))
+        found.append(Submitter(sid, email, name))
+    return list(dict.fromkeys(found))
+
+
+def metadata(path: Path) -> dict[str, Any]:
+    """Return what Gradescope says about each submission. Text of students is in it, so it is never read as code."""
+    try:
+        import yaml
+    except ImportError:
+        raise UsageError(f"A download of Gradescope needs pyyaml; install what is missing: {install_command('pyyaml')}") from None
+
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(base):  # type: ignore[misc] # one of two classes, by what is installed
+        """The safe loader, which reads times and numbers as they are written, and values with a tag of Ruby's as plain text, lists and mappings."""
+
+    Loader.add_multi_constructor("", _untagged)
+    # As numbers and times, 007 would be 7, and a time would lose its zone.
+    for tag in ("int", "float", "timestamp"):
+        Loader.add_constructor(f"tag:yaml.org,2002:{tag}", base.construct_yaml_str)
+    try:
+        with open_regular(path) as file:
+            data = file.read(_MOST_METADATA_BYTES + 1)
+        if len(data) > _MOST_METADATA_BYTES:
+            raise UsageError(f"The file {METADATA} has more than {_MOST_METADATA_BYTES >> 20} MiB; is it Gradescope's?")
+        content = yaml.load(data, Loader=Loader)  # noqa: S506 - a safe loader
+    except OSError as error:
+        raise UsageError(f"The file {METADATA} can't be read: {error.strerror or error}.") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"The file {METADATA} is not valid YAML: {' '.join(str(error).split()):.200}; download the submissions again."
+        ) from None
+    if not isinstance(content, dict):
+        raise UsageError(f"The file {METADATA} has no submissions; download the submissions again.")
+    return {str(name): value for name, value in content.items()}
+
+
+def _untagged(loader: Any, _: str, node: Any) -> Any:
+    if node.id == "mapping":
+        return loader.construct_mapping(node)
+    return loader.construct_sequence(node) if node.id == "sequence" else loader.construct_scalar(node)
