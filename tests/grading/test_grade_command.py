@@ -134,7 +134,7 @@ def test_each_submission_gets_its_mark_and_the_rest_goes_on(odd_class: tuple[Pat
     assert "several others: 'a.py', 'b.py' and 'c.py'" in found["three"]["reason"]
     assert "has no program for the hunter" in found["empty"]["reason"]
     assert "belongs to nobody on the roster" in found["empty"]["reason"]
-    assert list(found["ada"])[6:] == ["from", "hunts", "'=flees"]
+    assert list(found["ada"])[6:] == ["from", "late", "replaced", "hunts", "'=flees"]
     assert json.loads((home / "out" / "grades.json").read_text())["isolation"] == "none"
     assert "warning: at isolation none, bots run as the user who grades" in done.stderr
 
