@@ -102,11 +102,17 @@ class Interrupted(RefereeError):
         self.exit_code = exit_code
 
 
+#: The codes of void matches for which one of the players may be to blame, and nobody can see which: their supervisor was killed, or the
+#: machine was too busy to judge one of them.
+SUPERVISOR, BUSY = DISPUTED = ("supervisor", "busy")
+
+
 class MatchVoid(RefereeError):
     """The match is void: it counts for no player, because the referee or its machine failed, or nobody knows who did.
 
-    ``reason`` is a code: ``limit``, ``disk`` or ``memory`` if this machine could not give the bots what they were promised, "" for
-    anything else without a code. ``seats`` are the seats whose bots the failure hit; empty if it hit none in particular.
+    ``reason`` is a code: ``limit``, ``disk`` or ``memory`` if this machine could not give the bots what they were promised, one of
+    ``DISPUTED``, "" for anything else without a code. ``seats`` are the seats whose bots the failure hit, with a code of ``DISPUTED`` those
+    of which one may be to blame; empty if there is none in particular.
     """
 
     exit_code = 4

@@ -16,9 +16,14 @@ from commands import MARK
 from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
 from sandboxes import is_marked
 
+from referee import games
+from referee.errors import SUPERVISOR, MatchVoid
 from referee.isolation.level import Isolation
 from referee.isolation.limits import Limits
+from referee.match.loop import Entrant, Match
+from referee.players.spec import resolve
 from referee.replay.reader import verify
+from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
     from referee.match.loop import Options, Result
@@ -46,7 +51,6 @@ FAULTS = {
     "ignores_sigterm": ("late", "gave no answer within the move limit of 0.4 s"),
     "invalid_utf8": ("malformed", "is not UTF-8 (byte 42 is 0xff)"),
     "killed_by_signal": ("crashed", "was killed by SIGSEGV"),
-    "kills_the_supervisor": ("crashed", "supervisor process of the match was killed while the prey"),
     "line_of_10_mb": ("malformed", "of more than 65,536 bytes"),
     "lone_surrogate": ("malformed", "holds a lone surrogate"),
     "nan": ("malformed", "holds NaN, which is not JSON"),
@@ -129,7 +133,7 @@ def run(name: str, tmp_path: Path, options: Options | None = None, **settings: A
 
 def test_every_hostile_bot_has_a_test() -> None:
     names = {path.stem for path in HOSTILE.glob("[a-z]*.py")}
-    assert names == {*FAULTS, *STARTS, *TOLERATED, "burns_while_others_start"}
+    assert names == {*FAULTS, *STARTS, *TOLERATED, "burns_while_others_start", "kills_the_supervisor"}
 
 
 @pytest.mark.parametrize("name", sorted(FAULTS))
@@ -161,6 +165,51 @@ def test_what_is_odd_but_does_no_harm_is_played(name: str, tmp_path: Path) -> No
     result = run(name, tmp_path)
     assert not result.faults
     assert result.outcome.reason == "evaded"
+
+
+@pytest.mark.parametrize("level", ["none", "limits"])
+def test_a_killed_supervisor_makes_the_match_void_and_both_bots_are_named(level: str, tmp_path: Path) -> None:
+    options = UNHURRIED._replace(isolation=Isolation(level, Limits()))
+    with pytest.raises(MatchVoid, match=r"killed.*the hunter \(straight\) and the prey \(.*kills_the_supervisor.py\)") as void:
+        run("kills_the_supervisor", tmp_path, options)
+    assert (void.value.reason, void.value.seats) == (SUPERVISOR, ("hunter", "prey"))
+    assert not left_behind()
+
+
+def test_the_one_bot_of_a_match_is_to_blame_for_its_supervisor(tmp_path: Path) -> None:
+    """The other seat is played in this process."""
+    result = against_a_function(str(HOSTILE / "kills_the_supervisor.py"))
+    assert result.outcome.reason == "prey-fault"
+    assert "for which the prey (" in result.faults["prey"].text
+    assert result.faults["prey"].text.endswith("is to blame: no other player can do that.")
+
+
+def against_a_function(prey: str) -> Result:
+    """A match against a hunter that is a function; it never builds."""
+
+    def converse(line: bytes) -> bytes | None:
+        message = json.loads(line)
+        if message["type"] == "start":
+            return b'{"type":"ready","protocol":1}'
+        return b'{"type":"move","turn":%d,"move":{}}' % message["turn"] if message["type"] == "turn" else None
+
+    spec, game = resolve(prey, "prey", "evasion"), games.get("evasion")
+    entrants = {"hunter": Entrant("f", {"program": "f"}, converse=converse), "prey": Entrant(spec.label, spec.about, spec.program)}
+    return Match(game, game.codec.settings("classic", {}), entrants, UNHURRIED, seed=1).run()
+
+
+@pytest.mark.parametrize("blamed", [("hunter",), ("prey",), ("hunter", "prey")])
+def test_who_is_to_blame_already_loses_whoever_was_asked(blamed: tuple[str, ...], tmp_path: Path) -> None:
+    game, replay = games.get("evasion"), tmp_path / "match.replay.jsonl.gz"
+    specs = {seat: resolve(str(HOSTILE / "kills_the_supervisor.py"), seat, "evasion") for seat in ("hunter", "prey")}
+    entrants = {seat: Entrant(spec.label, spec.about, spec.program, is_blamed=seat in blamed) for seat, spec in specs.items()}
+    result = Match(game, game.codec.settings("classic", {}), entrants, UNHURRIED, seed=1, listeners=[ReplayWriter(replay)]).run()
+    assert tuple(result.faults) == blamed
+    assert all(
+        fault.kind == "crashed" and "the same happened in its matches against other opponents" in fault.text
+        for fault in result.faults.values()
+    )
+    assert verify(replay).problem is None
 
 
 def test_a_flood_on_stderr_is_kept_to_the_cap_and_counted(tmp_path: Path) -> None:

@@ -80,6 +80,10 @@ class ArenaSchedule(Schedule):
         """True: an arena goes on until it is frozen."""
         return True
 
+    def owner(self, team: str) -> str | None:
+        """The team of a version; None for a reference."""
+        return next((one.team for one in self._versions if one.name == team and not one.is_reference), None)
+
     def order(self, duel: Duel) -> tuple[int, ...]:
         """Return the order of duels: that in which they were chosen."""
         return (duel.number,)

@@ -20,6 +20,7 @@ from referee.grading.plan import GradingPlan
 from referee.grading.pools import fairly
 from referee.grading.rubric import opponent_seats, other_roles, submission_seats
 from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
+from referee.league import disputes
 from referee.league.database import FILE
 from referee.league.engine import Engine
 from referee.league.store import Store
@@ -213,6 +214,7 @@ class OpenGrading:
         old = [stored.task for stored in self.store.matches() if any(name in teams for name in stored.task.seats.values())]
         duels = [duel for name in teams for duel in plan.duels_of(name)]
         self.store.put(duels, [])
+        disputes.forget(self.store, teams)
         numbers = sorted({task.duel for task in old} | {duel.number for duel in duels})
         self.store.replan([task.key for task in old], numbers, [task for duel in duels for task in plan.tasks(duel)], list(teams.values()))
 

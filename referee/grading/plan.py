@@ -117,6 +117,10 @@ class GradingPlan:
     def decided(self, results: Sequence[DuelResult]) -> str | None:
         """None: a grading never ends early."""
 
+    def owner(self, team: str) -> str | None:
+        """The student; None for an opponent."""
+        return team if team in self._numbers else None
+
     def stage(self, duel: Duel) -> int:
         """Return 0 for a start whose match is handed out at once, 1 for one that is handed out after the due date, 2 for a hidden one.
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
 from referee.league.cluster_worker import Batch, Host, examine, play_batch
-from referee.league.local import Finished
+from referee.league.local import Finished, worker_ended
 from referee.league.package import pack
 from referee.league.worker import Played, Terms, Void, replay_path
 from referee.replay.paths import SUFFIX
@@ -89,6 +89,7 @@ class ClusterPool:
         connect_seconds: float = _CONNECT_SECONDS,
     ) -> None:
         packages = [pack(team) for team in teams.values()]
+        self._terms = terms
         self._folder = folder
         self._on_host = on_host
         self._on_note = on_note
@@ -330,7 +331,7 @@ class ClusterPool:
             self._lost_batches.extend(((task,), 0) for task in tasks)
             return []
         self._open.discard(tasks[0].key)
-        return [Finished(tasks[0], Void(tasks[0].key, f"No worker could play it: {why:.300}", ""))]
+        return [Finished(tasks[0], worker_ended(tasks[0], f"No worker could play it: {why:.300}", self._terms))]
 
     def _copy_late(self) -> None:
         """Give out again what a worker that hangs has kept for long; whichever result comes first counts."""

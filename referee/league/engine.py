@@ -11,7 +11,8 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from referee.errors import RefereeError
+from referee.errors import DISPUTED, RefereeError
+from referee.league.disputes import Disputes
 from referee.league.standings import stopped as not_played
 from referee.league.values import MOST_VOIDS
 from referee.league.worker import NotStarted, Played, Void
@@ -34,6 +35,8 @@ _MANY_DUELS = 20_000
 _LOOK_FACTOR = 2
 #: A team can't start if this number of its matches failed before the first step and none began.
 _FAILED_STARTS = 2
+#: How the note of a duel begins whose matches were void so that nobody could see who is to blame.
+_UNDECIDED = "Nobody can see who is to blame:"
 
 
 class LeagueStopped(RefereeError):
@@ -67,6 +70,9 @@ class MatchPlan(Protocol):
     @property
     def has_forfeits(self) -> bool:
         """True if a team forfeits its other matches after its first matches have failed before the first step; else all matches are played."""
+
+    def owner(self, team: str) -> str | None:
+        """Return who answers for a team's programs; None for those of the organizers, who are never to blame."""
 
     @property
     def checkpoint(self) -> int:
@@ -123,6 +129,7 @@ class Engine:
         self._started: set[str] = set()
         self._failed: defaultdict[str, int] = defaultdict(int)
         self._voids: defaultdict[frozenset[str], int] = defaultdict(int)
+        self._disputes = Disputes(store, plan.owner)
         self._duels: dict[int, Duel] = {}
         self._next_check = plan.checkpoint
         self._read_at = 0
@@ -197,7 +204,7 @@ class Engine:
             task = queue.pop()
             if not self._is_off(task):
                 self._running[task.key] = task
-                self._pool.submit(task)
+                self._pool.submit(task._replace(blamed=tuple(filter(self._disputes.is_blamed, task.seats.values()))))
 
     def _take_ended(self, queue: Queue | None) -> bool:
         """Wait a moment for matches to end, and store their results; void matches go back into the queue.
@@ -269,18 +276,40 @@ class Engine:
         return bool(numbers)
 
     def _take_void(self, task: MatchTask, void: Void) -> MatchTask | None:
-        """Note a void; three of them with the same teams stop these teams' duels."""
+        """Note a void; three of them with the same teams stop these teams' duels, until somebody is found to be to blame."""
         if void.is_fatal:
             raise LeagueStopped(f"Play is stopped, and can be resumed: {void.text}")
         teams = self._duels[task.duel].teams
         self._store.void(task.key, void.text, void.host)
         self._voids[frozenset(teams)] += 1
+        if void.reason in DISPUTED:
+            self._dispute(task, void)
         if self._voids[frozenset(teams)] < MOST_VOIDS:
             return task
         note = f"{MOST_VOIDS} matches of {_names(teams)} were void, so no more of them are played: {void.text}"
+        if void.reason in DISPUTED:
+            guilty = [team for team in task.seats.values() if self._disputes.is_blamed(team)]
+            for team in guilty:
+                # It leaves nothing that could be judged, for instance because it also ends the worker.
+                self._forfeit(team, void.text)
+            if guilty:
+                return None
+            note = f"{_UNDECIDED} {note}"
         if self._stop((duel for duel in self._duels.values() if frozenset(duel.teams) == frozenset(teams)), note):
             self._watch.said(note)
         return None
+
+    def _dispute(self, task: MatchTask, void: Void) -> None:
+        """Note a void match for which nobody can see who is to blame. If that shows who is, such matches of that team are played again."""
+        for owner, others in self._disputes.add(task.seats.values(), void.teams).items():
+            self._watch.said(f"{owner} is to blame for void matches with {_names(others)}, and loses if that happens again: {void.text}")
+            mine = {duel.number: frozenset(duel.teams) for duel in self._duels.values() if owner in map(self._plan.owner, duel.teams)}
+            notes = self._store.duel_notes()
+            again = [number for number in mine if notes.get(number, "").startswith(_UNDECIDED)]
+            self._store.go_on(again)
+            self._stopped.difference_update(again)
+            for pair in mine.values():
+                self._voids.pop(pair, None)
 
     def _is_held(self, task: MatchTask) -> bool:
         """True for a repetition of a pair that may be deterministic: whether it is shows in its first repetition."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from example_bots import BOTS
 from referee import games
 from referee.errors import UsageError
 from referee.league import address, config, keys, schedule, standings
@@ -150,6 +151,10 @@ class Schedule:
     def ranked(self) -> tuple[str, ...]:
         """The teams that have a place in the standings."""
         return tuple(team for team in self.plan.everybody if team not in self._annulled)
+
+    def owner(self, team: str) -> str | None:
+        """The team itself; None for one of example bots."""
+        return None if {bot.name for bot in BOTS}.issuperset(self.teams[team].players.values()) else team
 
     def stage(self, duel: Duel) -> int:
         """0: bots are shown nothing that is hidden from their authors."""

@@ -12,7 +12,7 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from referee.errors import UsageError
+from referee.errors import SUPERVISOR, UsageError
 from referee.league.worker import Report, Terms, Void, Worker, end_with
 from referee.support.processes import start_module
 
@@ -110,7 +110,7 @@ class LocalPool:
                     report = Void(task.key, "The workers were ended.", "")
                 else:
                     del self._workers[ready]
-                    report = Void(task.key, _worker_ended(worker.end(), self._setup[0]), "")
+                    report = worker_ended(task, f"Its worker process has ended ({worker.end()})", self._setup[0])
                     self._start()
             finished.append(Finished(task, report))
         if not finished:
@@ -130,11 +130,12 @@ class LocalPool:
         self._idle.clear()
 
 
-def _worker_ended(how: str, terms: Terms) -> str:
-    text = f"Its worker process has ended ({how})"
+def worker_ended(task: MatchTask, text: str, terms: Terms) -> Void:
+    """Return the report of a match whose worker has ended; ``text`` says so, without its full stop."""
+    reason = ""
     if terms.options.isolation in ("none", "limits"):
-        text += '; a bot without a sandbox can do that, which isolation = "strict" prevents'
-    return text + "."
+        text, reason = f'{text}; a bot without a sandbox can do that, which isolation = "strict" prevents', SUPERVISOR
+    return Void(task.key, f"{text}.", "", reason=reason)
 
 
 class _Process:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sqlalchemy import Select, Table
+    from sqlalchemy import ColumnElement, Select, Table
     from sqlalchemy.engine import Connection, Engine, Row
     from typing_extensions import Self
 
@@ -261,17 +261,7 @@ class Store:
 
     def put(self, duels: Sequence[Duel], tasks: Sequence[MatchTask]) -> None:
         """Store duels and their matches. Those that are there already stay as they are."""
-        rows = [
-            {
-                "number": duel.number,
-                "round": duel.round,
-                "teams": json.dumps(duel.teams),
-                "start": duel.start,
-                "variant": duel.variant,
-                "repeat": duel.repeat,
-            }
-            for duel in duels
-        ]
+        rows = [{**duel._asdict(), "teams": json.dumps(duel.teams)} for duel in duels]
         self._put_new({database.duels: rows, database.matches: [planned(task) for task in tasks]})
 
     def _put_new(self, found: Mapping[Table, Sequence[Mapping[str, Any]]]) -> None:
@@ -333,6 +323,12 @@ class Store:
         """Don't play the remaining matches of some duels, and say why."""
         with self._write() as connection:
             _stop(connection, duels, note)
+
+    def go_on(self, duels: Iterable[int]) -> None:
+        """Play the remaining matches of some duels that were stopped."""
+        with self._write() as connection:
+            for number in duels:
+                _go_on(connection, database.duels.c.number == number)
 
     def pending(self) -> list[MatchTask]:
         """The matches that are still to be played, in schedule order."""
@@ -474,16 +470,19 @@ def _stop(connection: Connection, duels: Iterable[int], note: str) -> None:
         connection.execute(update(database.matches).where(*mine).values(status=STOPPED))
 
 
+def _go_on(connection: Connection, is_meant: ColumnElement[bool]) -> None:
+    numbers = select(database.duels.c.number).where(is_meant)
+    played = update(database.matches).where(database.matches.c.status == STOPPED, database.matches.c.duel.in_(numbers))
+    connection.execute(played.values(status=PLANNED))
+    connection.execute(update(database.duels).where(is_meant).values(note=None))
+
+
 def _reopen(connection: Connection) -> None:
     """Take back that a league is decided: the duels that were stopped by it are to be played."""
     told = connection.execute(select(database.facts.c.value).where(database.facts.c.name == "decided")).scalar()
     if told is None:
         return
-    is_stopped = database.duels.c.note == kept(json.loads(told).get("why") or "")
-    numbers = select(database.duels.c.number).where(is_stopped)
-    played = update(database.matches).where(database.matches.c.status == STOPPED, database.matches.c.duel.in_(numbers))
-    connection.execute(played.values(status=PLANNED))
-    connection.execute(update(database.duels).where(is_stopped).values(note=None))
+    _go_on(connection, database.duels.c.note == kept(json.loads(told).get("why") or ""))
     connection.execute(database.facts.delete().where(database.facts.c.name == "decided"))
 
 

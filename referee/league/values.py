@@ -93,6 +93,7 @@ class MatchTask(NamedTuple):
     """One match to play.
 
     ``key`` identifies it by all that decides its result. ``game_number`` is 0 or 1 within its duel. ``seats`` names the team of each seat.
+    It is the fault of the teams in ``blamed`` if the match ends in a way for which else nobody can be blamed.
     """
 
     key: str
@@ -101,6 +102,7 @@ class MatchTask(NamedTuple):
     seats: Mapping[Seat, str]
     settings: Mapping[str, Json]
     seed: int
+    blamed: tuple[str, ...] = ()
 
 
 class MatchRecord(NamedTuple):

@@ -29,7 +29,7 @@ from referee.players.spec import resolve
 from referee.replay.paths import SUFFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from referee.games.game import Seat
     from referee.isolation.level import Isolation
@@ -124,14 +124,14 @@ class Worker:
     def _played(self, task: MatchTask, settings: Any, specs: Mapping[Seat, Spec], begun: float) -> Report:
         replay = replay_path(self._folder, task.key)
         request = runner.MatchRequest(self._game, settings, self._terms.options, task.seed, str(replay))
-        entrants = {seat: self._entrant(seat, spec, task.seats[seat]) for seat, spec in specs.items()}
+        entrants = {seat: self._entrant(seat, spec, task.seats[seat], task.blamed) for seat, spec in specs.items()}
         prepared = runner.prepare(request, task.seats.values(), entrants, isolation=self._proved(specs))
         played = runner.play(prepared, entrants, reserve=self._reserve)
         return Played(self._record(task, played, time.monotonic() - begun))
 
-    def _entrant(self, seat: Seat, spec: Spec, team: str) -> Entrant:
+    def _entrant(self, seat: Seat, spec: Spec, team: str, blamed: Container[str]) -> Entrant:
         """The entrant of a team; the replay names the team, whatever its bot calls itself."""
-        return runner.entrant(seat, spec)._replace(label=team, about={**spec.about, "team": team})
+        return runner.entrant(seat, spec)._replace(label=team, about={**spec.about, "team": team}, is_blamed=team in blamed)
 
     def _proved(self, specs: Mapping[Seat, Spec]) -> Isolation:
         """The isolation for these programs, chosen and proved once for all whose sandboxes have the same variants."""

@@ -41,7 +41,8 @@ class Entrant(NamedTuple):
 
     ``about`` goes into the replay's head. ``time`` is the player's own time control; None means that of the match. ``host`` communicates
     with the player in a dialect; None means the native protocol. ``is_patient``: nothing limits its time, though its questions show the
-    limits of its time control. ``isolation`` is the level of this program alone; None means that of the match.
+    limits of its time control. ``isolation`` is the level of this program alone; None means that of the match. ``is_blamed``: it is its
+    fault if the match ends in a way for which else nobody can be blamed.
     """
 
     label: str
@@ -53,6 +54,7 @@ class Entrant(NamedTuple):
     host: Host | None = None
     is_patient: bool = False
     isolation: Isolation | None = None
+    is_blamed: bool = False
 
 
 class Manner(NamedTuple):

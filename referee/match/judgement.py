@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from referee.errors import SUPERVISOR
 from referee.games.game import IllegalMove, MalformedMove
 from referee.match.options import CPU
 from referee.players import crash_advice, crash_report
@@ -88,8 +89,6 @@ def fault(player: Player, failure: Failure, when: str = "", *, is_start: bool = 
         return Fault(MALFORMED, reason, values, quoted(line, 500), detail)
     if reason in NO_ANSWER:
         return Fault(LATE, reason, values | {"when": when}, None, detail)
-    if reason == "unsupervised":
-        return Fault(CRASHED, reason, values)
     if reason == "ended":
         assert detail is not None
         assert player.process is not None
@@ -105,6 +104,12 @@ def fault(player: Player, failure: Failure, when: str = "", *, is_start: bool = 
         remedy = crash_advice.advice_of(player.process, player.log.tail()).text
         return Fault(CRASHED if over is None else EXCEEDED, reason, values, None, detail, remedy=remedy)
     return Fault(CRASHED, reason, values | {"words": failure.words}, None, detail)
+
+
+def blamed(player: Player, reason: str, *, is_alone: bool) -> Fault:
+    """The fault of a player that is to blame for what else makes a match void; ``reason`` is its code. ``is_alone``: no other can be."""
+    values = {"seat": player.seat, "label": player.label, "is_alone": is_alone}
+    return Fault(CRASHED, "unsupervised", values) if reason == SUPERVISOR else Fault(LATE, "unjudged", values)
 
 
 def located(found: Fault, place: str, *, may_wait: bool = False) -> Fault:

@@ -7,7 +7,7 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.errors import MatchVoid, UsageError
+from referee.errors import BUSY, SUPERVISOR, MatchVoid, UsageError
 from referee.isolation.level import Isolation
 from referee.match import judgement
 from referee.match.adjudicator import Adjudicator
@@ -19,7 +19,6 @@ from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.players.faults import Fault, the_seat
 from referee.players.log import Log
 from referee.players.placement import Cores
-from referee.players.process import SUPERVISOR_KILLED
 from referee.players.stack import places
 from referee.support.escape import escape
 from referee.version import __version__
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from referee.isolation.supervision import SupervisionReserve
     from referee.match.answers import TurnAnswers
     from referee.match.beginning import Beginning
+    from referee.match.collector import MoveCollector
     from referee.match.events import Listener
     from referee.players.process import BotProcess
 
@@ -178,8 +178,8 @@ class Match:
             # If the supervisor was killed, the keeper may be removing the control groups at this moment.
             for listener in self.listeners:
                 listener.stopped()
-            if self.options.isolation.guards_supervisor and not error.filename and self._bots.has_lost_its_supervisor():
-                raise MatchVoid(SUPERVISOR_KILLED) from None
+            if not error.filename and self._bots.has_lost_its_supervisor():
+                raise self._bots.supervisor_killed() from None
             raise
         except BaseException:
             for listener in self.listeners:
@@ -195,7 +195,10 @@ class Match:
         conversation.start()
         state, steps = (self.game.start(self.settings, self.secret), 0) if beginning is None else (beginning.state, beginning.turn)
         self._check_placement(cores)
-        faults = self._greet(state)
+        try:
+            faults = self._greet(state)
+        except MatchVoid as void:
+            faults = self._blame(void)
         self._place(cores)
         self._head = self._make_head()
         for listener in self.listeners:
@@ -356,9 +359,8 @@ class Match:
         while (movers := game.movers(state)) or game.outcome(state) is None:
             if adjudicator is not None and adjudicator.is_due(state) and game.outcome(ruled := adjudicator.adjudicate(state)) is not None:
                 return ruled, turn
-            answers = collector.ask(turn, state, movers)
+            answers, faults = self._asked(collector, turn, state, movers)
             moves = {seat: answer.move for seat, answer in answers.items() if answer.move is not None}
-            faults = {seat: answer.fault for seat, answer in answers.items() if answer.fault is not None}
             if people:
                 faults |= collector.departures({*self.faults, *faults})
             logs = _NO_LOGS
@@ -377,6 +379,30 @@ class Match:
             state = after
             turn += 1
         return state, turn
+
+    def _asked(self, collector: MoveCollector, turn: int, state: Any, movers: Sequence[Seat]) -> tuple[TurnAnswers, dict[Seat, Fault]]:
+        """Ask the movers; return their answers and the faults of this turn."""
+        try:
+            answers = collector.ask(turn, state, movers)
+        except MatchVoid as void:
+            blamed = self._blame(void)
+            for seat in blamed:
+                # It was ready for the match, also where this is the first turn.
+                self.clocks[seat].spend(0.0)
+            return {}, blamed
+        return answers, {seat: answer.fault for seat, answer in answers.items() if answer.fault is not None}
+
+    def _blame(self, void: MatchVoid) -> dict[Seat, Fault]:
+        """Return the faults of the players who are to blame for what makes the match void.
+
+        Raise it again if nobody is, or if others would have to play on.
+        """
+        is_alone = void.reason == SUPERVISOR and len(void.seats) == 1
+        seats = [seat for seat in void.seats if is_alone or (void.reason in (SUPERVISOR, BUSY) and self.entrants[seat].is_blamed)]
+        if not seats or len({*self.seats} - {*self.faults, *seats}) > 1:
+            raise void
+        players = self._conversation.players
+        return {seat: judgement.blamed(players[seat], void.reason, is_alone=is_alone) for seat in seats}
 
     def _judge_faults(self, turn: int, state: Any, found: Mapping[Seat, Fault], answers: TurnAnswers) -> tuple[Any, dict[Seat, int]]:
         """Apply the faults of one step to the game, end the failed players' programs, call the listeners.

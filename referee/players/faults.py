@@ -29,10 +29,23 @@ _USUAL = frozenset(cause for kind, cause in CAUSES.items() if kind != EXCEEDED)
 
 
 #: Why there is no answer. Late: nothing came; the question was not read; an answer lacked its newline. Malformed: a line came too
-#: early, or was too long. Crashed: the player closed its input; the supervisor was killed; the program ended; the person left; the remote
-#: program closed its connection; the function in this process raised, or returned nothing.
+#: early, or was too long. Crashed: the player closed its input; it is to blame for the end of the supervisor; the program ended; the
+#: person left; the remote program closed its connection; the function in this process raised, or returned nothing. "unjudged": it is to blame
+#: because the machine was too busy.
 FailureReason = Literal[
-    "silent", "unread", "unfinished", "early", "overlong", "deaf", "unsupervised", "ended", "left", "hung-up", "raised", "returned"
+    "silent",
+    "unread",
+    "unfinished",
+    "early",
+    "overlong",
+    "deaf",
+    "unsupervised",
+    "unjudged",
+    "ended",
+    "left",
+    "hung-up",
+    "raised",
+    "returned",
 ]
 #: The reasons of a late player.
 NO_ANSWER = frozenset(("silent", "unread", "unfinished"))
@@ -173,8 +186,9 @@ def _overlong(seat: str, shown: str, number: int, most_bytes: int, *, is_remote:
     return f"{the_seat(seat)} {wrote} (number {number}) of more than {most_bytes:,} bytes: {shown} - an answer must be shorter."
 
 
-def _unsupervised(seat: str, label: str) -> str:
-    return f"The supervisor process of the match was killed while {who(seat, label, begins=False)} was asked; only a bot of the match could have done that."
+def _blamed(seat: str, label: str, what: str, *, is_alone: bool) -> str:
+    why = "no other player can do that" if is_alone else "the same happened in its matches against other opponents"
+    return f"{what}, for which {who(seat, label, begins=False)} is to blame: {why}."
 
 
 #: How a program exceeded a limit.
@@ -239,7 +253,8 @@ _SENTENCES: dict[FaultReason, Callable[..., str]] = {
     ),
     "overlong": _overlong,
     "deaf": partial(_crashed, "closed its stdin, so it can't be asked"),
-    "unsupervised": _unsupervised,
+    "unsupervised": partial(_blamed, what="The supervisor process of the match was killed"),
+    "unjudged": partial(_blamed, what="The machine was too busy to judge an answer"),
     "ended": _ended,
     "left": partial(_crashed, "{}"),
     "hung-up": partial(_crashed, "closed its connection"),

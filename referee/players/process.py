@@ -11,7 +11,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from referee.errors import MatchVoid, StartError, of_seat
+from referee.errors import SUPERVISOR, MatchVoid, StartError, of_seat
 from referee.isolation import seccomp, supervisor
 from referee.isolation.level import Isolation
 from referee.isolation.sandbox import DISK, MEMORY, PROCESSES, facts, used_seconds
@@ -40,9 +40,13 @@ _SILENCE_SECONDS = 0.5
 _NEWS_MS = 500
 _NO_SUPERVISOR = "The supervisor process of the match did not start the bots: the match is void; is the machine out of processes or memory?"
 
-#: Message for a killed supervisor when no bot can have killed it.
-SUPERVISOR_KILLED = (
+#: The message for a killed supervisor when no bot can have killed it, and the other one.
+_KILLED_FROM_OUTSIDE = (
     "The supervisor process of the match was killed from outside, which no bot in a sandbox can do: the match is void and nobody loses."
+)
+_KILLED = (
+    "The supervisor process of the match was killed. Without a sandbox each bot can do that ({}), so the match is void and nobody loses; "
+    "--isolation strict prevents it."
 )
 
 #: Processor time that a bot may use for each question without being billed, in seconds: to wake up and to go to sleep.
@@ -218,6 +222,8 @@ class BotProcesses:
         self._reports = b""
         self._errors: dict[int, str] = {}
         self._children_before: frozenset[int] = frozenset()
+        #: The seats whose bots can kill the supervisor.
+        self._unguarded: tuple[str, ...] = ()
 
     def launch(
         self,
@@ -237,7 +243,8 @@ class BotProcesses:
             return
         self._children_before = frozenset(supervisor.children(os.getpid()))
         try:
-            is_guarded = all(levels.get(seat, isolation or Isolation()).guards_supervisor for seat in programs)
+            self._unguarded = tuple(seat for seat in programs if not levels.get(seat, isolation or Isolation()).guards_supervisor)
+            is_guarded = not self._unguarded
             reserved = self._reserve.take(is_guarded=is_guarded) if self._reserve is not None else None
             check = self._reserve.check if self._reserve is not None else None
             self._supervision = reserved or new_supervision(check, is_guarded=is_guarded)
@@ -300,7 +307,7 @@ class BotProcesses:
                 self._supervision.go_on()
                 continue
             if left <= 0 or not self.take_reports():
-                raise MatchVoid(_NO_SUPERVISOR)
+                raise MatchVoid(_NO_SUPERVISOR, SUPERVISOR if self._unguarded else "", self._unguarded)
         for index, error in self._errors.items():
             player = self._order[index]
             raise StartError(f"{who(player.seat, player.label)} can't be started: {error}.", player.seat)
@@ -331,6 +338,13 @@ class BotProcesses:
         waiting = readable([player.pipes.stderr])
         while waiting.poll(500) and player.pipes.drain_stderr():
             pass
+
+    def supervisor_killed(self) -> MatchVoid:
+        """Return why a match without its supervisor is void."""
+        if not self._unguarded:
+            return MatchVoid(_KILLED_FROM_OUTSIDE)
+        able = " and ".join(who(seat, self.players[seat].label, begins=False) for seat in self._unguarded if seat in self.players)
+        return MatchVoid(_KILLED.format(able), SUPERVISOR, self._unguarded)
 
     def has_lost_its_supervisor(self) -> bool:
         """True if the supervisor has ended, even a moment ago."""

@@ -7,11 +7,9 @@ import select
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from referee.errors import MatchVoid
 from referee.isolation.supervision import PATIENCE
 from referee.players.faults import Failure
 from referee.players.pipes import readable
-from referee.players.process import SUPERVISOR_KILLED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -65,7 +63,10 @@ class PlayersWatch:
             self._by_stderr.pop(fd).close_one("stderr")
 
     def ended(self, player: Player) -> Failure:
-        """Return the failure of a player whose stdout has ended, with its exit status if that arrives within half a second."""
+        """Return the failure of a player whose stdout has ended, with its exit status if that arrives within half a second.
+
+        MatchVoid if the supervisor was killed.
+        """
         process = player.process
         if process is None:
             return player.failure()
@@ -79,9 +80,7 @@ class PlayersWatch:
                 patience = PATIENCE
         self.drain()
         if self._bots.is_lost and process.status is None:
-            if process.sandbox.is_sandbox:
-                raise MatchVoid(SUPERVISOR_KILLED)
-            return Failure("unsupervised")
+            raise self._bots.supervisor_killed()
         return player.failure()
 
     def unreachable(self, player: Player) -> Failure:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hostile_archives import zipped_on_windows
-from leagues import PretendPool, play
+from leagues import IDLE, PretendPool, play
 
 from referee.errors import UsageError
 from referee.grading import rubric as rubrics
@@ -140,6 +140,36 @@ def test_marks_of_good_faulty_missing_and_refused_submissions(tmp_path: Path) ->
         for trial in test.trials:
             for _, record in trial.matches:
                 assert (grades.replays / record.replay).is_file()
+
+
+#: A hunter that kills its supervisor when it is asked.
+KILLS = """
+import json, os, signal, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        print(json.dumps({"type": "ready", "protocol": 1}), flush=True)
+    elif message["type"] == "turn":
+        os.kill(os.getppid(), signal.SIGKILL)
+        signal.pause()
+"""
+
+
+@pytest.mark.parametrize("level", ["none", "limits"])
+def test_against_an_opponent_of_the_rubric_the_first_repeat_is_the_submissions_fault(level: str, tmp_path: Path) -> None:
+    rubric = written(tmp_path, SMALL.replace('"none"', f'"{level}"'))
+    with open_grading(tmp_path / "out", rubric) as opened:
+        opened.take([program(tmp_path, "ada", KILLS), example("bob")])
+        grades, notes = played(opened)
+        assert opened.store.counts().voids == 2
+        assert points(grades) == {"ada": [0.0], "bob": [12.0]}
+        assert grades.is_complete
+        assert [student.status for student in grades.students] == ["faulty", "ok"]
+        assert "for which the hunter (./ada/bot.py) is to blame" in grades.students[0].reason
+        assert notes.texts[0].startswith("ada is to blame for void matches with still (opponent), and loses if that happens again")
+        # Other files are another submission.
+        opened.take([program(tmp_path, "ada", IDLE)])
+        assert opened.store.fact("disputes") == []
 
 
 @pytest.mark.parametrize("slots", [pytest.param(1, marks=[pytest.mark.slow, pytest.mark.again]), 2])

@@ -178,33 +178,33 @@ def play_unguarded(prey: str, level: str, reserve: SupervisionReserve, listeners
     ).run()
 
 
-#: Bots that do something to the supervisor or leave something: how the match ends, and whether the next one gets another supervisor.
+#: Bots that do something to the supervisor or leave something: whether the match is void, and whether the next one gets another supervisor.
 MISCHIEF = {
-    "leaves_a_daemon": ("", False),
-    "daemon_holds_stdout": ("", False),
-    "opens_descriptors": ("", False),
-    "stops_the_supervisor": ("", True),
-    "kills_the_supervisor": ("crashed", True),
-    "limits_the_supervisor": ("", True),
-    "limits_the_keeper": ("", True),
-    "idles_the_supervisor": ("", True),
-    "offers_the_supervisor_to_the_kernel": ("", True),
-    "traces_the_supervisor": ("", True),
+    "leaves_a_daemon": (False, False),
+    "daemon_holds_stdout": (False, False),
+    "opens_descriptors": (False, False),
+    "stops_the_supervisor": (False, True),
+    "kills_the_supervisor": (True, True),
+    "limits_the_supervisor": (False, True),
+    "limits_the_keeper": (False, True),
+    "idles_the_supervisor": (False, True),
+    "offers_the_supervisor_to_the_kernel": (False, True),
+    "traces_the_supervisor": (False, True),
 }
 
 
 @pytest.mark.parametrize("level", ["none", "limits"])
-@pytest.mark.parametrize(("name", "end", "is_replaced"), [(name, *rest) for name, rest in MISCHIEF.items()])
+@pytest.mark.parametrize(("name", "is_void", "is_replaced"), [(name, *rest) for name, rest in MISCHIEF.items()])
 def test_outside_a_sandbox_no_bot_touches_the_next_match(
-    name: str, end: str, is_replaced: bool, level: str, reserve: SupervisionReserve
+    name: str, is_void: bool, is_replaced: bool, level: str, reserve: SupervisionReserve
 ) -> None:
     empty = census()
     assert play_unguarded("still", level, reserve).faults == {}
     first, idle = helpers(), census()
     used = descriptors(first)
     assert len(first) == 2
-    result = play_unguarded(str(HOSTILE / f"{name}.py"), level, reserve)
-    assert {seat: fault.kind for seat, fault in result.faults.items()} == ({"prey": end} if end else {})
+    with pytest.raises(MatchVoid) if is_void else contextlib.nullcontext():
+        assert play_unguarded(str(HOSTILE / f"{name}.py"), level, reserve).faults == {}
     assert helpers() == ([] if is_replaced else first)
     for _ in range(2):
         assert play_unguarded("still", level, reserve).faults == {}

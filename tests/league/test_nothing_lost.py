@@ -219,13 +219,17 @@ def test_a_killed_worker_makes_its_match_void_and_it_is_played_again(referee: Re
 
 
 @pytest.mark.slow
-def test_three_killed_workers_stop_the_pair_and_say_what_prevents_it(referee: Referee, tmp_path: Path) -> None:
+def test_who_kills_workers_against_two_opponents_and_goes_on_forfeits(referee: Referee, tmp_path: Path) -> None:
     done = referee("league", "run", hostile_league(tmp_path, 1000), "--out", "out", "--slots", "1", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["matches"] == {"planned": 0, "done": 2, "stopped": 4, "voids": 6, "total": 6}
-    for other in ("T1", "T2"):
-        assert re.search(f"3 matches of T(0 and {other}|{other[1]} and T0) were void.*a bot without a sandbox can do that", done.stderr)
+    # Three of a pair, one that shows whose fault it is, and three more.
+    assert found["matches"] == {"planned": 0, "done": 2, "stopped": 4, "voids": 7, "total": 6}
+    assert {row["team"]: row["points"] for row in found["standings"]} == {"T0": 0.0, "T1": 1.5, "T2": 1.5}
+    assert re.search(
+        r"Nobody can see who is to blame: 3 matches of T\d and T\d were void.*a bot without a sandbox can do that", done.stderr
+    )
+    assert "T0 is to blame for void matches with T1 and T2" in done.stderr
 
 
 @pytest.mark.slow
@@ -235,18 +239,46 @@ def test_a_stopped_worker_goes_on(referee: Referee, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["matches"] == {"planned": 0, "done": 6, "stopped": 0, "voids": 0, "total": 6}
 
 
-def test_a_bot_that_kills_its_supervisor_loses_and_voids_nothing(referee: Referee, tmp_path: Path) -> None:
+#: Kills its supervisor while it is asked for a move.
+SUPERVISOR_KILLER = IDLE.replace("import json, sys", "import json, os, signal, sys").replace(
+    'message["type"] == "turn":', 'message["type"] == "turn":\n        os.kill(os.getppid(), signal.SIGKILL); signal.pause()'
+)
+
+
+@pytest.mark.parametrize("level", ["none", "limits"])
+def test_a_bot_that_kills_its_supervisor_against_two_opponents_loses(referee: Referee, level: str, tmp_path: Path) -> None:
     file = write_league(tmp_path / "in", 3)
-    (tmp_path / "in" / "bot0.py").write_text(
-        IDLE.replace("import json, sys", "import json, os, signal, sys").replace(
-            'message["type"] == "turn":', 'message["type"] == "turn":\n        os.kill(os.getppid(), signal.SIGKILL); signal.pause()'
-        )
-    )
+    file.write_text(file.read_text().replace('"none"', f'"{level}"'))
+    (tmp_path / "in" / "bot0.py").write_text(SUPERVISOR_KILLER)
     done = referee("league", "run", file, "--out", "out", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["matches"] == {"planned": 0, "done": 6, "stopped": 0, "voids": 0, "total": 6}
+    # Three of a pair, which are played again once another pair has shown who it is.
+    assert found["matches"] == {"planned": 0, "done": 6, "stopped": 0, "voids": 4, "total": 6}
     assert {row["team"]: row["points"] for row in found["standings"]} == {"T0": 0.0, "T1": 1.5, "T2": 1.5}
+    assert re.search(r"Nobody can see who is to blame: 3 matches of T\d and T\d were void", done.stderr)
+    assert "T0 is to blame for void matches with T1 and T2, and loses if that happens again" in done.stderr
+    assert referee("league", "verify", "out").returncode == 0
+
+
+def test_between_two_teams_nobody_loses_by_a_killed_supervisor_and_both_are_named(referee: Referee, tmp_path: Path) -> None:
+    file = write_league(tmp_path / "in", 2)
+    (tmp_path / "in" / "bot0.py").write_text(SUPERVISOR_KILLER)
+    done = referee("league", "run", file, "--out", "out", "--json")
+    found = json.loads(done.stdout)
+    assert found["matches"] == {"planned": 0, "done": 0, "stopped": 2, "voids": 3, "total": 2}
+    assert {row["points"] for row in found["standings"]} == {0.0}
+    assert re.search("Nobody can see who is to blame: 3 matches of T(0 and T1|1 and T0) were void", done.stderr)
+
+
+def test_against_an_example_bot_the_first_repeat_is_the_other_teams_fault(referee: Referee, tmp_path: Path) -> None:
+    file = write_league(tmp_path / "in", 1)
+    (tmp_path / "in" / "bot0.py").write_text(SUPERVISOR_KILLER)
+    file.write_text(f'{file.read_text()}[[teams]]\nname = "ours"\nhunter = "straight"\nprey = "still"\n')
+    done = referee("league", "run", file, "--out", "out", "--json")
+    found = json.loads(done.stdout)
+    assert found["matches"] == {"planned": 0, "done": 2, "stopped": 0, "voids": 2, "total": 2}
+    assert {row["team"]: row["points"] for row in found["standings"]} == {"T0": 0.0, "ours": 1.0}
 
 
 def test_a_pool_replaces_a_killed_worker(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import psutil
 import pytest
 from conftest import HOSTILE, play_match
 
+from referee.errors import MatchVoid
 from referee.match.events import Listener, StepTaken
 from referee.replay.reader import verify
 
@@ -36,7 +37,8 @@ def test_matches_leave_no_descriptor_and_no_process_behind() -> None:
     children = psutil.Process().children(recursive=True)
     for _ in range(5):
         play_match("straight", str(HOSTILE / "leaves_a_daemon.py"), max_steps=5)
-        play_match("straight", str(HOSTILE / "kills_the_supervisor.py"), max_steps=5)
+        with pytest.raises(MatchVoid):
+            play_match("straight", str(HOSTILE / "kills_the_supervisor.py"), max_steps=5)
     assert len(os.listdir("/proc/self/fd")) <= descriptors
     assert psutil.Process().children(recursive=True) == children
 

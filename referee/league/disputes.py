@@ -1,0 +1,83 @@
+"""Decides who is to blame for void matches in which nobody can see that: the supervisor was killed, or the machine was too busy to judge.
+
+Theory of operation. One such match proves nothing against either team, and neither do repeats of it: the other team may do it each time. It is
+a team's fault once it has happened to it against two different opponents of whom none is to blame already. Programs of the organizers are
+never to blame, so against these the first repeat is the fault of the other team. If two teams come to that by the same match, it is
+nobody's fault yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable
+
+    from referee.league.store import Store
+
+#: The store's fact with these matches: of each the teams, also those of the organizers, and the suspects.
+_FACT = "disputes"
+
+
+class Dispute(NamedTuple):
+    """A void match: its ``teams`` without those of the organizers, and those of them that can be to blame, the ``suspects``."""
+
+    teams: frozenset[str]
+    suspects: frozenset[str]
+
+
+def blamed(disputes: Iterable[Dispute]) -> set[str]:
+    """Return the teams that are to blame for void matches, by all these in the order in which they ended."""
+    found: set[str] = set()
+    unexplained: list[Dispute] = []
+    for dispute in disputes:
+        if found.isdisjoint(dispute.teams):
+            unexplained.append(dispute)
+            new = [team for team in dispute.suspects if _has_two_opponents(team, unexplained)]
+            found.update(new if len(new) == 1 else ())
+            unexplained = [one for one in unexplained if found.isdisjoint(one.teams)]
+    return found
+
+
+def _has_two_opponents(team: str, disputes: Iterable[Dispute]) -> bool:
+    """True if two of these matches, of which the team can be to blame, have no other team in common."""
+    others = [one.teams - {team} for one in disputes if team in one.suspects]
+    return any(others[a].isdisjoint(others[b]) for b in range(len(others)) for a in range(b))
+
+
+class Disputes:
+    """The void matches of a store for which nobody can see who is to blame. ``owner`` is that of a ``MatchPlan``."""
+
+    def __init__(self, store: Store, owner: Callable[[str], str | None]) -> None:
+        self._store = store
+        self._owner = owner
+        self._found: list[list[list[str]]] = store.fact(_FACT) or []
+        self._blamed = self._decide()
+
+    def is_blamed(self, team: str) -> bool:
+        """True if the owner of a team is to blame for such matches."""
+        return bool(self._blamed) and self._owner(team) in self._blamed
+
+    def add(self, teams: Iterable[str], suspects: Iterable[str]) -> dict[str, list[str]]:
+        """Note such a match. Return the owners who turn out to be to blame, each with the teams that were void with theirs."""
+        dispute = [sorted(set(teams)), sorted(set(suspects) or set(teams))]
+        if self._found.count(dispute) > 1:
+            # A further repeat shows nothing more.
+            return {}
+        self._found.append(dispute)
+        self._store.set_fact(_FACT, self._found)
+        before, self._blamed = self._blamed, self._decide()
+        return {owner: self._others(owner) for owner in sorted(self._blamed - before)}
+
+    def _decide(self) -> set[str]:
+        return blamed(Dispute(*(frozenset(filter(None, map(self._owner, teams))) for teams in one)) for one in self._found)
+
+    def _others(self, owner: str) -> list[str]:
+        mine = [teams for teams, _ in self._found if owner in map(self._owner, teams)]
+        return sorted({team for teams in mine for team in teams if self._owner(team) != owner})
+
+
+def forget(store: Store, teams: Container[str]) -> None:
+    """Forget such matches of some teams, whose programs are others now."""
+    found = store.fact(_FACT) or []
+    store.set_fact(_FACT, [one for one in found if not any(team in teams for team in one[0])])
