@@ -27,7 +27,6 @@ COMMANDS = {
     "analyze": ["analyze"],
     "export": ["export", "--html"],
     "watch": ["watch", "--no-browser"],
-    "conformance": ["verify", "--conformance"],
     "match file": ["play", "still", "still", "--match"],
     "layout": ["play", "--game", "maze", "easy", "easy", "--layout"],
 }

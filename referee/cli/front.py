@@ -107,7 +107,6 @@ MOVED = {
     "keys new": ("certificate", "new-key"),
     "gameserver": ("serve", "gameserver"),
     "architect": ("serve", "architect"),
-    "conformance": ("verify", "--conformance"),
 }
 
 

@@ -23,22 +23,12 @@ ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay fil
 @command
 def verify(
     files: Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.", autocompletion=completion.replay)],
-    conformance: Annotated[
-        bool,
-        typer.Option(
-            "--conformance",
-            help="The files hold recorded games or positions (.jsonl, .jsonl.gz, or a .json list): compare every state and verdict, up to the first difference.",
-        ),
-    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Replay the recorded moves on the engine and compare every step.
 
     Every file is reported. Exit status 1 if a replay is incomplete or incorrect; else 2 if a file isn't a replay or can't be read.
     """
-    if conformance:
-        _conform(files, as_json=as_json)
-        return
     from referee.replay.several import verify_all
 
     reports: list[dict[str, Any]] = []
@@ -68,26 +58,6 @@ def verify(
         )
     if problems:
         raise typer.Exit(1 if len(problems) > unreadable else 2)
-
-
-def _conform(files: list[Path], *, as_json: bool) -> None:
-    """Play recorded games, and print how many agree or the first difference."""
-    from referee.replay.conformance import conform
-
-    report = conform(files)
-    games, steps, positions = report["games"], report["steps"], report["positions"]
-    if as_json:
-        put_json(report)
-    else:
-        is_position = positions or report.get("is_position", False)
-        found = [f"{counted(games, 'game')} and {counted(steps, 'step')}"] if games or not is_position else []
-        if is_position:
-            found.append(counted(positions, "position"))
-        put(f"{' and '.join(found)} agree{'s' * (not games and positions == 1)}.")
-    if not report["ok"]:
-        where = f"{report['file']}, line {report['line']}, step {report['step']}, field {report['field']}"
-        say(f"referee: {where}: expected {report['expected']}, got {report['got']}.")
-        raise typer.Exit(1)
 
 
 @app.command(rich_help_panel=REPLAYS)

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Protocol, TypeVar
 
-    from referee.games.conformance import Played
     from referee.games.outcome import Json, Outcome, Seat
     from referee.games.picture import Picture
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 #: The names of all capabilities.
 CAPABILITIES = (
     *("analysis", "appraisal", "adjudication", "pairing", "starts", "human_play", "text", "picture", "metrics"),
-    *("dialects", "marking", "samples", "starters", "codes", "drawing", "conformance"),
+    *("dialects", "marking", "samples", "starters", "codes", "drawing"),
 )
 
 
@@ -250,12 +249,3 @@ if TYPE_CHECKING:
 
         def position(self, drawing: str, **options: Any) -> Any:
             """Return the state that a drawing shows; DrawingError names the line and the column of a mistake."""
-
-    class Conformance(Protocol):
-        """Recorded games, played again."""
-
-        def is_ours(self, record: dict[str, Any]) -> bool:
-            """Return whether a record is one of this game."""
-
-        def play(self, record: dict[str, Any]) -> Played:
-            """Play a record and return its first difference, if there is one. Raises SettingsError or ValueError for a wrong record."""

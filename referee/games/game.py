@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         Adjudication,
         Analysis,
         Appraisal,
-        Conformance,
         Drawing,
         HumanPlay,
         Marking,
@@ -210,10 +209,6 @@ if TYPE_CHECKING:
         @property
         def drawing(self) -> Drawing | None:
             """Positions from drawings."""
-
-        @property
-        def conformance(self) -> Conformance | None:
-            """Recorded games, played again."""
 
         def seats(self, settings: Any) -> tuple[Seat, ...]:
             """The roles, in the order in which players are named on a command line."""

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         Adjudication,
         Analysis,
         Appraisal,
-        Conformance,
         Drawing,
         HumanPlay,
         Marking,
@@ -62,7 +61,6 @@ class GameRoom:
     samples: Samples | None = None
     starters: Starters | None = None
     drawing: Drawing | None = None
-    conformance: Conformance | None = None
 
     @property
     def codes(self) -> str:

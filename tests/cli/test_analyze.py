@@ -7,12 +7,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import prey_model
 import pytest
 
 from example_bots import BOTS
 from example_bots.table import bot_class
-from referee.games.evasion import conformance
 from referee.games.evasion.game import GAME
 from referee.replay.reader import verify
 from sdk.testing import play
@@ -165,20 +163,3 @@ def test_a_failure_is_told_to_machines_too(referee: Cli) -> None:
     done = referee("analyze", "nope.gz", "--json")
     assert done.returncode == 2
     assert json.loads(done.stdout) == {"error": "nope.gz can't be read: No such file or directory.", "exit_code": 2}
-
-
-def test_positions_are_decided_by_conformance(referee: Cli, tmp_path: Path) -> None:
-    record = {"rules": "classic", "width": 40, "height": 3, "walls": [], "hunter": [0, 0, 1, 1], "prey": [30, 1], "verdict": "capture"}
-    record["k"] = prey_model.steps_to_capture(conformance.position(record))
-    (tmp_path / "p.jsonl").write_text(json.dumps(record) + "\n")
-    found = json.loads(referee("verify", "--conformance", "p.jsonl", "--json").stdout)
-    assert found == {"ok": True, "games": 0, "steps": 0, "positions": 1}
-    assert referee("verify", "--conformance", "p.jsonl").stdout == "1 position agrees.\n"
-    (tmp_path / "w.jsonl").write_text(json.dumps({**record, "verdict": "evade"}) + "\n")
-    done = referee("verify", "--conformance", "w.jsonl")
-    assert done.returncode == 1
-    assert "field verdict: expected evade, got capture" in done.stderr
-    (tmp_path / "b.jsonl").write_text(json.dumps({**record, "prey": [1, 1]}) + "\n")
-    done = referee("verify", "--conformance", "b.jsonl")
-    assert done.returncode == 2
-    assert "has caught the prey" in done.stderr

@@ -1,4 +1,4 @@
-"""A game that another package offers is played, verified, shown, exported and held against recorded games like one of ours."""
+"""A game that another package offers is played, verified, shown and exported like one of ours."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def cli(tmp_path: Path) -> Cli:
     site = tmp_path / "site"
     (site / "counting").mkdir(parents=True)
     shutil.copy(HERE / "counting.py", site / "counting" / "__init__.py")
-    for name in ("conformance.py", "display.js", "drawing.py"):
+    for name in ("display.js", "drawing.py"):
         shutil.copy(HERE / name, site / "counting" / name)
     _install(site, "counting", "counting = counting:GAME")
     (tmp_path / "adder.py").write_text(BOT)
@@ -99,15 +99,6 @@ def test_its_mistakes_are_named_like_ours(cli: Cli) -> None:
     assert alone.returncode == 2
     assert "but 1 was named; for instance: referee play --game counting first.py second.py" in alone.stderr
     assert "there are evasion, rectangle, maze, counting." in cli("games", "chess").stderr
-
-
-def test_its_recorded_games_are_played_again(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "games.jsonl").write_text('{"added":[3,3,3,3],"total":12}\n')
-    done = cli("conformance", "games.jsonl")
-    assert done.returncode == 0, done.stderr
-    assert "1 game and 4 steps agree" in done.stdout
-    (tmp_path / "games.jsonl").write_text('{"added":[3,3,3,3],"total":13}\n')
-    assert cli("conformance", "games.jsonl").returncode == 1
 
 
 def _install(site: Path, package: str, points: str) -> None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from referee.games.capabilities import (
         Analysis,
         Appraisal,
-        Conformance,
         Drawing,
         Marking,
         PictureView,
@@ -110,7 +109,6 @@ class Evasion(GameRoom):
     samples: Samples = imported("samples:SAMPLES")
     starters: Starters = imported("starters:STARTERS")
     drawing: Drawing = imported("drawing")
-    conformance: Conformance = imported("conformance")
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The hunter, then the prey."""

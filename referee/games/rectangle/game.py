@@ -15,7 +15,7 @@ from referee.games.room import GameRoom, imported
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.capabilities import Appraisal, Conformance, Drawing, Marking, PictureView, Samples, Starters, TextView
+    from referee.games.capabilities import Appraisal, Drawing, Marking, PictureView, Samples, Starters, TextView
     from referee.games.game import Notice, Seat
     from referee.games.rectangle.state import Orders, Place
 
@@ -37,7 +37,6 @@ class Rectangle(GameRoom):
     samples: Samples = imported("samples:SAMPLES")
     starters: Starters = imported("starters:STARTERS")
     drawing: Drawing = imported("drawing")
-    conformance: Conformance = imported("conformance")
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The players' letters, in the order in which they are named."""

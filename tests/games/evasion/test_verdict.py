@@ -4,10 +4,10 @@ import json
 import random
 from pathlib import Path
 
+import conformance
 import prey_model
 import pytest
 
-from referee.games.evasion import conformance
 from referee.games.evasion.analysis import pursuit
 from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
 from referee.games.evasion.analysis.lasso import lasso

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import conformance
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rectangle_games import CASES, GAME, GAMES, seen_by
 
 from referee.games.game import MalformedMove, SettingsError
-from referee.games.rectangle import conformance
 from referee.games.rectangle.rings import Ring, claim, closed
 from referee.games.rectangle.state import Orders, Place, State
 

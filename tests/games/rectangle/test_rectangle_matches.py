@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import HOSTILE
-from rectangle_games import CASES, DATA, GAMES, Walker
+from rectangle_games import Walker
 
 from referee.replay.reader import verify
 from sdk.testing import play
@@ -214,12 +214,6 @@ def test_the_command_line_plays_any_number(referee: Any, tmp_path: Path) -> None
     assert shown.returncode == 0
     assert "cells" in shown.stdout
     assert referee("export", replay, "--svg", "--step", "20").returncode == 0
-
-
-def test_conformance_reads_both_kinds_of_file(referee: Any) -> None:
-    done = referee("conformance", DATA / "rectangle-examples.json", DATA / "rectangle.jsonl")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{len(CASES) + len(GAMES)} games and ")
 
 
 def test_robots_placed_by_lot_are_where_they_were_with_the_same_seed_alone() -> None:

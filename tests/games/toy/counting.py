@@ -67,10 +67,6 @@ class Counting:
     codes = "# Outcomes\n## said\nA player said the goal. **What to do:** Say it first.\n"
 
     @property
-    def conformance(self) -> Any:
-        return import_module("counting.conformance")
-
-    @property
     def drawing(self) -> Any:
         return import_module("counting.drawing")
 

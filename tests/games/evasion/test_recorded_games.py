@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import conformance
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.games import get
-from referee.games.evasion import conformance
 from referee.games.evasion.board.walls import KINDS
 from referee.games.evasion.state import Build, HunterMove, PreyMove
 
