@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from table import bot_class
+
 from example_bots import BOTS
-from example_bots.table import bot_class
 from sdk import Body, PreyBot, PreyMove, State
 from sdk.testing import play
 

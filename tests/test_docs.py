@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import play_match
 from sandboxes import missing, need
+from table import bot_class
 from walkthroughs import FOLLOWED
 
 import referee as package
 from example_bots import BOTS
-from example_bots.table import bot_class
 from referee.players.compilers import how_to_install
 from referee.players.spec import resolve
 from referee.replay.reader import Step, verify

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from table import END, README, bot_class, table
 
 from example_bots import BOTS
-from example_bots.table import END, README, bot_class, table
 from sdk.testing import play
 
 ROOT = Path(__file__).parents[1]
@@ -42,7 +42,7 @@ def test_the_table_is_made_by_its_script() -> None:
     head, _, _ = README.read_text().partition(END % "evasion")
     assert lines[0] in head
     done = subprocess.run(
-        [sys.executable, "-m", "example_bots.table", "--max-steps", "5", "--cap", "3", "--seeds", "1", "--starts", "1"],
+        [sys.executable, "scripts/table.py", "--max-steps", "5", "--cap", "3", "--seeds", "1", "--starts", "1"],
         capture_output=True,
         text=True,
         check=True,

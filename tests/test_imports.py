@@ -31,7 +31,7 @@ HOUSE = (
     ("sdk.env",),
     ("referee.export",),
     ("referee.pages", "referee.servers", "referee.web"),
-    ("example_bots.table", "example_bots.ladder", "sdk.testing"),
+    ("sdk.testing",),
     ("referee.replay",),
     ("referee.match",),
     ("referee.players",),

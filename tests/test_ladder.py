@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from hard_preys import PREYS, RULES, example, steps
+from ladder import BEGIN, END, README, RUNGS, SHARE, STARTS, Result, Rung, climb, row
 
 from example_bots import BOTS
-from example_bots.ladder import BEGIN, END, README, RUNGS, SHARE, STARTS, Result, Rung, climb, row
 
 
 def test_each_rung_names_two_bots_of_its_seat_and_stands_on_the_one_below() -> None:

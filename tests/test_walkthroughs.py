@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from sandboxes import missing, need
+from table import bot_class
 from walkthroughs import ROOT, Block, blocks, folder, follow, look_for, run, save
 
 from example_bots import BOTS
-from example_bots.table import bot_class
 from referee import games
 from sdk.testing import play
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from table import bot_class
 
 from example_bots import BOTS
-from example_bots.table import bot_class
 from referee.games.evasion.game import GAME
 from referee.replay.reader import verify
 from sdk.testing import play

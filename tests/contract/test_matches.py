@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from table import bot_class
 
 from contract.contract import Case, Failing, Player, check_outcome, check_replay, every_case, every_game, match_of, timeless
 from example_bots import BOTS
-from example_bots.table import bot_class
 from sdk.testing import play
 
 

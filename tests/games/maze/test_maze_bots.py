@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from maze_states import GAME, SOLVED, state_of
+from table import bot_class
 
 from example_bots import BOTS
-from example_bots.table import bot_class
 from sdk.maze import Order, ThiefBot
 from sdk.maze import State as SdkState
 from sdk.testing import play

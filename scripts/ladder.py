@@ -1,6 +1,6 @@
 """Plays the ladder of the example bots: each bot against the one below it, in a league of two teams for each rung.
 
-python -m example_bots.ladder [--starts 8] [--game evasion] [--out FOLDER] [--write]
+python scripts/ladder.py [--starts 8] [--game evasion] [--out FOLDER] [--write]
 
 A rung for one seat gives both teams the same bot for the other seat. So a duel compares how soon two hunters catch the same prey from the
 same start, or how long two preys stay free from the same hunter. The leagues have no time limits, so that a slow machine gives the same
@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-README = Path(__file__).with_name("README.md")
+README = Path(__file__).parents[1] / "example_bots" / "README.md"
 BEGIN, END = "<!-- ladder -->", "<!-- end of ladder -->"
 STARTS = 8
 #: The least part of the points that the upper bot of a rung must win.
@@ -83,11 +83,10 @@ class Result(NamedTuple):
 
 
 def climb(rung: Rung, starts: int, folder: Path) -> Result:
-    """Play the league of a rung in a folder, or go on with it. Raises CalledProcessError if the command fails."""
+    """Play the league of a rung in a folder. Raises CalledProcessError if the command fails."""
     file, out = folder / f"{rung.name}.toml", folder / rung.name
-    command = ["resume", out, "--force"] if out.exists() else ["run", file, "--out", out]
     file.write_text(rung.league_file(starts))
-    arguments = [sys.executable, "-m", "referee", "league", *map(str, command), "--json", "--quiet"]
+    arguments = [sys.executable, "-m", "referee", "league", "run", str(file), "--out", str(out), "--json", "--quiet"]
     done = subprocess.run(arguments, check=True, stdout=subprocess.PIPE)
     rows = {row["team"]: row for row in json.loads(done.stdout)["standings"]}
     row = rows[rung.upper]
@@ -108,11 +107,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--starts", type=int, default=STARTS, help="duels of each rung")
     parser.add_argument("--game", choices=sorted({rung.game for rung in RUNGS}), help="only the rungs of this game")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        help="the folder for the leagues with their replays; matches that it holds are played again only if a bot has changed",
-    )
+    parser.add_argument("--out", type=Path, help="a new folder for the leagues with their replays")
     parser.add_argument("--write", action="store_true", help="put the table into example_bots/README.md")
     given = parser.parse_args(arguments)
     lines = ["| game | seat | bot | beats | both play with | won : lost | points |", "|---|---|---|---|---|---|---|"]
@@ -122,7 +117,7 @@ def main(arguments: list[str] | None = None) -> None:
         for rung in RUNGS:
             if given.game in (None, rung.game):
                 lines.append(row(rung, climb(rung, given.starts, folder)))
-                print(lines[-1], flush=True)  # noqa: T201 - this is a script
+                print(lines[-1], flush=True)
     if given.write:
         before, _, rest = README.read_text().partition(BEGIN)
         README.write_text(f"{before}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{rest.partition(END)[2]}")

@@ -1,6 +1,6 @@
 """Plays the example bots against each other and prints the tables of example_bots/README.md.
 
-python -m example_bots.table [--max-steps 3000] [--seeds 3] [--write]
+python scripts/table.py [--max-steps 3000] [--seeds 3] [--write]
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sdk.testing import play
 if TYPE_CHECKING:
     from sdk import Bot
 
-README = Path(__file__).with_name("README.md")
+README = Path(__file__).parents[1] / "example_bots" / "README.md"
 #: The rule sets whose walls these hunters build.
 RULES = ("classic", "diagonal")
 BEGIN, END = "<!-- table of %s -->", "<!-- end of table of %s -->"
@@ -162,7 +162,7 @@ def _show(game: str, lines: list[str], *, is_written: bool) -> None:
     if is_written:
         before, _, rest = README.read_text().partition(BEGIN % game)
         README.write_text(f"{before}{BEGIN % game}\n\n{text}\n{END % game}{rest.partition(END % game)[2]}")
-    print(text)  # noqa: T201 - this is a script
+    print(text)
 
 
 if __name__ == "__main__":
