@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.api.runner import MatchRequest
@@ -12,10 +12,10 @@ from referee.isolation.limits import Limits
 from referee.players.faults import the_seat
 from referee.replay.beginning import SAME, StartPosition, begin, recorded_player, split
 from referee.replay.paths import SUFFIX
+from referee.support.outputs import check_not_input
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from referee.games.game import Seat
     from referee.match.options import MatchOptions
@@ -67,21 +67,10 @@ def request_from(start: StartPosition, options: MatchOptions, notes: Sequence[st
 
     UsageError if the new replay would overwrite the one in which the match begins.
     """
-    if out is not None and _is_same(out, start.path):
-        raise UsageError(f"--out names {out}, the replay in which this match begins; name another file.")
+    for name in () if out is None else (out, out + SUFFIX):
+        check_not_input(Path(name), (start.path,))
     notes = (*start.beginning.notes, *notes, *_of_limits(options.limits, start.options.limits))
     return MatchRequest(start.game, start.settings, options, start.beginning.seed, out, start.beginning._replace(notes=notes))
-
-
-def _is_same(out: str, path: Path) -> bool:
-    return any(_is_file(name, path) for name in (out, out + SUFFIX))
-
-
-def _is_file(name: str, path: Path) -> bool:
-    try:
-        return os.path.samefile(name, path)  # noqa: PTH121 - the name may be any text
-    except (OSError, ValueError):
-        return False
 
 
 def _of_limits(limits: Limits, recorded: Limits) -> list[str]:

@@ -12,6 +12,7 @@ from referee.league import config, schedule
 from referee.league.league import begin
 from referee.league.teams import team as read_team
 from referee.match.seeds import new_seed
+from referee.support.outputs import check_output, no_mark
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +61,7 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
         starts=config.StartList(0, family.starts(game, rubric, test)),
         variants=(base.variants[0]._replace(name=""),),
     )
+    check_output(folder / reveal.FILE, no_mark)
     begin(league, folder).close()
     path = reveal.reveal(rubric, folder)
     path.chmod(0o600)

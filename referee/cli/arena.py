@@ -13,7 +13,7 @@ import typer
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import INSTRUCTORS, PANELS
 from referee.cli.league_output import progress, put_check, put_export
-from referee.cli.options import Game, with_workers
+from referee.cli.options import Force, Game, with_workers
 from referee.cli.plain import Program
 from referee.cli.season import Folder, check_playable, invite, log_action, opened_arena, serve
 from referee.cli.terminal import StatusLine
@@ -173,6 +173,7 @@ def export(
     as_csv: Annotated[bool, typer.Option("--csv", help="Write one line for each match, for a spreadsheet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object with all versions and matches.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)")] = None,
+    force: Force = False,
 ) -> None:
     """Write all matches with their results as CSV, or all versions and matches as JSON."""
     if as_csv == as_json:
@@ -192,7 +193,7 @@ def export(
             "submitted": {one.name: moment(one.submitted) for one in opened.versions},
             "note": {one.name: one.note for one in opened.versions},
         }
-        put_export(opened, about, out, as_json=as_json, teams=facts)
+        put_export(opened, about, out, as_json=as_json, force=force, teams=facts)
 
 
 @arena.command("freeze")

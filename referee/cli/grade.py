@@ -13,15 +13,16 @@ import typer
 
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import GRADERS
-from referee.cli.options import with_workers
+from referee.cli.options import Force, with_workers
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import LIMITS, NONE
 from referee.league.workers import Workers, open_pool
+from referee.support.outputs import check_output, no_mark
 from referee.support.packages import need_league
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from referee.grading.grading import OpenGrading
     from referee.grading.values import Grades, Rubric
@@ -97,6 +98,7 @@ def grade(
         str | None, typer.Option("--isolation", metavar="LEVEL", help="strict, limits or none, in place of the rubric's.")
     ] = None,
     workers: Workers,
+    force: Force = False,
     check: Annotated[bool, _other("--check-rubric", help="Grade all example bots by the rubric, and print their marks.")] = False,
     init: Annotated[bool, _other("--init", help="Write a commented rubric for each game into the current folder.")] = False,
     reveal: Annotated[
@@ -201,8 +203,25 @@ def grade(
     found = None if submissions is None or is_kept else _load(rubric, isolation)
     folder = out if out is not None else _default_folder(found)
     wanted = Wanted(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero, layout or "auto")
+    begun = is_begun(folder)
+    inputs = [one for one in (submissions, rubric or Path(RUBRIC), roster, gradebook) if one is not None]
+    for path in _outputs(folder, gradebook):
+        # The folder of the marks may be in that of the submissions, where it is no submission.
+        check_output(path, no_mark, [one for one in inputs if path.is_dir() or one.is_file()], force=begun or force)
     grades = grade_class(folder, found, wanted, play.all, say, after_due=after_due)
     _finish(grades, wanted.done(grades), after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
+
+
+def _outputs(folder: Path, gradebook: Path | None) -> Iterator[Path]:
+    """Yield the folders and files of the marks; of the students' folders, the files that are there."""
+    from referee.grading import handout, outputs
+    from referee.league.report_folder import PAGES, REPORT, VIEWER
+
+    folders = [folder / name for name in (handout.STUDENTS, PAGES)]
+    yield from (folder, *folders, *(path for each in folders for path in each.rglob("*") if path.is_file()))
+    yield from (folder / name for name in (outputs.CSV, outputs.JSON, outputs.JUNIT, REPORT, VIEWER))
+    if gradebook is not None:
+        yield folder / f"gradebook-{gradebook.name}"
 
 
 def _check_given(

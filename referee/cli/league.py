@@ -14,13 +14,15 @@ import typer
 
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import INSTRUCTORS
-from referee.cli.league_output import plain_progress, put_check, put_export, put_standings, top
+from referee.cli.league_output import plain_progress, put_check, put_export, put_standings, store_files, top
+from referee.cli.options import Force as ReplaceFile
 from referee.cli.options import with_workers
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Where, bind_page
 from referee.cli.plain import Program
 from referee.errors import UsageError
 from referee.league.standings_text import counts
 from referee.league.workers import HostNotes, Workers, open_pool
+from referee.support.outputs import check_not_input, check_output
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program
 
@@ -70,6 +72,7 @@ def run(
 
     found = config.load(file)
     folder = out if out is not None else _FOLDER / file_name(found.name)
+    check_not_input(folder, [file])
     check_new(folder, database)
     schedule, hosts = Schedule(found, found.teams), HostNotes()
     _check_roles(schedule, schedule.teams.values(), workers)
@@ -203,6 +206,7 @@ def report(
     name: Name = None,
     browser: Browser = True,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Write into this folder.  (default: the league's)")] = None,
+    force: ReplaceFile = False,
     alone: Annotated[bool, typer.Option("--alone", help="Write the page alone, without the replays that its viewer shows.")] = False,
     url: Annotated[
         str, typer.Option("--url", metavar="URL", help="Where you will publish the folder: messengers need it for the page's preview.")
@@ -223,6 +227,8 @@ def report(
                 return
             data = of_league(opened)
             most_bytes = 0 if alone else report_folder.MOST_BYTES
+            for path, mark in report_folder.outputs(folder if out is None else out):
+                check_output(path, mark, store_files(folder), force=force)
             written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"), url)
             missing = report_folder.unreadable(data, folder)
             if as_json:
@@ -263,12 +269,13 @@ def export(
     as_csv: Annotated[bool, typer.Option("--csv", help="Write one line for each match, for a spreadsheet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object with all matches.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)")] = None,
+    force: ReplaceFile = False,
 ) -> None:
     """Write all matches with their results as CSV or JSON."""
     if as_csv == as_json:
         raise UsageError("Say which form to export: --csv or --json.")
     with _opened(folder) as opened:
-        put_export(opened, {"league": opened.league.name, "game": opened.league.game}, out, as_json=as_json)
+        put_export(opened, {"league": opened.league.name, "game": opened.league.game}, out, as_json=as_json, force=force)
 
 
 @league.command("verify")

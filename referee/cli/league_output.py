@@ -181,19 +181,33 @@ def _duration(seconds: float) -> str:
 
 
 def put_export(
-    opened: OpenLeague, about: Mapping[str, Any], out: Path | None, *, as_json: bool, teams: Mapping[str, Mapping[str, Any]] | None = None
+    opened: OpenLeague,
+    about: Mapping[str, Any],
+    out: Path | None,
+    *,
+    as_json: bool,
+    force: bool,
+    teams: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Print all matches, or write them to a file: as CSV with facts about ``teams`` by their names, or as JSON with facts ``about`` them."""
-    from referee.export.source import write_result
-    from referee.league.export import as_csv_text, export_rows
+    from referee.league.export import MARK, as_csv_text, export_rows
+    from referee.support.outputs import write_output
 
     rows = list(export_rows(opened))
     text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if as_json else as_csv_text(rows, opened, teams or {})
     if out is None:
         put(*text.splitlines()) if as_json else put_csv(text)
     else:
-        write_result(out, text.encode())
+        write_output(out, text.encode(), MARK.match, store_files(opened.folder), force=force)
         say(f"Written: {out}")
+
+
+def store_files(folder: Path) -> list[Path]:
+    """Return the files and folders of a league or an arena from which its results are read."""
+    return [
+        *folder.glob("*.sqlite*"),
+        *(folder / name for name in ("arena.toml", "database.url", "league.id", "replays", "handed-in", "versions")),
+    ]
 
 
 def put_check(opened: OpenLeague, *, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from functools import partial
@@ -17,14 +18,14 @@ from referee.api.shown_match import Show
 from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS
-from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, bot_argument, with_match_options
+from referee.cli.options import SLOTS_HELP, Force, Game, Out, Quiet, bot_argument, with_match_options
 from referee.cli.pages import PACES, Browser, Host, Name, Port, page_option, read_pace
 from referee.cli.run import announce_build, linger, progress, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
 from referee.players.spec import HUMAN
 from referee.replay.paths import DUEL_SUFFIX, SUFFIX
-from referee.support.files import write_whole
+from referee.support.outputs import write_output
 from referee.support.packages import need_web, to_watch
 from referee.support.words import counted, fitted, of_unit, program
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from referee.match.loop import Match
 
 
+#: How the result of a duel begins.
+_DUEL = re.compile(rb'\{\n  "teams": ')
 WORK_HELP = "WHILE YOU WORK ON A BOT"
 work_option = partial(typer.Option, rich_help_panel=WORK_HELP)
 many_option = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES")
@@ -57,6 +60,7 @@ def play(
     ] = None,
     game: Game = None,
     out: Out = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
     is_live: Annotated[bool, page_option("--live", help="Show the running match on a page.")] = False,
@@ -100,6 +104,7 @@ def play(
     """Play one match between programs or people, and write its replay; or play many games with --games."""
     given = {**flags, "game": game, "out": out, "players": players, "games": games}
     wanted, lineup = _asked(given) if start is None else _begun(start, given, is_quiet=quiet)
+    wanted = wanted._replace(match=wanted.match._replace(force=force))
     _check_together({"--watch": is_watching, "--live": is_live, "--stderr": has_stderr, "--games": games is not None})
     is_quiet, wants_json = quiet or wanted.quiet, as_json or wanted.as_json
     if games is not None and not is_live and not is_watching:
@@ -226,7 +231,7 @@ def duel(
     first = played.games["a"].replay
     path = first.with_name(first.name.removesuffix(SUFFIX) + DUEL_SUFFIX)
     report["result_file"] = str(path)
-    write_whole(path, (json.dumps(report, indent=2) + "\n").encode())
+    write_output(path, (json.dumps(report, indent=2) + "\n").encode(), _DUEL.match)
     if as_json or wanted.as_json:
         put_json(report)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,15 +15,17 @@ import typer
 from referee.cli import completion
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import REPLAYS
+from referee.cli.options import Force
 from referee.cli.pages import Browser, Host, Name, Port, Where, bind_page, page_option
 from referee.errors import RefereeError, UsageError
-from referee.export.source import open_shown, replay_in, write_result
+from referee.export.source import PNG, open_shown, replay_in
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
+from referee.support.outputs import check_output, write_output
 from referee.support.packages import need_export, need_league, need_web
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from referee.export.stills import Positions
     from referee.gallery.shelf import Shelf
@@ -31,7 +34,14 @@ ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay fil
 
 #: The most frames of a GIF without --every.
 _FRAMES = 240
-_KINDS = ("html", "svg", "png", "gif")
+#: How each kind of file begins that these commands write.
+_MARKS = {
+    "html": re.compile(rb'<!doctype html>\s.*<meta name="generator" content="referee export">', re.DOTALL),
+    "svg": re.compile(rb"<svg [^>]*><!-- referee export -->"),
+    "png": PNG,
+    "gif": re.compile(rb"GIF89a.*referee", re.DOTALL),
+}
+_KINDS = tuple(_MARKS)
 #: The most pixels of all frames of a GIF together: all frames are in memory at once.
 _MOST_PIXELS = 500_000_000
 
@@ -55,6 +65,7 @@ def watch(
     port: Port = None,
     name: Name = None,
     browser: Browser = True,
+    force: Force = False,
     step: Annotated[int | None, typer.Option("--step", metavar="N", min=0, help="The step at which the viewer begins.")] = None,
     is_projector: Annotated[
         bool, page_option("--projector", help="Show the matches of a folder one after another on a full screen, and new ones as they end.")
@@ -81,7 +92,7 @@ def watch(
     with replay_in(file) as path:
         _, head = open_shown(path, file)
         if export is not None:
-            write_result(export, _html(path, file))
+            write_output(export, _html(path, file), _MARKS["html"].match, _inputs(file, head), force=force, option="--export")
             put(str(export))
             return
         need_web("referee watch")
@@ -116,6 +127,7 @@ def export(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The file to write.  (default: the replay's name, in the current folder)")
     ] = None,
+    force: Force = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Turn a replay into a page, a picture or an animated GIF."""
@@ -136,6 +148,8 @@ def export(
     width = size or (1200 if as_card else 640)
     with replay_in(file) as path:
         game, head = open_shown(path, file)
+        mark, inputs = _MARKS[kind].match, _inputs(file, head)
+        check_output(place, mark, inputs, force=force)
         if kind == "html":
             data = _html(path, file)
         elif kind == "gif":
@@ -145,7 +159,8 @@ def export(
 
             states, remarks, _ = _positions(path, file, step, TRAIL + 1)
             data = drawn(still(game, head, states, remarks, remarks.count), kind, width, is_card=as_card)
-        write_result(place, data)
+            data = data.replace(b">", b"><!-- referee export -->", 1) if kind == "svg" else data
+        write_output(place, data, mark, inputs, force=force)
     if as_json:
         put_json({"file": str(place), "kind": kind})
     else:
@@ -168,6 +183,11 @@ def _kind(flags: tuple[bool, ...], out: Path | None) -> str:
     if out is not None and not kinds:
         raise UsageError(f"--out is '{shown}', but must end in .html, .svg, .png or .gif; or choose the output, as in --png.")
     raise UsageError("Choose one output: --html, --svg, --png or --gif, or give --out a name that ends in .html, .svg, .png or .gif.")
+
+
+def _inputs(file: Path, head: Mapping[str, Any]) -> list[Path]:
+    """Return the files that an export reads: the replay and its logs."""
+    return [file, *(log_path(file, seat) for seat in head["players"])]
 
 
 def _html(path: Path, file: Path) -> bytes:

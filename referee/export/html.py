@@ -51,7 +51,7 @@ def single_page(path: Path, named: Path | None = None) -> str:
     """
     config = _config(path, named or path, _played_again(path, ReplayIndex()), _LOG_BYTES)
     with open_regular(path) as file:
-        return page.single(config, file.read())
+        return page.generated(page.single(config, file.read()), "referee export")
 
 
 def _played_again(path: Path, recorded: ReplayIndex, below: Path | None = None) -> ReplayIndex:

@@ -31,6 +31,7 @@ def encoded(pixels: Image.Image, title: str) -> bytes:
     from PIL.PngImagePlugin import PngInfo
 
     about = PngInfo()
+    about.add_text("Software", "referee")
     about.add_itxt("Description", title)
     buffer = io.BytesIO()
     pixels.save(buffer, "PNG", optimize=True, pnginfo=about)
@@ -55,7 +56,7 @@ def gif(pictures: Sequence[Picture], size: int, milliseconds: int) -> bytes:
     images = [image(picture, size, lines).quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     buffer = io.BytesIO()
     durations = [milliseconds] * (len(images) - 1) + [2000]
-    images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0, optimize=False)
+    images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0, optimize=False, comment=b"referee")
     return buffer.getvalue()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from referee.support.csv_text import marked, written
@@ -65,6 +66,12 @@ _CSV = (
     "replay",
     "replay_sha256",
     "host",
+)
+
+#: How the files begin that ``league export`` and ``arena export`` write.
+MARK = re.compile(
+    rb"(\xef\xbb\xbf)?%s,"
+    rb'|\{\n "(league|arena)": "[^\n]*",\n "game": "[^\n]*",\n "(matches|teams)": \[' % ",".join(_CSV).encode()
 )
 
 

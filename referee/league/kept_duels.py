@@ -12,6 +12,7 @@ from referee.league.keys import canonical
 from referee.league.store import Store
 from referee.replay.paths import make_folder
 from referee.support.csv_text import marked, written
+from referee.support.outputs import check_output, no_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -52,6 +53,7 @@ def _check(store: Store, folder: Path, facts: Mapping[str, Any], teams: Sequence
     if found is None:
         if store.teams():
             raise UsageError(f"{folder} holds a league, so no comparison can be kept there; name another folder with --out.")
+        check_output(folder / MATCHES_FILE, no_mark)
         store.begin({_FACT: dict(facts)}, teams)
         return
     other = [name for name in facts if canonical(found.get(name)) != canonical(facts[name])]

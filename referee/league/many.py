@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import shutil
 from itertools import count
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games as registry
@@ -22,6 +24,8 @@ from referee.league.values import MatchTask, Team
 from referee.league.worker import Terms, replay_path
 from referee.match.seeds import new_seed, secret_of
 from referee.players.spec import resolve
+from referee.replay.paths import SUFFIX, is_replay, make_folder
+from referee.support.outputs import check_output
 
 if TYPE_CHECKING:
     import os
@@ -161,21 +165,24 @@ def _many(
     base = game.codec.settings_json(request.settings)
     terms = Terms(game.info.name, request.settings.rules, request.options)
     folder = new_folder(request, [team.players[seat] for seat, team in teams.items()])
+    for number in range(len(schedule)):
+        check_output(_replay_of(folder, number, len(schedule)), is_replay, force=request.force)
+    make_folder(folder)
+    parts = Path(mkdtemp(prefix=".games-", dir=folder))
     tasks = []
     for number, (start, seed) in enumerate(schedule):
         settings = {**base, **start.settings}
         key = match_key(game, request.settings.rules, teams, settings, seed, number)
         tasks.append(MatchTask(key, number, 0, seats, settings, seed))
-    pool = LocalPool(terms, teams, folder / "matches", slots)
     try:
-        yield from _in_order(pool, tasks, [start for start, _ in schedule], folder, on_game)
+        with contextlib.closing(LocalPool(terms, teams, parts, slots)) as pool:
+            yield from _in_order(pool, tasks, [start for start, _ in schedule], parts, on_game)
     finally:
-        pool.close()
-        shutil.rmtree(folder / "matches", ignore_errors=True)
+        shutil.rmtree(parts, ignore_errors=True)
 
 
 def _in_order(
-    pool: LocalPool, tasks: Sequence[MatchTask], starts: Sequence[MatchStart], folder: Path, on_game: Callable[[ManyGame], None]
+    pool: LocalPool, tasks: Sequence[MatchTask], starts: Sequence[MatchStart], parts: Path, on_game: Callable[[ManyGame], None]
 ) -> Iterator[ManyGame]:
     done: dict[int, ManyGame] = {}
     order = iter(tasks)
@@ -183,19 +190,22 @@ def _in_order(
     # Games that are far ahead of a slow one wait for it, so that memory doesn't grow.
     stream = play_stream(pool, tasks, lambda task: task.duel < first.duel + 100 * pool.slots)
     for task, record in stream:
-        done[task.duel] = _game(task, record, starts[task.duel], folder, len(tasks))
+        done[task.duel] = _game(task, record, starts[task.duel], parts, len(tasks))
         on_game(done[task.duel])
         while first.duel in done:
             yield done.pop(first.duel)
             first = next(order, first)
 
 
-def _game(task: MatchTask, record: MatchRecord, start: MatchStart, folder: Path, games: int) -> ManyGame:
-    """A finished game; its replay gets its number as its name."""
-    made = replay_path(folder / "matches", task.key)
-    replay = folder / f"{task.duel + 1:0{len(str(games))}}{''.join(made.suffixes[-3:])}"
-    made.replace(replay)
+def _game(task: MatchTask, record: MatchRecord, start: MatchStart, parts: Path, games: int) -> ManyGame:
+    """A finished game; its replay leaves the folder ``parts`` and gets its number as its name."""
+    replay = _replay_of(parts.parent, task.duel, games)
+    replay_path(parts, task.key).replace(replay)
     return game_of(task.duel, start, task.seed, record, replay)
+
+
+def _replay_of(folder: Path, number: int, games: int) -> Path:
+    return folder / f"{number + 1:0{len(str(games))}}{SUFFIX}"
 
 
 def _in_this_process(

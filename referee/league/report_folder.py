@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import RefereeError
 from referee.export.html import findings
+from referee.export.source import PNG
 from referee.league import report_page
 from referee.replay.paths import SUFFIX
 from referee.replay.several import cores
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
     from referee.league.report import ReportData
+    from referee.support.outputs import Mark
 
     Progress = Callable[[int, int], None]
 
@@ -51,6 +53,13 @@ class Written(NamedTuple):
     path: Path
     shown: int
     left_out: int
+
+
+def outputs(place: Path) -> Iterator[tuple[Path, Mark]]:
+    """Yield the files of a report in this folder that may exist, each with the mark of those that the command wrote."""
+    yield place / REPORT, re.compile(rb'<!doctype html>.*"generator" content="referee league report"', re.DOTALL).match
+    yield place / VIEWER, re.compile(rb'<!doctype html>.*"generator" content="referee viewer"', re.DOTALL).match
+    yield place / CARD, PNG.match
 
 
 def write(
@@ -124,7 +133,8 @@ def write_pages(
         if progress is not None:
             progress(number, len(due))
     if shown:
-        write_whole(place / VIEWER, page.waiting(LOADER.read_text(encoding="utf-8"), "pages").encode())
+        viewer = page.waiting(LOADER.read_text(encoding="utf-8"), "pages")
+        write_whole(place / VIEWER, page.generated(viewer, "referee viewer").encode())
     return shown
 
 
@@ -134,11 +144,13 @@ def remove_others(pages: Path, shown: Container[str]) -> None:
         path.unlink()
     for path in pages.rglob("*.js"):
         replay = path.relative_to(pages).as_posix().removesuffix(".js") + SUFFIX
-        if replay not in shown and path.is_file():
-            with path.open("rb") as file:
-                is_ours = file.read(len(_CALL)) == _CALL.encode()
-            if is_ours:
-                path.unlink()
+        if replay not in shown and path.is_file() and _is_script(path):
+            path.unlink()
+
+
+def _is_script(path: Path) -> bool:
+    with open_regular(path) as file:
+        return file.read(len(_CALL)) == _CALL.encode()
 
 
 def unreadable(data: ReportData, folder: Path) -> int:
@@ -168,6 +180,8 @@ def _script(replay: str, folder: Path, pages: Path, left: int, *, has_findings: 
         with open_regular(source, folder) as file:
             facts = os.fstat(file.fileno())
         if facts.st_size > _MOST_REPLAY or facts.st_size * 4 // 3 > left:
+            return None
+        if place.exists() and not _is_script(place):
             return None
         there = place.stat() if place.exists() else None
         if there is not None and there.st_mtime_ns >= facts.st_mtime_ns and (not has_findings or _has_findings(place)):

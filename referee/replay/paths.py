@@ -1,6 +1,5 @@
 """Paths of replays and logs."""
 
-import errno
 import os
 import re
 import zlib
@@ -8,7 +7,8 @@ from pathlib import Path
 
 from referee.errors import UsageError
 from referee.support.escape import quoted
-from referee.support.files import open_regular, similar
+from referee.support.files import open_regular, similar, takes_data
+from referee.support.outputs import check_output
 
 #: The suffix of a replay's name.
 SUFFIX = ".replay.jsonl.gz"
@@ -23,19 +23,20 @@ _HEAD_BYTES = 4096
 _GZIP = 16 + zlib.MAX_WBITS
 
 
-def reserve(out: str | os.PathLike[str] | None, stem: str) -> Path:
+def reserve(out: str | os.PathLike[str] | None, stem: str, *, force: bool = False) -> Path:
     """A path for a new replay, with its file made: ``out`` is a file, a folder (existing, or ending in a slash) or None.
 
-    A generated name never names an existing file; a replay or an empty file that the user names is replaced. OSError if the file can't be
-    made, or if another file has that name.
+    A generated name never names an existing file; a replay or an empty file that the user names is replaced, any other file with ``force``.
+    UsageError for another file of that name, OSError if the file can't be made.
     """
     text = None if out is None else os.fspath(out)
     if text is not None and not text.endswith(os.sep) and not Path(text).is_dir():
         path = Path(text)
         path = path if path.name.endswith(".gz") else path.with_name(path.name + SUFFIX)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not _is_replaceable(path):
-            raise FileExistsError(errno.EEXIST, "a file of that name exists, and it is not a replay", str(path))
+        if takes_data(os.fspath(path)):
+            raise OSError(0, "it is not an ordinary file", str(path))
+        check_output(path, is_replay, force=force)
         path.open("ab").close()
         return path
     folder = FOLDER if text is None else Path(text)
@@ -51,10 +52,8 @@ def reserve(out: str | os.PathLike[str] | None, stem: str) -> Path:
             return path
 
 
-def _is_replaceable(path: Path) -> bool:
-    """Return whether a file is a replay, also one that breaks off, or empty."""
-    with open_regular(path) as file:
-        start = file.read(_HEAD_BYTES)
+def is_replay(start: bytes) -> bool:
+    """Return whether a file that begins with these bytes is a replay, also one that breaks off, or has no content."""
     try:
         text = zlib.decompressobj(_GZIP).decompress(start, _HEAD_BYTES)
     except zlib.error:

@@ -65,6 +65,10 @@ class ReplayWriter(Listener):
 
     def begun(self, event: MatchBegun) -> None:
         """Open the file and write the head. Until then an existing file isn't changed."""
+        # Other names of an existing file keep what is in it.
+        with contextlib.suppress(FileNotFoundError):
+            if self.path.stat().st_nlink > 1:
+                self.path.resolve().unlink()
         # Unbuffered, so that a failed write leaves no data that Python would write again later.
         self._file = self.path.open("wb", buffering=0)
         self._game = games.get(event.head["game"])

@@ -121,7 +121,7 @@ def write_whole(path: Path | str, data: bytes) -> None:
     A link of that name is replaced, not followed. The error names the file, also where the system doesn't, as on a full disk. A device, a
     FIFO or a descriptor such as /dev/stdout stays what it is: it gets the data.
     """
-    if _takes_data(os.fspath(path)):
+    if takes_data(os.fspath(path)):
         with open(path, "wb") as stream:
             stream.write(data)
         return
@@ -141,14 +141,14 @@ def write_whole(path: Path | str, data: bytes) -> None:
         raise
 
 
-def _takes_data(path: str) -> bool:
+def takes_data(path: str) -> bool:
     """Whether a path is something to write into, not a file to replace. Replacing /dev/null would harm every program of the machine."""
     # What is there may lead nowhere, as /dev/stdout does if stdout was closed: then writing fails, and nothing is replaced.
     if os.path.dirname(os.path.abspath(path)) in ("/dev", *_OWN):
         return True
     try:
         mode = os.stat(path).st_mode
-    except OSError:
+    except (OSError, ValueError):
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 

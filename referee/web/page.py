@@ -183,6 +183,11 @@ def waiting(loader: str, address: str) -> str:
     return _configured(text.replace("<!--replay-->", '<div id="replay" hidden></div>'), {})
 
 
+def generated(text: str, command: str) -> str:
+    """Return a page that says which command wrote it, so that the same one may replace it."""
+    return text.replace("<head>", f'<head>\n<meta name="generator" content="{command}">', 1)
+
+
 def _inlined(script: str, **allowed: Any) -> str:
     """Return the page with its style and a script in it, and a security policy that allows these; ``allowed`` is more for ``policy``."""
     assert "</script" not in script.lower()

@@ -87,10 +87,12 @@ def test_only_a_replay_is_replaced(referee: Cli, tmp_path: Path) -> None:
         (tmp_path / "mine.gz").write_bytes(other)
         done = referee(*words)
         assert done.returncode == 2
-        assert "mine.gz: a file of that name exists, and it is not a replay; name another place with --out." in " ".join(
-            done.stderr.split()
-        )
+        assert "mine.gz exists, and this command did not write it; name another place with --out" in " ".join(done.stderr.split())
         assert (tmp_path / "mine.gz").read_bytes() == other
+    # With --force it is replaced, under this one of its names.
+    os.link(tmp_path / "mine.gz", tmp_path / "other.gz")
+    assert referee(*words, "--force").returncode == 0
+    assert ((tmp_path / "mine.gz").read_bytes()[:2], (tmp_path / "other.gz").read_bytes()) == (b"\x1f\x8b", other)
     (tmp_path / "mine.gz").unlink()
     os.mkfifo(tmp_path / "mine.gz")
     done = referee(*words)
