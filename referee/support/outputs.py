@@ -54,7 +54,8 @@ def check_not_input(place: Path, inputs: Iterable[Path], *, option: str = "--out
         return
     for each in inputs:
         if _is_part(place, facts, each):
-            raise UsageError(f"{place} is read by this command ({each}), so nothing is written there; name another place with {option}.")
+            under = "" if place == each else f" ({each})"
+            raise UsageError(f"{place} is an input of this command{under}, so nothing is written there; name another place with {option}.")
 
 
 def _is_part(place: Path, facts: os.stat_result, each: Path) -> bool:

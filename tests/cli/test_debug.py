@@ -346,7 +346,7 @@ def test_the_exit_status_says_what_is_wrong(referee: Cli, replay: str, tmp_path:
         ((replay, "--seat", "prey", "--as-test", "test.txt", "still"), 2, "the name of a new Python file"),
         ((replay, "--seat", "prey", "--as-test", "no/test_a.py", "still"), 2, "the folder 'no' does not exist"),
         ((replay, "--seat", "prey", "--as-test", "test_old.py", "still"), 2, "test_old.replay.jsonl.gz exists already"),
-        ((replay, "--seat", "prey", "--play-on", "--out", replay, "still"), 2, "is read by this command"),
+        ((replay, "--seat", "prey", "--play-on", "--out", replay, "still"), 2, "is an input of this command"),
         ((replay, "still"), 2, "--seat"),
         (("text.gz", "--seat", "prey", "runner"), 2, "the first line is not JSON"),
         (("nothing.gz", "--seat", "prey", "runner"), 2, "can't be read"),

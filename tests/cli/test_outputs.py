@@ -115,7 +115,7 @@ def test_no_output_is_an_input_under_any_name(here: Path, league: str, referee: 
     for words, place in cases:
         before = Path(place).read_bytes()
         for more in ((), ("--force",)):
-            assert refused(referee(*words, place, *more), "is read by this command"), (words, place, more)
+            assert refused(referee(*words, place, *more), "is an input of this command"), (words, place, more)
         assert Path(place).read_bytes() == before
 
 
@@ -132,7 +132,7 @@ def test_a_report_replaces_only_reports(here: Path, league: str, referee: Cli) -
         assert referee(*words, "--force").returncode == 0
     (here / "page/report.html").unlink()
     (here / "page/report.html").symlink_to(here / league / "league.sqlite")
-    assert refused(referee(*words, "--force"), "is read by this command")
+    assert refused(referee(*words, "--force"), "is an input of this command")
 
 
 def test_marks_replace_neither_hand_ins_nor_what_no_grading_wrote(here: Path, referee: Cli) -> None:
@@ -143,8 +143,8 @@ def test_marks_replace_neither_hand_ins_nor_what_no_grading_wrote(here: Path, re
     (here / "roster.csv").write_text("student\nada\n")
     words = ("grade", "students", "--rubric", str(rubric), "--roster", "roster.csv", "-q", "--out")
     before = sorted(here.rglob("*"))
-    assert refused(referee(*words, "students", "--force"), "students is read by this command")
-    assert refused(referee(*words, ".", "--force"), "students is read by this command")
+    assert refused(referee(*words, "students", "--force"), "students is an input of this command")
+    assert refused(referee(*words, ".", "--force"), "students is an input of this command")
     assert sorted(here.rglob("*")) == before
     (here / "marks").mkdir()
     for name in ("grades.csv", "report.html"):
@@ -157,7 +157,7 @@ def test_marks_replace_neither_hand_ins_nor_what_no_grading_wrote(here: Path, re
         assert done.returncode == 0, done.stderr
     # A folder of marks may have those of before, which are no roster that it may replace.
     again = ("grade", "students", "--rubric", str(rubric), "--out", "marks", "--roster", "marks/grades.csv", "--force")
-    assert refused(referee(*again), "marks/grades.csv is read by this command")
+    assert refused(referee(*again), "marks/grades.csv is an input of this command")
 
 
 def test_many_games_replace_replays_alone_and_leave_other_folders(here: Path, referee: Cli) -> None:

@@ -243,7 +243,7 @@ def test_arguments_that_contradict_the_replay(source: Path) -> None:
     for wrong in arguments:
         with pytest.raises(UsageError, match=next(iter(wrong))):
             package.play(from_replay=f"{source}@5", **wrong)
-    with pytest.raises(UsageError, match="the replay in which this match begins"):
+    with pytest.raises(UsageError, match="is an input of this command"):
         package.play(from_replay=f"{source}@5", out=source)
     assert resume(from_replay=f"{source}@50", time={"bank": None}).open_replay().head["clock"]["bank"] is None
 
@@ -265,7 +265,7 @@ def test_the_command_plays_on_from_a_step_with_the_settings_of_the_replay(refere
         (("--preset", "diagonal"), "--preset is 'diagonal'"),
         (("--game", "maze"), "--game is 'maze'"),
         (("--set", "foo=3"), "has no setting 'foo'"),
-        (("--out", "game.gz"), "--out names game.gz, the replay in which"),
+        (("--out", "game.gz"), "game.gz is an input of this command"),
         (("a", "b", "c"), "3 players were named"),
         (("nobody",), "neither a file nor an example bot"),
     ):
