@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.support.files import open_regular, takes_data, write_whole
-from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
