@@ -4,7 +4,7 @@ BIN := .venv/bin
 VIEWER := .venv/lib/viewer
 # What tests need beside Python: the sandbox, its system call filter, the browser, languages to write bots in (as command=package), and a database.
 SYSTEM_PACKAGES := bubblewrap libseccomp2 openssl chromium node=nodejs javac=default-jdk-headless gcc=gcc g++=g++ libc6-dev postgres=postgresql \
-	tsc=node-typescript rustc=rustc go=golang-go mcs=mono-mcs mono=mono-runtime jq=jq
+	rustc=rustc go=golang-go
 
 .PHONY: play test setup system lint format docs clean soak
 

@@ -83,7 +83,7 @@ def new(
             "--lang",
             metavar="LANGUAGE",
             autocompletion=completion.language,
-            help="python, javascript, typescript, java, cpp, c, rust, go, csharp or shell.  (default: by the suffix of FILE, else python)",
+            help="python, javascript, java, cpp, rust or go.  (default: by the suffix of FILE, else python)",
         ),
     ] = None,
     folder: Annotated[bool, typer.Option("--folder", help="Write a folder: the bot, bot.toml, a README and a test.")] = False,

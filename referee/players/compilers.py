@@ -10,7 +10,6 @@ _PACKAGES = {
     "clang": "clang",
     "clang++": "clang",
     "cmake": "cmake",
-    "csc": "mono-devel",
     "fpc": "fpc",
     "g++": "g++",
     "gcc": "gcc",
@@ -19,12 +18,9 @@ _PACKAGES = {
     "java": "default-jre-headless",
     "javac": "default-jdk-headless",
     "jar": "default-jdk-headless",
-    "jq": "jq",
     "kotlinc": "kotlin",
     "lua": "lua5.4",
     "make": "make",
-    "mcs": "mono-mcs",
-    "mono": "mono-runtime",
     "node": "nodejs",
     "npm": "npm",
     "ocamlc": "ocaml",
@@ -35,7 +31,6 @@ _PACKAGES = {
     "ruby": "ruby",
     "rustc": "rustc",
     "scalac": "scala",
-    "tsc": "node-typescript",
 }
 #: Where to get programs that Debian doesn't have.
 _ELSEWHERE = {"dotnet": "Debian has no package of it: see https://dotnet.microsoft.com/download", "zig": "see https://ziglang.org/download"}

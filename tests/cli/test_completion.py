@@ -80,7 +80,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("boxes.py", "boat.js", "notes.txt", ".box.py.swp", "bo x.py"):
         (here / name).write_text("")
     (here / "boat.js").chmod(0o755)
-    for name in ("bottle.js", "bo.java", "boat.rs", "bo.cs", "Makefile.toml"):
+    for name in ("bottle.js", "bo.java", "boat.rs", "bo.go", "Makefile.toml"):
         (here / name).write_text("")
     os.mkfifo(here / "box_pipe.py")
     (here / "bot_folder").mkdir()
@@ -142,7 +142,7 @@ CASES: list[tuple[str, list[str]]] = [
     ("referee show ./he", []),
     ("referee play ./bo", []),
     ("referee new --game maze ", ["thief", "policeman"]),
-    ("referee new --lang c", ["cpp", "c", "csharp"]),
+    ("referee new --lang j", ["javascript", "java"]),
     ("referee explain malf", ["malformed"]),
     ("referee maze --difficulty ", ["easy", "hard", "hard-manhattan", "expert"]),
     ("referee connect --dialect ", ["architect", "gameserver"]),

@@ -203,8 +203,6 @@ def test_a_program_may_not_be_a_link_that_leaves_the_folder(folder: Path) -> Non
         ("gcc", "gcc"),
         ("rustc", "rustc"),
         ("go", "golang-go"),
-        ("mcs", "mono-mcs"),
-        ("tsc", "node-typescript"),
         ("node", "nodejs"),
     ],
 )

@@ -180,36 +180,6 @@ fn main() {
 }
 """,
     ),
-    "mcs": (
-        'build = "mcs -out:bot.exe Bot.cs"\nrun = "mono bot.exe"',
-        "Bot.cs",
-        r"""
-using System;
-class Bot {
-    static void Main() {
-        string line;
-        while ((line = Console.ReadLine()) != null) {
-            int turn = line.IndexOf("\"turn\":");
-            if (line.Contains("\"type\":\"start\"")) Console.WriteLine("{\"type\":\"ready\",\"protocol\":1}");
-            else if (turn > 0) Console.WriteLine("{\"type\":\"move\",\"turn\":" + line.Substring(turn + 7).Split(',', '}')[0] + ",\"move\":{}}");
-        }
-    }
-}
-""",
-    ),
-    "tsc": (
-        'build = "tsc --target es2020 --lib es2020,dom --outDir out bot.ts"\nrun = "node out/bot.js"',
-        "bot.ts",
-        r"""
-declare const require: (name: string) => any;
-declare const process: any;
-require("readline").createInterface({ input: process.stdin }).on("line", (line: string) => {
-    const question = JSON.parse(line);
-    if (question.type === "start") console.log(JSON.stringify({ type: "ready", protocol: 1 }));
-    if (question.type === "turn") console.log(JSON.stringify({ type: "move", turn: question.turn, move: {} }));
-});
-""",
-    ),
 }
 
 
@@ -245,9 +215,7 @@ def test_a_compiled_bot_plays(tmp_path: Path, compiler: str, level: str, builds:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("compiler", "told"), [("gcc", "bot.c:"), ("javac", "Bot.java:"), ("rustc", "bot.rs:"), ("go", "bot.go:"), ("tsc", "bot.ts")]
-)
+@pytest.mark.parametrize(("compiler", "told"), [("gcc", "bot.c:"), ("javac", "Bot.java:"), ("rustc", "bot.rs:"), ("go", "bot.go:")])
 def test_the_compilers_errors_are_told(tmp_path: Path, compiler: str, told: str) -> None:
     folder = compiled(tmp_path, compiler)
     source = folder / COMPILED[compiler][1]

@@ -130,10 +130,10 @@ def test_the_starters_in_python_and_their_tests_pass_a_strict_type_checker(tmp_p
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", ["hunter 'my bot.js'", "prey ./my_bot.sh", "policeman sub/x.py", "a --game rectangle --lang c", "--seat thief t.py"]
+    "words", ["hunter 'my bot.js'", "prey ./my_bot.cpp", "policeman sub/x.py", "a --game rectangle --lang cpp", "--seat thief t.py"]
 )
 def test_the_next_line_works_as_printed(words: str, referee: Cli, tmp_path: Path) -> None:
-    for name in ("javascript", "shell", "c"):
+    for name in ("javascript", "cpp"):
         need_language(name)
     (tmp_path / "sub").mkdir()
     done = referee("new", *shlex.split(words))
@@ -153,8 +153,8 @@ REFUSED = [
     ("hunter full --folder", "not an empty folder"),
     ("hunter plain --folder", "not an empty folder"),
     ("hunter there.py --folder", "try --lang python and the folder 'there'"),
-    ("hunter my.bot.c --folder", "try --lang c and the folder 'my.bot'"),
-    ("hunter foo.py --folder --lang c", "--folder writes a folder"),
+    ("hunter my.bot.cpp --folder", "try --lang cpp and the folder 'my.bot'"),
+    ("hunter foo.py --folder --lang cpp", "--folder writes a folder"),
     ("hunter missing/bot.py", "does not exist"),
     ("huntr bot.py", "did you mean 'hunter'"),
     ("hunter bot.py --lang pyton", "did you mean 'python'"),
@@ -227,7 +227,7 @@ def test_a_team_is_a_folder_with_a_bot_for_each_seat(game: str, roles: tuple[str
     assert (again.returncode, "is not an empty folder" in again.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in ("python", "c") else pytest.mark.slow) for name in NAMES])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in ("python", "cpp") else pytest.mark.slow) for name in NAMES])
 def test_a_new_team_of_every_language_plays_and_passes_its_tests(name: str, referee: Cli, tmp_path: Path) -> None:
     need_language(name)
     record = json.loads(referee("new", "team", "alpha", "--lang", name, "--json").stdout)
