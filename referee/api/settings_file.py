@@ -10,7 +10,7 @@ from referee import games
 from referee.errors import UsageError
 from referee.isolation.limits import IsolationValue, Limits
 from referee.match import options
-from referee.match.options import BilledTime, RunOptions, TimeLimits
+from referee.match.options import AUTO, BilledTime, RunOptions, TimeLimits
 from referee.replay.paths import content
 from referee.support.meant import nearest
 from referee.support.plain_text import toml
@@ -28,7 +28,7 @@ Seed = Annotated[int | None, Field(ge=-(2**63), lt=2**63)]
 class TimeSection(TimeLimits):
     """The limits, and the time that they count."""
 
-    clock: BilledTime = "wall"
+    clock: BilledTime = AUTO
 
 
 class RunSection(RunOptions):

@@ -72,7 +72,7 @@ def play_shown(
     if programs:
         start_early()
     people = tuple(seat for seat, spec in specs.items() if spec.is_human)
-    _check(show, people, match.options.time)
+    _check(show, people, match.options.settled().time)
     if people and match.seed is None and match.beginning is None:
         # People see the position before the match begins.
         match = match._replace(seed=new_seed())
@@ -123,7 +123,7 @@ def _check(show: Show, people: tuple[str, ...], time: TimeControl) -> None:
     if people:
         need_web("A person's page")
         if show.is_timed and time.kind == CPU:
-            raise UsageError("--human-clock needs --clock wall: a person uses no processor time.")
+            raise UsageError("--human-clock needs --clock fair or wall: a person uses no processor time.")
     elif show.is_live:
         need_web("--live")
 

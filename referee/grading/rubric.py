@@ -16,7 +16,7 @@ from referee.grading import family, needs
 from referee.grading.values import Need, Rubric, RubricTest
 from referee.isolation.limits import IsolationValue, Limits
 from referee.league import teams
-from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
+from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.players.spec import resolve
 from referee.replay.paths import content
 from referee.support.meant import near_one
@@ -70,7 +70,7 @@ class RubricFile(Section):
     rules: str | None = None
     seed: Any = None
     isolation: IsolationValue = "strict"
-    clock: BilledTime = "cpu"
+    clock: BilledTime = AUTO
     settings: dict[str, Any] = Field(default_factory=dict)
     time: TimeLimits = TimeLimits()
     run: RunOptions = RunOptions()
@@ -189,7 +189,7 @@ class _RubricReader:
             (),
             options=MatchOptions(
                 time=TimeControl(**given.time.given, kind=given.clock), run=given.run, isolation=given.isolation, limits=given.limits
-            ),
+            ).settled(),
             home=str(self.home),
             is_seed_drawn=self.is_seed_drawn,
         )

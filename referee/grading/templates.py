@@ -33,9 +33,8 @@ game = "{game}"
 # After the deadline, referee grade --reveal publishes the seed, and everybody can check that nothing was changed.
 seed = "{seed}"
 
-# Programs that nobody has read need the sandbox "strict". With the clock "cpu", a busy machine makes nobody late.
+# Programs that nobody has read need the sandbox "strict". By the fair clock, a busy machine makes nobody late.
 isolation = "strict"
-clock = "cpu"
 
 [settings]                       # settings of the game, as in docs/games.md; a test can have its own: settings = {{ ... }}
 {settings}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.match.options import MatchOptions, TimeControl
+from referee.match.options import MatchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,7 +66,7 @@ class Rubric(NamedTuple):
     rules: str
     seed: str
     tests: tuple[RubricTest, ...]
-    options: MatchOptions = MatchOptions(time=TimeControl(kind="cpu"), isolation="strict")
+    options: MatchOptions = MatchOptions(isolation="strict")
     home: str = ""
     text: str = ""
     is_seed_drawn: bool = False

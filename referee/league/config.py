@@ -14,7 +14,7 @@ from referee.games.game import SettingsError
 from referee.isolation.limits import IsolationValue, Limits
 from referee.league import schedule, starts, teams
 from referee.league.values import MatchStart, Team
-from referee.match.options import BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
+from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.match.seeds import new_seed, secret_of
 from referee.support.meant import near_one
 from referee.support.sections import Section
@@ -145,7 +145,7 @@ class PlayFile(Section):
     rules: str | None = None
     seed: settings_file.Seed = None
     isolation: IsolationValue = "auto"
-    clock: BilledTime = "wall"
+    clock: BilledTime = AUTO
     settings: dict[str, Any] = Field(default_factory=dict)
     starts: StartsSection = StartsSection()
     time: TimeLimits = TimeLimits()
@@ -244,7 +244,7 @@ class LeagueReader:
             repeat=given.repeat,
             options=MatchOptions(
                 time=TimeControl(**given.time.given, kind=given.clock), run=given.run, isolation=given.isolation, limits=given.limits
-            ),
+            ).settled(),
             slots=given.slots,
             home=str(self.home),
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from referee.match.options import CPU, GUARD_BANK, GUARD_MORE, GUARD_MOVE
+from referee.match.options import CPU, WALL
 
 if TYPE_CHECKING:
     from referee.match.options import TimeControl
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Clock:
     """The time that one player has left and has used. ``limit`` is that of the next answer: the smaller of move limit and bank.
 
-    ``used`` is measured by the clock that bills, ``other`` by the other one. When processor time is billed, ``guard`` is the wall-clock
-    limit of the next answer; else it is None.
+    ``used`` is measured by the clock that bills, ``other`` by the wall clock, or where that bills by processor time. ``guard`` is the limit
+    of the next answer by the wall clock, None where that bills.
     """
 
     __slots__ = ("asked", "bank", "control", "guard", "limit", "longest", "other", "used")
@@ -38,11 +38,12 @@ class Clock:
         return move if move < bank else bank
 
     def _guard(self) -> float | None:
-        if self.control.kind != CPU:
+        guard = self.control.guard
+        if guard is None:
             return None
-        guards = [] if self.control.move is None else [GUARD_MOVE * (self.limit or 0.0) + GUARD_MORE]
+        guards = [] if self.control.move is None else [guard.of_limit(self.limit or 0.0)]
         if self.control.bank is not None:
-            guards.append(GUARD_BANK * (self.control.bank + self.control.increment * self.asked) - self.other)
+            guards.append(guard.of_bank(self.control.bank + self.control.increment * self.asked) - self.other)
         return min(guards, default=None)
 
     def spend(self, seconds: float, other: float = 0.0) -> None:
@@ -68,7 +69,7 @@ class Clock:
         """Return the limit that ends the next answer, as words for a message; with ``is_guard`` the wall-clock guard."""
         if is_guard:
             guard = max(0.0, self.guard or 0.0)
-            return f"the wall-clock guard of {guard:.3g} s ({GUARD_MOVE:g} times the move limit and {GUARD_MORE:g} s more, or the rest of {GUARD_BANK:g} times the bank), though its limit is by processor time"
+            return f"the wall-clock guard of {guard:.3g} s ({self.control.guard}), though its limit is by processor time"
         if self.control.kind == CPU:
             return self._plain_name() + " of processor time"
         return self._plain_name()
@@ -82,11 +83,11 @@ class Clock:
     def to_json(self) -> dict[str, Any]:
         """Return the time used, for the result."""
         mean = self.used / self.asked if self.asked else 0.0
-        wall, cpu = (self.other, self.used) if self.control.kind == CPU else (self.used, self.other)
+        wall, cpu = (self.used, self.other) if self.control.kind == WALL else (self.other, self.used if self.control.kind == CPU else None)
         return {
             "used_seconds": round(self.used, 6),
             "wall_seconds": round(wall, 6),
-            "cpu_seconds": round(cpu, 6),
+            "cpu_seconds": None if cpu is None else round(cpu, 6),
             "answers": self.asked,
             "mean_seconds": round(mean, 6),
             "longest_seconds": round(self.longest, 6),

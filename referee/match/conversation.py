@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import StartError
 from referee.match.collector import MoveCollector, ask_together, read_ready
+from referee.players.billing import WALL
 from referee.players.building import all_built
 from referee.players.connection import ConnectedPlayer
 from referee.players.faults import Fault
@@ -61,14 +63,14 @@ class Manner(NamedTuple):
     """How players are treated beside their questions.
 
     With ``stops_idle``, bots are stopped while others are asked. ``max_lateness`` are the seconds for which the referee may be kept off the
-    processor. ``by_cpu``: processor time is billed. With ``excuses``, a malformed answer is a pass with a warning. ``on_tick`` is called
+    processor. ``clock`` is the kind of time that is billed. With ``excuses``, a malformed answer is a pass with a warning. ``on_tick`` is called
     about four times a second during long waits. ``before_start`` is called with the number of a sandboxed bot and its first process
     before the bot runs.
     """
 
     stops_idle: bool = False
     max_lateness: float = float("inf")
-    by_cpu: bool = False
+    clock: str = WALL
     excuses: bool = False
     on_tick: Callable[[], None] = lambda: None
     before_start: Callable[[int, int], None] | None = None
@@ -97,6 +99,7 @@ class Conversation:
         self.bots = BotProcesses(reserve)
         self.logs = logs
         self._entrants = entrants
+        self._opened = ExitStack()
         self._isolation = isolation
         self._manner = manner
         self._check = None if reserve is None else reserve.check
@@ -131,9 +134,10 @@ class Conversation:
             stop_idle=manner.stops_idle,
             max_lateness=manner.max_lateness,
             on_tick=manner.on_tick,
-            by_cpu=manner.by_cpu,
+            clock=manner.clock,
             discards_early=manner.excuses,
         )
+        self._opened.callback(self.io.billing.close)
 
     def greet(
         self, game: Game[Any, Any], state: Any, lines: Mapping[Seat, bytes], times: Mapping[Seat, TimeControl]
@@ -197,6 +201,7 @@ class Conversation:
     def close(self, *, is_sound: bool = False) -> None:
         """End every process and close every connection. ``is_sound``: nothing has gone wrong, so a reserve may keep the supervisor."""
         self.bots.close(is_sound=is_sound)
+        self._opened.close()
         for player in {**self.bots.players, **self.players}.values():
             if player.pipes is not None:
                 player.pipes.close()

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import BUSY, SUPERVISOR, MatchVoid, UsageError
+from referee.isolation import delays
 from referee.isolation.level import Isolation
 from referee.match import judgement
 from referee.match.adjudicator import Adjudicator
@@ -109,14 +110,17 @@ class Match:
         self.game = game
         self.settings = settings
         self.entrants = entrants
-        self.options = options = options or Options()
+        given = options or Options()
+        is_strict = given.isolation.is_strict
+        self.options = options = given._replace(time=given.time.settled(is_strict=is_strict))
         self.seed = seed if beginning is None else beginning.seed
         self.secret = secret_of(seed) if beginning is None else beginning.secret
         self.id = match_id(self.secret) if beginning is None else beginning.match
         self.notes: list[str] = [] if beginning is None else list(beginning.notes)
         self.seats = game.seats(settings)
         self.clocks = {
-            seat: (PatientClock if entrants[seat].is_patient else Clock)(entrants[seat].time or options.time) for seat in self.seats
+            seat: (PatientClock if entrants[seat].is_patient else Clock)((entrants[seat].time or options.time).settled(is_strict=is_strict))
+            for seat in self.seats
         }
         self.faults: dict[Seat, Fault] = {} if beginning is None else dict(beginning.faults)
         self._fault_steps: dict[Seat, int] = {} if beginning is None else dict(beginning.fault_steps)
@@ -125,7 +129,7 @@ class Match:
         manner = Manner(
             stops_idle=options.run.idle == "stop",
             max_lateness=options.run.max_lateness,
-            by_cpu=options.time.kind == CPU,
+            clock=options.time.kind,
             excuses=options.run.on_malformed == "pass",
             on_tick=self._tick,
             # Nothing else would confine them: with this, every process that they start begins on their own core.
@@ -274,6 +278,10 @@ class Match:
         if self.options.isolation.has_sandbox and not self.options.isolation.holds and self.options.run.idle == "stop":
             own = "each bot has a core of its own" if self._needs_cores() else "it may work on the other's time"
             self.notes.append(f"There is no freezer: a bot that is stopped between its turns can continue itself; {own}.")
+        if not delays.is_counted():
+            self.notes.append(
+                f"This kernel doesn't count waits for a processor, so there is no fair clock: the {self.options.time.kind} clock bills."
+            )
         if self.options.time.kind == CPU and self.options.isolation.accounting != "exact":
             self.notes.append("Processor time is approximate at this level of isolation: that of ended children is known to 10 ms.")
         if wanted and not cores.claimed:
@@ -344,7 +352,7 @@ class Match:
     def _about(self, seat: Seat) -> dict[str, Json]:
         """Return a player's part of the head. A player with its own time control has it there, since its questions show it."""
         entrant = self.entrants[seat]
-        own = {} if entrant.time is None else {"clock": entrant.time.to_json()}
+        own = {} if entrant.time is None else {"clock": self.clocks[seat].control.to_json()}
         return {"name": self._names[seat], **own, **entrant.about}
 
     def _play(self, state: Any, adjudicator: Adjudicator | None, turn: int) -> tuple[Any, int]:

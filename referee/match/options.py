@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 from pydantic import BeforeValidator, ValidationError
 
 from referee.errors import UsageError
+from referee.isolation import delays
 from referee.isolation.limits import KIB, IsolationValue, Limits, size_text
+from referee.players.billing import CPU as CPU  # noqa: PLC0414 - the clocks are options
+from referee.players.billing import FAIR as FAIR  # noqa: PLC0414 - the same
+from referee.players.billing import WALL as WALL  # noqa: PLC0414 - the same
 from referee.support.escape import escape
 from referee.support.sections import Section, option
 
@@ -21,12 +25,15 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
-WALL, CPU = "wall", "cpu"
-#: The wall-clock guard: ``GUARD_MOVE`` times the move limit plus ``GUARD_MORE`` seconds, and ``GUARD_BANK`` times the bank.
-GUARD_MOVE, GUARD_MORE, GUARD_BANK = 5.0, 1.0, 3.0
+#: The best clock of this machine, which ``MatchOptions.settled`` chooses.
+AUTO: Literal["auto"] = "auto"
 _MOST_SECONDS = 1_000_000
 
-BilledTime = Literal["wall", "cpu"]
+BilledTime = Literal["auto", "fair", "cpu", "wall"]
+NO_FAIR_CLOCK = (
+    "The fair clock needs a kernel that counts how long a program waits for a processor (Linux with CONFIG_SCHED_INFO), which this machine lacks. "
+    "Write --clock cpu or --clock wall, or clock in a file."
+)
 #: A limit in seconds. Users write "none" for no limit.
 _Limit = Annotated[float | None, BeforeValidator(lambda value: None if value == "none" else value)]
 
@@ -46,22 +53,64 @@ class TimeLimits(Section):
     )
 
 
-class TimeControl(TimeLimits):
-    """The limits of a player and the time that is billed.
-
-    With "cpu", the processor time of all processes of a bot, a wall-clock guard catches a bot that sleeps: five times the limit plus one
-    second for a move, and three times the bank for a match.
+class Guard(NamedTuple):
+    """The limits by the wall clock where another clock bills: ``times`` the limit and ``more`` seconds for one answer, and for all answers
+    ``bank_times`` the bank and ``bank_more`` seconds.
     """
 
-    kind: BilledTime = option("wall", "What the clock bills; cpu: processor time of all the bot's processes.", flag="--clock")
+    times: float
+    more: float
+    bank_times: float
+    bank_more: float
+
+    def of_limit(self, limit: float) -> float:
+        """Return the guard of one answer, in seconds."""
+        return self.times * limit + self.more
+
+    def of_bank(self, bank: float) -> float:
+        """Return the guard of all answers, in seconds."""
+        return self.bank_times * bank + self.bank_more
+
+    def __str__(self) -> str:
+        more = f" and {self.bank_more:g} s more" if self.bank_more else ""
+        return f"{self.times:g} times the move limit and {self.more:g} s more, or the rest of {self.bank_times:g} times the bank{more}"
+
+
+_GUARDS = {CPU: Guard(5.0, 1.0, 3.0, 0.0), FAIR: Guard(20.0, 5.0, 10.0, 60.0)}
+
+
+class TimeControl(TimeLimits):
+    """The limits of a player and the time that is billed: "fair", "cpu", the processor time of all processes of a bot, or "wall"."""
+
+    kind: BilledTime = option(
+        AUTO,
+        "What the clock bills; fair: wall time without waits for a processor; cpu: processor time of all the bot's processes.",
+        flag="--clock",
+    )
 
     def to_json(self) -> dict[str, Any]:
         """The control as the ``start`` message shows it."""
-        return {"kind": self.kind, "startup": self.startup, "move": self.move, "bank": self.bank, "increment": self.increment}
+        kind = self.settled(is_strict=False).kind if self.kind == AUTO else self.kind
+        return {"kind": kind, "startup": self.startup, "move": self.move, "bank": self.bank, "increment": self.increment}
+
+    @property
+    def guard(self) -> Guard | None:
+        """The limits by the wall clock, None where it bills."""
+        return _GUARDS.get(self.kind)
 
     def startup_guard(self) -> float | None:
-        """Return the wall-clock limit of the start-up when processor time is billed, in seconds."""
-        return None if self.startup is None else GUARD_MOVE * self.startup + GUARD_MORE
+        """Return the wall-clock limit of the start-up in seconds, None where the wall clock bills."""
+        return None if self.startup is None or self.guard is None else self.guard.of_limit(self.startup)
+
+    def settled(self, *, is_strict: bool) -> TimeControl:
+        """Return the control with the clock of this machine: the fair one where the kernel counts waits, else processor time in strict matches
+        and wall time in others. UsageError where the fair clock is wanted and isn't there.
+        """
+        if self.kind == FAIR and not delays.is_counted():
+            raise UsageError(NO_FAIR_CLOCK)
+        if self.kind != AUTO:
+            return self
+        return self.replace(kind=FAIR if delays.is_counted() else CPU if is_strict else WALL)
 
 
 class RunOptions(Section):
@@ -83,6 +132,10 @@ class MatchOptions(Section):
     run: RunOptions = RunOptions()
     isolation: IsolationValue = option("auto", "auto, strict (a sandbox or no match), limits (caps only) or none.", flag="--isolation")
     limits: Limits = Limits()
+
+    def settled(self) -> MatchOptions:
+        """Return the options with the clock of this machine, as ``TimeControl.settled`` does."""
+        return self.replace(time=self.time.settled(is_strict=self.isolation == "strict"))
 
     def to_json(self) -> dict[str, Any]:
         """Return the options as stores keep them; ``MatchOptions.model_validate`` takes them back."""

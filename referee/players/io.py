@@ -18,9 +18,8 @@ if the next bot thinks for longer than a millisecond. So quick steps don't pay f
 Without a freezer a bot can undo the stop, and its processor time isn't exact. Every 256 questions the referee compares the processor time of
 each bot with its billed time.
 
-Two clocks. Every answer is measured by the wall clock and by the processor time of the bot's whole tree, and one of the two is
-billed. When processor time is billed, all time since the previous answer counts. So working out of turn gains nothing, and other
-programs on the machine cost a bot no time. A wall-clock guard then ends the wait for a bot that sleeps.
+One of three clocks bills: the wall clock, the processor time of the bot's whole tree since its last answer (``billing.py``), or the fair clock
+(``fair.py``). Where the wall clock doesn't bill, a guard by it ends the wait.
 
 The referee never bills its own lateness. If it wakes up after a deadline, it reads once more before it judges. A whole answer then
 counts; it is marked as *rescued* and billed up to the limit. If the referee was kept off the processor for longer than
@@ -36,11 +35,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
-from referee.players.billing import Billing, Pending, late
+from referee.isolation.delays import priority
+from referee.players.billing import CPU, FAIR, WALL, Billing, CpuBilling, Pending, late
+from referee.players.fair import STALE, FairBilling
 from referee.players.faults import Failure, the_seat
 from referee.players.in_process import LocalPlayer
 from referee.players.player import Reply
-from referee.players.stopping import CHECK_EVERY, GOING_TO_SLEEP, LITTLE, Stopping
+from referee.players.stopping import Stopping
 from referee.players.watch import PlayersWatch
 
 if TYPE_CHECKING:
@@ -80,11 +81,11 @@ class PlayerIO:
         stop_idle: bool,
         max_lateness: float,
         on_tick: Callable[[], None],
-        by_cpu: bool = False,
+        clock: str = WALL,
         discards_early: bool = False,
     ) -> None:
         self.players = players
-        self.by_cpu = by_cpu
+        self.by_cpu, self._is_wall = clock == CPU, clock == WALL
         #: The people and remote programs that have left since ``ask_together`` began.
         self.departed: list[str] = []
         self._bots = bots
@@ -103,9 +104,9 @@ class PlayerIO:
         self._processes = [player.process for player in bots.players.values()]
         self.watch = PlayersWatch(self._pipes.values(), bots)
         self._stopping = Stopping(self._processes, enabled=stop_idle)
-        self._billing = Billing(by_cpu=by_cpu)
-        self._held, self._ponderers = self._stopping.held, self._stopping.ponderers
-        self._unchecked = 1
+        self._fair = FairBilling(self._processes, priority(bots.keeper)) if clock == FAIR and self._processes else None
+        self.billing = self._fair or (CpuBilling() if self.by_cpu else Billing())
+        self._held = self._stopping.held
 
     def ask(self, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:  # noqa: C901, PLR0912, PLR0915 - the loop's inside, in one piece
         """Ask one player that is a program of the match or in this process; ``data`` is a whole line with its end, ``limit`` in seconds of
@@ -119,34 +120,13 @@ class PlayerIO:
             line = self._lines[seat] = (bot, bot.pipes, bot.process, self.watch.poller([bot.pipes]))
         player, pipes, process, poller = line
         if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
-            return Reply(None, 0.0, late(pipes, is_guard=limit is None or limit > 0.0))
-        self._unchecked -= 1
-        if not self._unchecked:
-            self._unchecked = CHECK_EVERY
-            self._stopping.look_for_work()
-        if self._ponderers:
-            # The others first: the kernel rewrites its own code whenever the last frozen group is thawed or the first one frozen,
-            # which takes fifteen times as long as the rest.
-            for other in self._ponderers:
-                if other is not process and not other.is_stopped:
-                    other.stop()
-                    if other.last_used > LITTLE:
-                        other.sandbox.stand_still()
-        if process.is_stopped:
-            process.go_on()
-        owed = 0.0
-        if process.is_watched:
-            try:
-                aside = process.read_clock() - process.used_before - GOING_TO_SLEEP
-            except OSError:
-                aside = 0.0
-            if aside > 0.0 or process.aside:
-                owed = self._stopping.add_aside(process, aside)
-                if self.by_cpu:
-                    # Its processor time includes that.
-                    owed = 0.0
-        elif self._ponderers and not self.by_cpu and process in self._ponderers:
-            owed = self._stopping.worked_until_frozen(process)
+            return Reply(None, 0.0, self.billing.out_of_time(player, pipes, limit))
+        owed = self._stopping.prepare(process)
+        if self.by_cpu:
+            owed = 0.0  # its processor time includes that
+        fair = self._fair
+        if fair is not None and perf_counter() - fair.delays[process].read_at > STALE:
+            fair.renew(process)
         lines = pipes.lines
         if (poller.poll(0) or lines.has_bytes or process.status is not None) and (early := self._early(player, pipes)):
             return Reply(None, 0.0, early)
@@ -161,20 +141,24 @@ class PlayerIO:
         if sent != len(data):
             pipes.unsent += data[sent:]
         elif not lines.has_bytes:
-            events = poller.poll(_FIRST_MS)
+            # By the fair clock a needless look does harm: nothing tells whether the referee waited afterwards or the bot slept.
+            events = poller.poll(_FIRST_MS if fair is None or self._held else _SHORT_MS)
             if not events:
+                self.billing.note_silence()
                 if self._held:
                     # The time that other bots took isn't billed.
                     begun = min(begun + self._stopping.freeze_others(process, is_long=False), perf_counter() - owed)
                 events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
-                if self._held and not events:
-                    begun = min(begun + self._stopping.freeze_others(process, is_long=True), perf_counter() - owed)
+                if not events:
+                    self.billing.note_silence()
+                    if self._held:
+                        begun = min(begun + self._stopping.freeze_others(process, is_long=True), perf_counter() - owed)
             if len(events) == 1 and events[0] == pipes.has_answered:
                 try:
                     chunk = os.read(pipes.stdout, 65_536)
                 except BlockingIOError:
                     # A bot can take back what it wrote.
-                    return self._wait({seat: Pending(player, pipes, begun, limit, guard if self.by_cpu else limit)})[seat]
+                    return self._wait_for(seat, begun, limit, guard, owed)
                 seconds = perf_counter() - begun
                 if seconds > _FIRST and self._held:
                     # Also if the first look lasted longer than it should, because the work of another bot kept the referee off the processor.
@@ -184,6 +168,11 @@ class PlayerIO:
                 if chunk and chunk.find(b"\n") == len(chunk) - 1 and len(chunk) <= lines.max_bytes and chunk[0] > 32:
                     lines.number += 1
                     process.billed += seconds
+                    if fair is not None and (seconds > _FIRST or (limit is not None and seconds > limit)):
+                        fair.poll_ends = begun + owed + _FIRST + _SHORT
+                        return fair.reply(Pending(player, pipes, begun, limit, guard, owed), begun + seconds, chunk[:-1], None)
+                    if fair is not None and not process.sandbox.is_exact:
+                        return _new(Reply, (chunk[:-1], seconds, None, False, seconds))
                     if self.by_cpu:
                         used = process.used_for(seconds)
                         if limit is not None and used > limit:
@@ -198,14 +187,19 @@ class PlayerIO:
                     process.used_before = now
                     if limit is not None and seconds > limit:
                         return Reply(chunk[:-1], limit, None, True, used)
-                    return _new(Reply, (chunk[:-1], seconds, None, False, used))
+                    return _new(Reply, (chunk[:-1], seconds, None, False, used if fair is None else seconds))
                 lines.feed(chunk)
                 if not chunk:
-                    return self._billing.reply(Pending(player, pipes, begun, limit, guard), begun + seconds, None, self.watch.ended(player))
+                    return self.billing.reply(Pending(player, pipes, begun, limit, guard), begun + seconds, None, self.watch.ended(player))
             elif events and self._held:
                 seconds = perf_counter() - begun
                 begun += min(self._stopping.used_beside(process), seconds - owed)
-        return self._wait({seat: Pending(player, pipes, begun, limit, guard if self.by_cpu else limit)})[seat]
+        return self._wait_for(seat, begun, limit, guard, owed)
+
+    def _wait_for(self, seat: str, begun: float, limit: float | None, guard: float | None, owed: float) -> Reply:
+        """Wait for one player's answer."""
+        player = self._bots.players[seat]
+        return self._wait({seat: self.billing.pending(Pending(player, player.pipes, begun, limit, guard, owed))})[seat]
 
     def ask_together(self, questions: Questions, *, is_start: bool = False) -> dict[str, Reply]:
         """Ask several players at once; each has its own limit and guard, as for ``ask``, and its own clock.
@@ -229,13 +223,14 @@ class PlayerIO:
             is_quick = is_quick and not pipes.lines.has_bytes and (limit is None or limit > _SHORT)
             early = None if is_quick else self._early(player, pipes)
             if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
-                early = early or late(pipes, is_guard=limit is None or limit > 0.0)
+                early = early or self.billing.out_of_time(player, pipes, limit)
+            self.billing.renew(player.process)
             begun = perf_counter()
             if early is not None or not pipes.send(data):
                 replies[seat] = Reply(None, 0.0, early or self.watch.unreachable(player))
             else:
-                pending[seat] = entry = Pending(player, pipes, begun, limit, guard if self.by_cpu else limit)
-                if is_start and limit is not None and player.process is not None and not self.by_cpu:
+                pending[seat] = entry = self.billing.pending(Pending(player, pipes, begun, limit, guard))
+                if is_start and limit is not None and player.process is not None and self._is_wall:
                     entry.latest = begun + (guard or limit)
         while is_quick and pending and (events := poller.poll(_SHORT_MS)):
             is_quick = self._read_quickly(events, by_fd, pending, replies)
@@ -246,7 +241,7 @@ class PlayerIO:
         self.departed = []
         replies = {}
         for seat in self._people.keys() & self._pending.keys() if is_over else ():
-            replies[seat] = self._billing.reply(self._pending.pop(seat), perf_counter(), None, None)
+            replies[seat] = self.billing.reply(self._pending.pop(seat), perf_counter(), None, None)
         return {**replies, **self._wait(self._pending)}
 
     def _group(self, seats: tuple[str, ...]) -> tuple[dict[int, str], select.poll]:
@@ -336,8 +331,11 @@ class PlayerIO:
             if self._long_poll is None:
                 self._long_poll = self._watch(pending)
             now = perf_counter()
-            due = min(*(self._billing.due(entry, now) for entry in pending.values()), now + _TICK)
+            due = min(*(self.billing.due(entry, now) for entry in pending.values()), now + _TICK)
+            self.billing.poll_ends = due
             events = self._long_poll.poll(math.ceil(max(0.0, due - now) * 1000))
+            if not events:
+                self.billing.note_silence()
             late_by = perf_counter() - due if not events else 0.0
             count = len(pending)
             self._take(events, pending, replies)
@@ -414,7 +412,7 @@ class PlayerIO:
             self._settle(seat, pending, replies)
         elif chunk == b"" or self._is_gone(entry.process):
             del pending[seat]
-            replies[seat] = self._billing.reply(entry, perf_counter(), None, self.watch.ended(entry.player))
+            replies[seat] = self.billing.reply(entry, perf_counter(), None, self.watch.ended(entry.player))
             if entry.process is None:
                 self.departed.append(seat)
 
@@ -435,7 +433,7 @@ class PlayerIO:
             failure, line = Failure("overlong", line, pipes.lines.number, detail={"cause": "output"}), None
         if process is not None:
             process.billed += now - entry.begun
-        replies[seat] = self._billing.reply(entry, now, line, failure, rescued=now > entry.deadline)
+        replies[seat] = self.billing.reply(entry, now, line, failure, rescued=now > entry.deadline)
         if process is not None and pending and self._stopping.enabled:
             process.stop()
 
@@ -443,7 +441,7 @@ class PlayerIO:
         """Read once more from players whose time is up. A player without a whole answer is late."""
         now = perf_counter()
         for seat, entry in list(pending.items()):
-            has_used_up = self._billing.has_used_up(entry)
+            has_used_up = self.billing.look(entry)
             if entry.deadline <= now < entry.latest:
                 beside = 0.0 if entry.process is None else self._bots.seconds_beside(entry.process)
                 entry.deadline = min(entry.latest, entry.begun + (entry.limit or 0.0) + beside)
@@ -454,7 +452,7 @@ class PlayerIO:
                 self._settle(seat, pending, replies)
                 if perf_counter() > now + 0.05:
                     break
-            if seat not in pending:
+            if seat not in pending or (failure := self.billing.failure(entry, now)) is None:
                 continue
             if not has_used_up and late_by > self._max_lateness and self._bots_seconds() - used < late_by / 2:
                 raise MatchVoid(
@@ -462,14 +460,14 @@ class PlayerIO:
                     "the match is void. Run fewer programs beside it."
                 )
             del pending[seat]
-            replies[seat] = self._billing.reply(entry, now, None, late(entry.pipes, is_guard=self.by_cpu and not has_used_up))
+            replies[seat] = self.billing.reply(entry, now, None, failure)
 
     def _look_for_kills(self, pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
         """Fault the players of which the kernel has killed a process for its memory."""
         for seat, entry in list(pending.items()):
             if entry.process is not None and entry.process.sandbox.is_over_memory():
                 del pending[seat]
-                replies[seat] = self._billing.reply(entry, perf_counter(), None, entry.player.failure())
+                replies[seat] = self.billing.reply(entry, perf_counter(), None, entry.player.failure())
                 self._long_poll = None
 
     def _bots_seconds(self) -> float:

@@ -78,7 +78,7 @@ class BotProcess:
         #: The highest reading of its processor time so far, and the processor time of its last answer, in seconds.
         self.used_before = self.last_used = 0.0
         #: Where there is no account: the last reading of its first process, and how many answers since all processes were read.
-        self._own_before, self._hurried = 0.0, 0
+        self.own_before, self._hurried = 0.0, 0
         #: Return its processor time so far, by the cheapest available call; OSError after its end.
         self.read_clock: Callable[[], float] = sandbox.quick_seconds
 
@@ -114,7 +114,7 @@ class BotProcess:
         """
         if thoroughly:
             self._hurried = 0
-            self._own_before = self._own_seconds()
+            self.own_before = self.own_seconds()
         used = self.last_used = self.uses(thoroughly)
         self.used_before += used
         return used
@@ -128,18 +128,18 @@ class BotProcess:
         if self.sandbox.is_exact or seconds > _HURRIED or self._hurried == _MOST_HURRIED:
             return self.newly_used(thoroughly=True)
         self._hurried += 1
-        now = self._own_seconds()
-        used = self.last_used = now - self._own_before
-        self._own_before = now
+        now = self.own_seconds()
+        used = self.last_used = now - self.own_before
+        self.own_before = now
         self.used_before += used
         return used
 
-    def _own_seconds(self) -> float:
-        """The processor time of its first process; after its end, the last reading."""
+    def own_seconds(self) -> float:
+        """The processor time that one reading tells: of all its processes, or without an account of the first. After its end, the last reading."""
         try:
             return self.read_clock()
         except OSError:
-            return self._own_before
+            return self.own_before
 
     def uses(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - as above
         """Processor time since ``newly_used`` was last called, in seconds."""
@@ -398,6 +398,11 @@ class BotProcesses:
         """Return the processor time of all other programs of the match so far, in seconds, including processes that they left behind."""
         own = set(process.sandbox.pids())
         return sum(used_seconds(pid) for pid in self.pids() if pid not in own) - self._seconds_before
+
+    @property
+    def keeper(self) -> int:
+        """The number of the process above the supervisor, from which the bots have their priority; 0 if there are no programs."""
+        return self._supervision.keeper if self._supervision else 0
 
     def pids(self) -> list[int]:
         """The supervisor and everything below it."""

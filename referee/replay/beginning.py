@@ -12,7 +12,7 @@ from referee.errors import PlayerError, ReplayError, UsageError
 from referee.match.answers import JudgedAnswer
 from referee.match.beginning import Beginning
 from referee.match.events import PlayersFaulted, StepTaken
-from referee.match.options import CPU, MatchOptions, RunOptions, declared
+from referee.match.options import CPU, FAIR, MatchOptions, RunOptions, declared
 from referee.match.seeds import match_id, new_seed, secret_of
 from referee.players.faults import KINDS, Fault, the_seat
 from referee.players.spec import HUMAN, PORT, resolve
@@ -140,7 +140,7 @@ class _Collector:
         self.faults: dict[Seat, tuple[int, Fault]] = {}
         self.notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in head["players"]}
         clock = head.get("clock")
-        self.other = "wall_us" if isinstance(clock, dict) and clock.get("kind") == CPU else "cpu_us"
+        self.other = "wall_us" if isinstance(clock, dict) and clock.get("kind") in (CPU, FAIR) else "cpu_us"
 
     def step(self, step: Step) -> None:
         record, before = step.record, step.before

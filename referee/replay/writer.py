@@ -73,7 +73,7 @@ class ReplayWriter(Listener):
         self._file = self.path.open("wb", buffering=0)
         self._game = games.get(event.head["game"])
         # The replay has the times by both clocks.
-        self._other = "wall_us" if event.head["clock"]["kind"] == "cpu" else "cpu_us"
+        self._other = "cpu_us" if event.head["clock"]["kind"] == "wall" else "wall_us"
         self._waiting.append(dumps(event.head) + "\n")
         self.flush()
 

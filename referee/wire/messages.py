@@ -20,7 +20,7 @@ class Message(BaseModel):
 class ClockLimits(Message):
     """The time control, in seconds; null is no limit."""
 
-    kind: Literal["wall", "cpu"] = Field(description="how time is measured")
+    kind: Literal["wall", "cpu", "fair"] = Field(description="how time is measured")
     startup: float | None = Field(description="from the start of the program to `ready`, outside the bank")
     move: float | None = Field(description="one answer")
     bank: float | None = Field(description="all answers of the game together")
