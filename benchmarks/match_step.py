@@ -23,7 +23,7 @@ from matches import IDLE_SDK, PARSING, FloorGame, floor, step_of_match
 from referee.games.evasion.game import GAME
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Kind, Wall, Walls, trace
 from referee.games.evasion.forward import Forward, Room
-from referee.match.options import CPU
+from referee.match.options import CPU, WALL
 from referee.replay.reader import verify
 from referee.support.processes import module_command
 from sdk.evasion import Build
@@ -44,19 +44,21 @@ Stamping.main()
 
 
 def match_steps(rounds: int, steps: int) -> list[Figure]:
-    """A match step beside the floor, with bots stopped between turns and without; the SDK beside a bot that only parses."""
+    """A match step beside the floor, by each clock and with bots that run between turns; the SDK beside a bot that only parses."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.replay.jsonl.gz"
-        floors, stop, cpu, run, sdk = alternate(
+        floors, stop, wall, cpu, run, sdk = alternate(
             rounds,
             lambda: floor(steps),
             lambda: step_of_match(PARSING, steps, FloorGame(), path, "stop"),
+            lambda: step_of_match(PARSING, steps, FloorGame(), path, "stop", clock=WALL),
             lambda: step_of_match(PARSING, steps, FloorGame(), path, "stop", clock=CPU),
             lambda: step_of_match(PARSING, steps, FloorGame(), path, "run"),
             lambda: step_of_match(IDLE_SDK, steps, FloorGame(), path, "stop"),
         )
     return [
         Figure("match step, trivial bots", "us", stop, floors, "ratio", 2.2),
+        Figure("the same with the wall clock", "us", wall, floors, "ratio", 2.2),
         Figure("the same with the cpu clock", "us", cpu, floors, "ratio", 2.2),
         Figure("the same with idle = run", "us", run, floors, "ratio", 2.2),
         Figure("match step, idle SDK bots", "us", sdk, stop, "excess", 20.0),

@@ -17,7 +17,7 @@ from referee.games.evasion.game import Evasion
 from referee.games.evasion.state import Settings, State
 from referee.isolation.level import Isolation
 from referee.isolation.program import Program
-from referee.match.options import WALL, TimeControl, RunOptions
+from referee.match.options import FAIR, TimeControl, RunOptions
 from referee.match.events import Listener, MatchBegun, StepTaken
 from referee.match.loop import Entrant, Match, Options
 from referee.players.spec import environment
@@ -95,7 +95,7 @@ class Stopwatch(Listener):
 
 
 def step_of_match(
-    source: str, steps: int, game: Evasion, path: Path | None, idle: str, isolation: Isolation | None = None, clock: str = WALL
+    source: str, steps: int, game: Evasion, path: Path | None, idle: str, isolation: Isolation | None = None, clock: str = FAIR
 ) -> float:
     """Microseconds for a step of a whole match between two programs, from the first question to the last step."""
     settings = game.codec.settings("classic", {"max_steps": steps})

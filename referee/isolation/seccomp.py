@@ -3,7 +3,7 @@
 Theory of operation. The filter lists denied calls, not allowed calls: each runtime needs different calls, and a gap in a list of allowed
 calls breaks a student's program. The namespaces isolate the bot. The filter denies calls that could get around them or around the caps:
 tracing and reading other processes, kernel interfaces with a history of security holes, new namespaces and mounts, memory and queues
-outside the bot's own memory, devices, its processor set, pushing characters into a terminal, and unusual socket families. It also
+outside the bot's own memory, devices, its processor set and priority, pushing characters into a terminal, and unusual socket families. It also
 denies calls by which two bots could signal each other through a file of the shared runtime: locks, notifications of access, hints, and
 calls that tell whether the file is in memory (a bot can still measure that). It denies calls that act on the whole machine, because they interrupt or give work to the cores of other
 matches, and calls that show its load.
@@ -63,8 +63,8 @@ _DENIED = (
     *("shmget", "shmat", "shmdt", "shmctl", "msgget", "semget", "mq_open"),
     # Devices, and FIFOs with them.
     *("mknod", "mknodat"),
-    # The processor that it was given.
-    "sched_setaffinity",
+    # The processor that it was given, and its priority: a task that gives its own away waits longer, and waits cost nothing by the fair clock.
+    *("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "setpriority", "ioprio_set"),
     # Notifications of access to shared files: two bots could communicate by reading the same file of the runtime.
     *("inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
     # Timers and signals as descriptors: when one goes off, the kernel wakes everything that waits for the descriptor, in an interrupt. A

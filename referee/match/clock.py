@@ -20,10 +20,11 @@ class Clock:
     of the next answer by the wall clock, None where that bills.
     """
 
-    __slots__ = ("asked", "bank", "control", "guard", "limit", "longest", "other", "used")
+    __slots__ = ("_guards", "asked", "bank", "control", "guard", "limit", "longest", "other", "used")
 
     def __init__(self, control: TimeControl) -> None:
         self.control = control
+        self._guards = control.guard
         self.bank = control.bank
         self.used = self.other = 0.0
         self.longest = 0.0
@@ -38,7 +39,7 @@ class Clock:
         return move if move < bank else bank
 
     def _guard(self) -> float | None:
-        guard = self.control.guard
+        guard = self._guards
         if guard is None:
             return None
         guards = [] if self.control.move is None else [guard.of_limit(self.limit or 0.0)]

@@ -80,7 +80,8 @@ class BotDelays:
     """The processor time and the run delays of one bot since its last question.
 
     ``started_as`` is the policy and nice value with which its tasks must run to be credited with waits; None where they can't change them.
-    ``read_at`` is when the readings were renewed. ``has_others``: other tasks than the program's first one have worked.
+    ``read_at`` is when the readings were renewed. ``has_others``: in this answer or the last one, other tasks than the program's first one have
+    worked.
     """
 
     def __init__(self, process: BotProcess, started_as: tuple[int, int] | None) -> None:
@@ -94,12 +95,16 @@ class BotDelays:
         self._own_before = 0.0
         self._tasks_before: dict[int, TaskTimes] = {}
         self._tasks: dict[int, TaskTimes] = {}
+        #: True if the tasks need to be read before the next question.
+        self._is_due = False
 
-    def renew(self) -> None:
+    def renew(self, *, is_answer: bool = False) -> None:
         """Take the present readings as those from which the next answer is measured."""
         self._first_before, self._own_before, self.read_at = self._read_first(), self._process.own_seconds(), perf_counter()
-        if self.has_others:
+        if self._is_due:
             self._tasks_before = self._tasks = tasks_of(self._process.sandbox.pids())
+        # Once is enough: after quick answers, nobody needs to know which tasks there are.
+        self._is_due = is_answer and self.has_others
 
     def used(self) -> float:
         """Return the processor time of all processes since the question, in seconds. Note whether other tasks than the first have worked."""
@@ -107,8 +112,14 @@ class BotDelays:
         own = process.own_seconds() - self._own_before
         if not process.sandbox.is_exact:
             own = max(own, process.uses(True) - (self._own_before - process.own_before))
-        self.has_others = self.has_others or own > self._read_first().cpu - self._first_before.cpu + _LITTLE
+        self._is_due = own > self._read_first().cpu - self._first_before.cpu + _LITTLE
+        self.has_others = self.has_others or self._is_due
         return own
+
+    def settle(self) -> None:
+        """Note the end of an answer."""
+        self.has_others = self._is_due
+        self.renew(is_answer=True)
 
     def look(self) -> float:
         """Look at the bot while it thinks, so that no task is missed that ends before the answer. Return its processor time so far."""
@@ -183,7 +194,7 @@ class FairBilling(Billing):
         referee_waited = max(self._own.read().delay - self._own_before, now - self.poll_ends)
         billed, _, _ = self._bill(entry, now, referee_waited)
         entry.process.newly_used(True)
-        self.delays[entry.process].renew()
+        self.delays[entry.process].settle()
         if line is not None and entry.limit is not None and billed > entry.limit:
             line, failure = None, late(entry.pipes)
         return Reply(line, billed, failure, False, now - entry.begun)
