@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal
 from referee.errors import MatchVoid
 from referee.isolation.delays import DelayReader, TaskTimes, is_ready, priority, tasks_of
 from referee.players.billing import Billing, Pending, late
-from referee.players.faults import Failure, the_seat
+from referee.players.faults import NO_ANSWER, Failure, the_seat
 from referee.players.player import Reply
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 #: How often a bot with several tasks is looked at while it thinks, and how long one is left alone of which only the first task has worked yet.
 _LOOK, _ALONE = 0.004, 0.05
+#: The pause between two looks is at least so many times as long as a look.
+_SHARE = 20
 #: Readings of this age are renewed before a question, in seconds.
 STALE = 0.001
 #: Differences up to this mean nothing, in seconds.
@@ -87,6 +89,8 @@ class BotDelays:
     def __init__(self, process: BotProcess, started_as: tuple[int, int] | None) -> None:
         self.read_at = -math.inf
         self.has_others = False
+        #: How long to wait until the next look, in seconds.
+        self.pause = _LOOK
         self._process = process
         self._started_as = started_as
         self._reader: DelayReader | None = None
@@ -123,9 +127,11 @@ class BotDelays:
 
     def look(self) -> float:
         """Look at the bot while it thinks, so that no task is missed that ends before the answer. Return its processor time so far."""
+        begun = perf_counter()
         cpu = self.used()
         if self.has_others:
             self._read_tasks()
+        self.pause = max(_LOOK, _SHARE * (perf_counter() - begun))
         return cpu
 
     def waited(self, wall: float, cpu: float) -> float:
@@ -192,12 +198,17 @@ class FairBilling(Billing):
             return super().reply(entry, now, line, failure, rescued=rescued)._replace(other=now - entry.begun)
         # A poll that lasted too long is the referee's doing, also where it was stopped and not starved.
         referee_waited = max(self._own.read().delay - self._own_before, now - self.poll_ends)
-        billed, _, _ = self._bill(entry, now, referee_waited)
+        wall, cpu, waited = self._times(entry, now, referee_waited)
+        billed = entry.owed + bill(wall, cpu, waited, referee_waited)
         entry.process.newly_used(True)
         self.delays[entry.process].settle()
-        if line is not None and entry.limit is not None and billed > entry.limit:
+        limit = math.inf if entry.limit is None else entry.limit
+        if line is not None and billed > limit:
             line, failure = None, late(entry.pipes)
-        return Reply(line, billed, failure, False, now - entry.begun)
+        if failure is not None and failure.reason in NO_ANSWER:
+            billed = limit
+        rescued = line is not None and entry.owed + bill(wall, cpu, waited, 0.0) > limit
+        return Reply(line, min(billed, limit), failure, rescued, now - entry.begun)
 
     def look(self, entry: Pending) -> bool:
         """Look at a bot in a long wait. True if its processor time alone is above its limit."""
@@ -210,14 +221,16 @@ class FairBilling(Billing):
         """Return when to look at a player again."""
         if entry.process is None:
             return entry.deadline
-        alone = 0.0 if self.delays[entry.process].has_others else entry.begun + _ALONE
-        return min(entry.deadline, max(alone, now + _LOOK))
+        delays = self.delays[entry.process]
+        alone = 0.0 if delays.has_others else entry.begun + _ALONE
+        return min(entry.deadline, max(alone, now + delays.pause))
 
     def failure(self, entry: Pending, now: float) -> Failure | None:
         """Return the failure of a player that is late; None if its deadline was postponed. MatchVoid if the machine is too busy to judge it."""
         if entry.process is None or entry.limit is None:
             return late(entry.pipes)
-        billed, cpu, wall = self._bill(entry, now, 0.0)
+        wall, cpu, waited = self._times(entry, now, 0.0)
+        billed = entry.owed + bill(wall, cpu, waited, 0.0)
         ready, starved = self.delays[entry.process].ready()
         guard = entry.guard - entry.begun
         found = verdict(billed, cpu, wall, limit=entry.limit, guard=guard, is_ready=ready, is_starved=starved)
@@ -234,13 +247,12 @@ class FairBilling(Billing):
             raise too_busy(player.seat, "for most of the time in which it was asked in this match")
         return late(pipes)
 
-    def _bill(self, entry: Pending, now: float, referee_waited: float) -> tuple[float, float, float]:
-        """Return the bill of a bot so far, its processor time and its wall time, in seconds."""
+    def _times(self, entry: Pending, now: float, referee_waited: float) -> tuple[float, float, float]:
+        """Return the wall time of a bot since its question, its processor time and its wait, in seconds."""
         assert entry.process is not None
         delays = self.delays[entry.process]
         wall, cpu = now - entry.begun - entry.owed, delays.used()
-        billed = bill(wall, cpu, delays.waited(wall - referee_waited, cpu), referee_waited)
-        return billed + entry.owed, cpu, wall
+        return wall, cpu, delays.waited(wall - referee_waited, cpu)
 
     def close(self) -> None:
         """Close the descriptors."""

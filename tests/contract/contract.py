@@ -317,7 +317,7 @@ def check_replay(path: Path, result: Result) -> Replay:
 def timeless(path: Path) -> list[dict[str, Json]]:
     """The records of a replay without what differs from run to run: the times, and the digest that covers them."""
     records = [json.loads(line) for line in gzip.open(path).read().splitlines()]
-    return [{key: value for key, value in record.items() if key not in ("us", "cpu_us", "time", "sha256")} for record in records]
+    return [{key: value for key, value in record.items() if key not in ("us", "cpu_us", "wall_us", "time", "sha256")} for record in records]
 
 
 __all__ = ["KINDS", "Replay", "SettingsError", "Step", "games", "verify"]

@@ -24,7 +24,7 @@ from referee.players.spec import environment
 def without_times(path: Path) -> list[dict[str, Any]]:
     found = records(path)
     for record in found:
-        for key in ("us", "cpu_us", "time", "log", "stderr_bytes", "sha256"):
+        for key in ("us", "cpu_us", "wall_us", "time", "log", "stderr_bytes", "sha256"):
             record.pop(key, None)
     return found
 

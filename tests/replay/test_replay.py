@@ -294,7 +294,7 @@ def test_hostile_files_are_refused_with_a_sentence(why: str, make: Callable[[Pat
 def test_records_of_the_wrong_shape_never_raise(good: Path, tmp_path: Path) -> None:
     junk: list[Any] = [None, 3, "x", [], {}, {"hunter": 3}, {"hunter": {"go": 1}}, [[1]], True]
     records = load(good)
-    for key in ("moves", "changes", "notices", "turn", "us", "cpu_us", "type", "remarks"):
+    for key in ("moves", "changes", "notices", "turn", "us", "cpu_us", "wall_us", "type", "remarks"):
         for value in junk:
             edited = [dict(record) for record in records[:60]]
             edited[30][key] = value

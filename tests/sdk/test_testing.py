@@ -34,7 +34,7 @@ def load(name: str) -> ModuleType:
 def steps(path: Path) -> list[dict[str, Any]]:
     records = [json.loads(line) for line in gzip.open(path).read().splitlines()][1:]
     for record in records:
-        for key in ("us", "cpu_us", "time", "log", "stderr_bytes", "sha256"):
+        for key in ("us", "cpu_us", "wall_us", "time", "log", "stderr_bytes", "sha256"):
             record.pop(key, None)
     return records
 
