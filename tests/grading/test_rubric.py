@@ -67,7 +67,7 @@ def test_a_short_rubric_has_the_defaults(tmp_path: Path) -> None:
         "0123456789abcdef",
         False,
     )
-    assert found.options == MatchOptions(time=TimeControl(kind="cpu"), isolation="strict")
+    assert found.options == MatchOptions(isolation="strict").settled()
     assert (found.home, found.text) == (str(tmp_path), (tmp_path / "rubric.toml").read_text())
     (test,) = found.tests
     assert test == (0, "t", "hunter", "runner", (Need("wins", True),), 10.0, 1, 0, "always", test.settings, False)

@@ -31,7 +31,7 @@ def read(folder: Path, text: str) -> League:
 def test_a_short_file_has_the_defaults(tmp_path: Path) -> None:
     league = read(tmp_path, TEAMS)
     assert (league.name, league.game, league.rules, league.format) == ("autumn", "evasion", "classic", Format())
-    assert (league.options, league.repeat, league.slots) == (MatchOptions(), 1, None)
+    assert (league.options, league.repeat, league.slots) == (MatchOptions().settled(), 1, None)
     assert [(team.name, dict(team.players)) for team in league.teams] == [
         ("A", {"hunter": "random", "prey": "random"}),
         ("B", {"hunter": "boxer", "prey": "runner"}),
