@@ -22,7 +22,7 @@ import math
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
-from referee.errors import MatchVoid
+from referee.errors import BUSY, MatchVoid
 from referee.isolation.delays import DelayReader, TaskTimes, is_ready, priority, tasks_of
 from referee.players.billing import Billing, Pending, late
 from referee.players.faults import NO_ANSWER, Failure, the_seat
@@ -267,4 +267,4 @@ def too_busy(seat: str, when: str) -> MatchVoid:
         f"{the_seat(seat)} was ready to run and had no processor {when}: the machine is too busy, the match is void and nobody loses. "
         "Run fewer programs beside it."
     )
-    return MatchVoid(text, "busy", (seat,))
+    return MatchVoid(text, BUSY, (seat,))

@@ -107,7 +107,7 @@ CASES: list[tuple[str, list[str]]] = [
     ("referee play --game nothing --rules ", []),
     ("referee play --isolation ", ISOLATION),
     ("referee rerun --isolation ", ISOLATION),
-    ("referee play --clock ", ["wall", "cpu"]),
+    ("referee play --clock ", ["auto", "fair", "cpu", "wall"]),
     ("referee play --ask ", ["in-turn", "together"]),
     ("referee play --match ma", ["matches/first.toml"]),
     ("referee play bo", ["boxer", "boat.js", "bot_folder", "boxes.py"]),

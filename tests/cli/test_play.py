@@ -20,6 +20,7 @@ from replay_records import records
 from terminals import read_to_end
 
 from referee.isolation.limits import LEVELS
+from referee.match.options import TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,7 +212,7 @@ def test_all_settings_reach_the_match(referee: Cli) -> None:
         "prey_period": 2,
         "max_steps": 12,
     }
-    assert head["clock"] == {"kind": "wall", "startup": 9.0, "move": None, "bank": 50.5, "increment": 0.5}
+    assert head["clock"] == TimeControl(startup=9.0, move=None, bank=50.5, increment=0.5).to_json()
     assert (head["seed"], head["idle"], head["on_malformed"]) == (0, "run", "pass")
     assert "secret" not in head
 

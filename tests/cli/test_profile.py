@@ -19,6 +19,7 @@ import referee as package
 from referee.author import sampling
 from referee.author.profile import percentile
 from referee.author.sampling import Samples
+from referee.match.options import TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +79,7 @@ def test_the_functions_of_a_bot_are_found_and_drawn(referee: Cli, busy: Path, tm
 
 def test_the_times_are_those_of_the_replays(referee: Cli, tmp_path: Path) -> None:
     found = profiled(referee, "runner", "straight", "--games", "2", "--max-steps", "40", "--seed", "7")
-    assert (found["seat"], found["seed"], found["clock"], found["isolation"]) == ("prey", 7, "wall", "none")
+    assert (found["seat"], found["seed"], found["clock"], found["isolation"]) == ("prey", 7, TimeControl().to_json()["kind"], "none")
     replays = [package.open_replay(tmp_path / game["replay"]) for game in found["games"]]
     assert [replay.head["seed"] for replay in replays] == [7, 8]
     times = sorted(step.seconds["prey"] for replay in replays for step in replay.steps() if "prey" in step.seconds)

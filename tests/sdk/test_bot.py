@@ -26,7 +26,7 @@ START = {
     "rules": "classic",
     "seat": "hunter",
     "settings": {**games.get("evasion").codec.settings_json(games.get("evasion").codec.settings(None, {})), "from_the_future": 1},
-    "clock": {"kind": "wall", "startup": 10, "move": 1, "bank": 120, "increment": 0},
+    "clock": {"kind": "fair", "startup": 10, "move": 1, "bank": 120, "increment": 0},
     "seed": 7,
     "match": "abc",
     "new_field": True,

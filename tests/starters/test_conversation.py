@@ -21,7 +21,7 @@ START: dict[str, Any] = {
     "game": "evasion",
     "version": 1,
     "seat": "hunter",
-    "clock": {"kind": "wall", "startup": 10.0, "move": None, "bank": 120.5, "increment": 0.0, "new": [1]},
+    "clock": {"kind": "fair", "startup": 10.0, "move": None, "bank": 120.5, "increment": 0.0, "new": [1]},
     "seed": 9007199254740991,
     "match": "2c9b8e5f7a1d4c60",
     "later": {"a": [None, True, False, -1.5e3, {"b": []}, '\u00e9\u4e2d\\"\n\t\ud83d\ude00']},
