@@ -7,14 +7,16 @@ import gc
 import importlib.util
 import itertools
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from commands import Commands
+from commands import SAME_USER, Commands
 from sandboxes import HOSTILE, PATIENT, UNHURRIED, Planted, missing, need
 from serving import Client, Server
 
@@ -163,6 +165,24 @@ def commands() -> Iterator[Commands]:
 def _temporary_folder_of_inner_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Give a pytest that a test starts another temporary folder: at its start it would close this session's folder to other users."""
     os.environ["PYTEST_DEBUG_TEMPROOT"] = str(tmp_path_factory.mktemp("inner"))
+
+
+@pytest.fixture
+def same_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bots run as the referee's own user, as those of an ordinary user do: root's could touch no process of the referee."""
+    from referee.isolation import own_user
+
+    monkeypatch.setattr(own_user, "is_needed", lambda: False)
+    monkeypatch.setenv(SAME_USER, "1")
+
+
+@pytest.fixture
+def shared_folder() -> Iterator[Path]:
+    """A folder in which bots may write, too: root's are users of their own, and pytest's folders are closed to others."""
+    folder = Path(tempfile.mkdtemp(prefix="shared-by-"))
+    folder.chmod(0o777)
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ import os
 import re
 import signal
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import PlayerError, UsageError
@@ -66,7 +65,7 @@ class UserSandbox(Sandbox):
             end_all_of(self._user.number)
             if not self._keeps_files:
                 supervisor.attempt(supervisor.remove_tree, os.path.dirname(self.home))
-            _clear_shared_memory(self._user.number)
+            clear_shared_memory(self._user.number)
             self._user.release()
             self._user = None
 
@@ -83,7 +82,7 @@ def refuse_missing(programs: Iterable[Program]) -> None:
     if why is not None:
         raise UsageError(f"{begin}: {why}.")
     folder = os.path.dirname(submission.new_name())
-    if not _can_enter(folder):
+    if not runtime.is_passable(folder):
         where = folder
         raise UsageError(f"{begin}: they can't enter {where}, where their files would be; name another folder in TMPDIR.")
     for program in programs:
@@ -123,7 +122,7 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
         user = UserNumber(is_spread=True)
         undo.callback(user.release)
         if program.is_build:
-            _give(top, user.number)
+            give(top, user.number)
             # Landlock lets it write in the folder that holds both.
             confined_to = top
         else:
@@ -167,7 +166,7 @@ def end_all_of(number: int) -> None:
                 os.waitpid(pid, os.WNOHANG)
 
 
-def _clear_shared_memory(number: int) -> None:
+def clear_shared_memory(number: int) -> None:
     """Remove what a user left in shared memory: the bot of the next match could read it."""
     with contextlib.suppress(OSError), os.scandir(_SHARED_MEMORY) as entries:
         for entry in entries:
@@ -209,7 +208,7 @@ def _show(top: str, group: int) -> None:
                 os.chmod(path, 0o550)
 
 
-def _give(top: str, user: int) -> None:
+def give(top: str, user: int) -> None:
     """Give everything in a folder to a user, except the folder itself."""
     for folder, names, files in os.walk(top):
         for name in (*names, *files):
@@ -219,8 +218,3 @@ def _give(top: str, user: int) -> None:
 def _closed(program: Program) -> str | None:
     """Return the first path of this machine that a program needs and that other users can't read; None if there is none."""
     return next((path for path in (needs(program) if program.inside else ()) if not runtime.is_open_to_all(path)), None)
-
-
-def _can_enter(folder: str) -> bool:
-    real = Path(os.path.realpath(folder))
-    return all(place.stat().st_mode & 0o001 for place in (real, *real.parents))

@@ -98,16 +98,21 @@ class Copies:
         self._idle.append(copy)
         self._shrink(MOST_FILES, MOST_BYTES)
 
-    def _make(self, program: Program) -> Copy:
+    def new_folder(self) -> str:
+        """Make a folder for one copy, or for the files of one bot, and return its path; whoever asked for it removes it."""
         if not self._folder:
-            self._folder = submission.new_name()
+            self._folder = submission.new_name(is_for_others=True)
             self._announce(Cleaning(trees=(self._folder,)))
             os.mkdir(self._folder)
             # Bots' users go through it, but can't list it.
             os.chmod(self._folder, 0o711)
         self._made += 1
-        around = os.path.join(self._folder, str(self._made))
-        os.mkdir(around, 0o700)
+        folder = os.path.join(self._folder, str(self._made))
+        os.mkdir(folder, 0o700)
+        return folder
+
+    def _make(self, program: Program) -> Copy:
+        around = self.new_folder()
         try:
             copied = submission.copy(program.pieces, program.label, os.path.join(around, "bot"), is_open=True)
             if self._check is not None:

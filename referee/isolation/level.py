@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import PlayerError, StartError
-from referee.isolation import another_user, bubblewrap, cgroups, runtime
+from referee.isolation import another_user, bubblewrap, cgroups, own_user, runtime
 from referee.isolation.copies import Copies
 from referee.isolation.entry import VARIANT_A, VARIANT_B, is_own_file, is_own_python, needs, normal, variant_for
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
@@ -48,7 +48,17 @@ class Isolation(NamedTuple):
     @property
     def guards_supervisor(self) -> bool:
         """True if bots can't signal the processes of the referee."""
+        return self.has_sandbox or self.starts_as_users
+
+    @property
+    def copies_files(self) -> bool:
+        """True if bots run from copies of their files."""
         return self.has_sandbox or self.level == LIMITS_USER
+
+    @property
+    def starts_as_users(self) -> bool:
+        """True if each bot runs without a sandbox as a user of its own."""
+        return self.level == LIMITS_USER or (not self.has_sandbox and own_user.is_needed())
 
     @property
     def holds(self) -> bool:
@@ -94,6 +104,8 @@ class Isolation(NamedTuple):
             argv = (*program.before, *program.argv)
             if self.level == LIMITS:
                 argv = (*_caps(self.limits, cpu_seconds), *argv)
+            if own_user.is_needed():
+                return own_user.sandbox(program, argv, self.limits, self.level, copies or Copies(announce))
             return Sandbox(ProgramStart(argv, program.env, program.cwd), self.limits, self.level)
         return self._sandbox(program, cpu_seconds, announce, copies or Copies(announce), ends_whole=ends_whole)
 

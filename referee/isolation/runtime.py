@@ -131,6 +131,12 @@ def _said(line: list[str]) -> str:
     return asked.stdout.strip()
 
 
+def is_passable(folder: str) -> bool:
+    """True if every user of this machine can go through a folder, if they know a name in it."""
+    real = Path(os.path.realpath(folder))
+    return all(place.stat().st_mode & 0o001 for place in (real, *real.parents))
+
+
 def is_open_to_all(path: str) -> bool:
     """True if every user of this machine can read a file or folder."""
     try:

@@ -54,7 +54,8 @@ _STANDING_SECONDS = 10.0
 class ProgramStart(NamedTuple):
     """The data for starting the program: it inherits the descriptors ``fds`` as 3, 4 and so on.
 
-    ``user`` is the user and group ID under which it starts, without further groups; None for those of the supervisor. ``pipes_at`` is the
+    ``user`` is the user and group ID under which it starts, without further groups; None for those of the supervisor. ``passage`` are the
+    arguments of ``user_start.enter`` for a program that the supervisor alone separates from root, else None. ``pipes_at`` is the
     number under which it finds the bot's stdin, with the bot's stdout behind it; 0: they are its own.
     """
 
@@ -64,6 +65,7 @@ class ProgramStart(NamedTuple):
     fds: tuple[int, ...] = ()
     user: int | None = None
     pipes_at: int = 0
+    passage: tuple[tuple[str, ...], ...] | None = None
 
     def descriptors(self, standard: Sequence[int], null: int) -> list[int]:
         """Return what the program inherits, from 0 on. ``standard`` are the bot's stdin, stdout and stderr, ``null`` leads nowhere."""

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from referee.errors import CopyUnwritten, PlayerError
+from referee.isolation import runtime
 from referee.isolation.names import is_stale, own_prefix
 from referee.support.files import open_regular
 
@@ -40,6 +41,8 @@ _MOST_LINKS = 40
 #: A folder that is opened only to look up names needs no permission to list it (Linux).
 _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+#: The system's folder for temporary files.
+_SHARED = "/tmp"
 #: A FIFO that took a file's place must not block the referee.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 #: Names of the kinds that are neither files nor folders, by the bits of the mode.
@@ -109,9 +112,19 @@ class Count:
         self.bytes += size
 
 
-def new_name() -> str:
-    """Return the path of a new folder. Its name contains this process, so that it can be removed if this process is killed."""
-    return os.path.join(tempfile.gettempdir(), f"{own_prefix(os.getpid())}-{secrets.token_hex(8)}")
+def new_name(*, is_for_others: bool = False) -> str:
+    """Return the path of a new folder. Its name contains this process, so that it can be removed if this process is killed.
+
+    ``is_for_others``: the bots' users must be able to reach it, also where root's folder for temporary files is closed.
+    """
+    folder = open_temporary_folder() if is_for_others else tempfile.gettempdir()
+    return os.path.join(folder, f"{own_prefix(os.getpid())}-{secrets.token_hex(8)}")
+
+
+def open_temporary_folder() -> str:
+    """Return the folder for temporary files that the bots' users can go through: for root, not one that is closed to them."""
+    folder = tempfile.gettempdir()
+    return _SHARED if os.geteuid() == 0 and not runtime.is_passable(folder) and os.path.isdir(_SHARED) else folder
 
 
 class Copied(NamedTuple):
@@ -144,7 +157,7 @@ def copy(
         for piece in pieces:
             _copy_piece(piece, target, count)
         if is_open:
-            _open_to_all(target)
+            open_to_all(target)
     except OSError as error:
         remove(target)
         if error.errno in _FULL:
@@ -394,7 +407,7 @@ def _odd_file(count: Count, path: str, facts: os.stat_result) -> PlayerError:
     return count.refusal(f"has {kind}: '{path}'; {remedy}.")
 
 
-def _open_to_all(top: str) -> None:
+def open_to_all(top: str) -> None:
     """Let all users read and execute a copy, so that an archive without permissions runs like the folder that it was made of."""
     for folder, _, files in os.walk(top):
         os.chmod(folder, 0o755)
@@ -406,10 +419,11 @@ def _open_to_all(top: str) -> None:
 
 def sweep() -> None:
     """Remove the folders of referees that have ended."""
-    with os.scandir(tempfile.gettempdir()) as entries:
-        for entry in entries:
-            if is_stale(entry.name) and _is_ours(entry):
-                remove(entry.path)
+    for folder in {tempfile.gettempdir(), open_temporary_folder()}:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if is_stale(entry.name) and _is_ours(entry):
+                    remove(entry.path)
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:

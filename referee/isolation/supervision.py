@@ -113,7 +113,7 @@ class Supervision:
         """
         with open(os.devnull, "r+b") as null:
             descriptors = start.descriptors(standard, null.fileno())
-            request = pack("spawn", index, start.argv, dict(start.env), start.cwd, len(descriptors), len(held), start.user)
+            request = pack("spawn", index, start.argv, dict(start.env), start.cwd, len(descriptors), len(held), start.user, start.passage)
             self._send(request, [*descriptors, *held])
 
     def watch(self, index: int, watch: SoftLimits) -> None:

@@ -14,9 +14,10 @@ the third leaves nothing behind. (The referee is a subreaper, too, for the case 
 Requests come over the control socket, each four bytes of length and a marshalled tuple; descriptors come along in the order in which
 they are named. Reports go out as lines on descriptor 1, the first of them empty, when the supervisor is there::
 
-    <- ("spawn", index, argv, env, cwd, more, held, user)   with 3 descriptors for stdin, stdout and stderr, ``more`` that the program has
-                                         as 3, 4, ..., and ``held`` that the supervisor keeps open; user: its ID, None for the supervisor's
-    -> "INDEX pid N"  or  "INDEX error ERRNO"
+    <- ("spawn", index, argv, env, cwd, more, held, user, passage)   with 3 descriptors for stdin, stdout and stderr, ``more`` that the program has
+                                         as 3, 4, ..., and ``held`` that the supervisor keeps open; user: its ID, None for the supervisor's;
+                                         passage: the arguments of ``user_start.enter``, None for a program that needs none
+    -> "INDEX pid N"  or  "INDEX error ERRNO"  or  "INDEX closed ERRNO", if its user can't be let in
     <- ("watch", index, memory bytes, processes, inodes)   caps that no kernel feature keeps here; 0 is none
     -> "INDEX exceeded N"                N: 0 memory, 1 processes, 2 files in the scratch space; the bot was killed
     <- ("clean", writes, folders, trees) what to do when all processes have ended: (path, text) that lets frozen processes die, empty folders
@@ -76,18 +77,6 @@ def become_subreaper(*, on: bool = True) -> bool:
         return bool(_libc[0].prctl(_SUBREAPER, int(on), 0, 0, 0) == 0)
     except (OSError, AttributeError, ImportError):
         return False
-
-
-def become(user: int, groups: list[int]) -> None:
-    """Let the programs that root starts next run as a user, or as root again.
-
-    Root's saved ID is this process's way back. A program has none: the kernel sets its saved IDs to its user's when it starts, and takes all
-    rights. No other process has that user's ID, so none can act on this one meanwhile.
-    """
-    os.setresuid(-1, 0, 0)
-    os.setgroups(groups)
-    os.setresgid(user, user, 0)
-    os.setresuid(user, user, 0)
 
 
 def children(pid: int) -> list[int]:
@@ -363,22 +352,32 @@ class Supervisor:
                 for found in (*below, pid, -pid):
                     send_signal(found, _SIGKILL)
 
-    def spawn(self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, count: int, held: int, user: int | None) -> None:
+    def spawn(
+        self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, count: int, held: int, user: int | None, passage: Any = None
+    ) -> None:
         """Start a bot in a session and process group of its own. The last ``held`` of its descriptors are kept open here."""
         given, self.descriptors = self.descriptors[:count], self.descriptors[count:]
         self.held, self.descriptors = self.held + self.descriptors[:held], self.descriptors[held:]
         actions = [(os.POSIX_SPAWN_DUP2, fd, number) for fd, number in zip(given, range(count), strict=True)]
+        failure, leave = "closed", None
+        if user is not None:
+            import user_start  # type: ignore[import-not-found]  # beside this file, and only for root
         try:
+            if passage is not None:
+                leave = user_start.enter(given[:3], user, *passage)
+            failure = "error"
             os.chdir(cwd)
             if user is not None:
-                become(user, [])
+                user_start.become(user, [])
             pid = os.posix_spawn(argv[0], argv, env, file_actions=actions, setsid=True, setsigdef=_SIGNALS_TO_RESET)
         except OSError as error:
-            _tell(index, "error", error.errno or 0)
+            _tell(index, failure, error.errno or 0)
             return
         finally:
             if user is not None:
-                become(0, self.groups)
+                user_start.become(0, self.groups)
+            if leave is not None:
+                leave()
             os.chdir("/")
             for fd in given:
                 os.close(fd)

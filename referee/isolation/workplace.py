@@ -26,7 +26,7 @@ class Workplace:
     """The folders of one build, removed by ``remove`` or at the end of this process."""
 
     def __init__(self) -> None:
-        self.top = submission.new_name()
+        self.top = submission.new_name(is_for_others=True)
         self.source, self.made, self.built = (os.path.join(self.top, name) for name in ("source", "made", "built"))
         self.scratch = os.path.join(self.top, "scratch")
         self.home, self.temporary = os.path.join(self.scratch, "bot"), os.path.join(self.scratch, "tmp")
@@ -66,11 +66,13 @@ class Workplace:
         """Copy the built files from one of these folders. PlayerError as ``submission.copy``."""
         submission.copy((Piece(folder, ""),), label, self.built)
 
-    def clear(self) -> None:
-        """Remove everything but the built program."""
+    def clear(self, *, is_for_others: bool) -> None:
+        """Remove everything but the built program. ``is_for_others``: other users run it where it is."""
         for folder in (self.source, self.scratch, self.made):
             submission.remove(folder)
-        os.chmod(self.top, 0o700)
+        if is_for_others:
+            submission.open_to_all(self.built)
+        os.chmod(self.top, 0o711 if is_for_others else 0o700)
 
     def exists(self) -> bool:
         """True if the built program is still there: many systems remove old temporary files."""

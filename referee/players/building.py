@@ -25,7 +25,7 @@ from referee.errors import CopyUnwritten, MatchVoid, PlayerError, StartError, of
 from referee.isolation import build_cache, contents
 from referee.isolation.bubblewrap import HOME, SOURCE
 from referee.isolation.level import Isolation
-from referee.isolation.limits import LIMITS_USER, NONE, size_text
+from referee.isolation.limits import NONE, size_text
 from referee.isolation.parcel import Parcel
 from referee.isolation.program import BUILDER
 from referee.isolation.submission import Piece
@@ -119,8 +119,7 @@ def _as_built(program: Program, isolation: Isolation, check: Check | None) -> Pr
         traits = contents.traits(program.cwd)
         known = _built.pop(memo, None)
         if known is None or traits is None or known.traits != traits or not known.workplace.exists():
-            if known is not None and isolation.guards_supervisor:
-                # Bots run from copies of it.
+            if known is not None and isolation.copies_files:
                 known.workplace.remove()
             known = _Built(_make(program, isolation, check), traits)
         # The one used last is at the end.
@@ -162,7 +161,7 @@ def _make(program: Program, isolation: Isolation, check: Check | None) -> Workpl
                 _refused[failure] = str(refusal)
                 raise
             build_cache.keep(key, program.label, place.built)
-        place.clear()
+        place.clear(is_for_others=isolation.starts_as_users and not isolation.copies_files)
     except BaseException:
         place.remove()
         raise
@@ -186,7 +185,7 @@ def _build(program: Program, isolation: Isolation, place: Workplace) -> None:
         build = build._replace(through=(BUILDER, "send", SOURCE))
         run.parcel = Parcel(place.made, program.label)
     else:
-        place.make_scratch(program.label, is_for_others=isolation.level == LIMITS_USER)
+        place.make_scratch(program.label, is_for_others=isolation.starts_as_users)
         run.place = place
         argv = tuple(_below(place.home, program.cwd, word) for word in build.argv)
         build = build._replace(cwd=place.home, argv=argv, env={**build.env, "TMPDIR": place.temporary})

@@ -221,6 +221,8 @@ class BotProcesses:
         self._order: list[ProcessPlayer] = []
         self._reports = b""
         self._errors: dict[int, str] = {}
+        #: True if the user of a program can't be let in to its files.
+        self._is_closed = False
         self._children_before: frozenset[int] = frozenset()
         #: The seats whose bots can kill the supervisor.
         self._unguarded: tuple[str, ...] = ()
@@ -308,6 +310,8 @@ class BotProcesses:
                 continue
             if left <= 0 or not self.take_reports():
                 raise MatchVoid(_NO_SUPERVISOR, SUPERVISOR if self._unguarded else "", self._unguarded)
+        if self._is_closed:
+            raise MatchVoid(f"A bot's user can't be let in to its files ({next(iter(self._errors.values()))}); install the referee in /opt.")
         for index, error in self._errors.items():
             player = self._order[index]
             raise StartError(f"{who(player.seat, player.label)} can't be started: {error}.", player.seat)
@@ -385,7 +389,8 @@ class BotProcesses:
         elif what == b"exceeded":
             process.sandbox.exceed((MEMORY, PROCESSES, DISK)[int(number)])
         else:
-            self._errors[int(index)] = _start_error(int(number))
+            self._is_closed |= what == b"closed"
+            self._errors[int(index)] = os.strerror(int(number)) if self._is_closed else _start_error(int(number))
 
     def kill(self, seat: str) -> None:
         """End one bot now: everything in its sandbox, and its process group."""

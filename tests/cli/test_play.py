@@ -284,8 +284,8 @@ def test_the_first_refused_walls_are_printed_with_step_and_reason_then_counted(r
     assert "refused" not in referee("play", bot, "still", "--max-steps", "6", "--quiet").stderr
 
 
-def test_ctrl_c_ends_the_bots_keeps_the_replay_and_exits_130(referee: Cli, tmp_path: Path) -> None:
-    note = tmp_path / "note"
+def test_ctrl_c_ends_the_bots_keeps_the_replay_and_exits_130(referee: Cli, tmp_path: Path, shared_folder: Path) -> None:
+    note = shared_folder / "note"
     bot = tmp_path / "waits.py"
     bot.write_text(
         f"from sdk import HunterBot\nimport time\nclass Waits(HunterBot):\n    def hunt(self, state):\n"

@@ -195,6 +195,7 @@ def test_after_a_void_programs_are_copied_anew(
     assert intrude(bot, planted, best, steps=1, reserve=reserve).log.endswith("# second\n")
 
 
+@pytest.mark.usefixtures("same_user")
 def test_a_match_without_a_sandbox_ends_the_copies(bot: Path, best: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:
     before = census()
     intrude(bot, planted, best, steps=1, reserve=reserve)

@@ -193,6 +193,7 @@ MISCHIEF = {
 }
 
 
+@pytest.mark.usefixtures("same_user")
 @pytest.mark.parametrize("level", ["none", "limits"])
 @pytest.mark.parametrize(("name", "is_void", "is_replaced"), [(name, *rest) for name, rest in MISCHIEF.items()])
 def test_outside_a_sandbox_no_bot_touches_the_next_match(
@@ -242,6 +243,7 @@ def test_a_match_that_fails_outside_a_sandbox_leaves_no_supervisor_to_the_next(r
     assert census() == before
 
 
+@pytest.mark.usefixtures("same_user")
 def test_sandboxed_bots_never_share_a_supervisor_with_others(best: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:
     play_unguarded("still", "none", reserve)
     first = helpers()

@@ -210,6 +210,7 @@ def hostile_league(tmp_path: Path, times: int, number: str = "SIGKILL") -> Path:
     return file
 
 
+@pytest.mark.usefixtures("same_user")
 def test_a_killed_worker_makes_its_match_void_and_it_is_played_again(referee: Referee, tmp_path: Path) -> None:
     done = referee("league", "run", hostile_league(tmp_path, 2), "--out", "out", "--slots", "1", "--json")
     assert done.returncode == 0, done.stderr
@@ -219,6 +220,7 @@ def test_a_killed_worker_makes_its_match_void_and_it_is_played_again(referee: Re
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("same_user")
 def test_who_kills_workers_against_two_opponents_and_goes_on_forfeits(referee: Referee, tmp_path: Path) -> None:
     done = referee("league", "run", hostile_league(tmp_path, 1000), "--out", "out", "--slots", "1", "--json")
     assert done.returncode == 0, done.stderr
@@ -233,6 +235,7 @@ def test_who_kills_workers_against_two_opponents_and_goes_on_forfeits(referee: R
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("same_user")
 def test_a_stopped_worker_goes_on(referee: Referee, tmp_path: Path) -> None:
     done = referee("league", "run", hostile_league(tmp_path, 2, "SIGSTOP"), "--out", "out", "--slots", "1", "--json")
     assert done.returncode == 0, done.stderr
@@ -246,6 +249,7 @@ SUPERVISOR_KILLER = IDLE.replace("import json, sys", "import json, os, signal, s
 
 
 @pytest.mark.parametrize("level", ["none", "limits"])
+@pytest.mark.usefixtures("same_user")
 def test_a_bot_that_kills_its_supervisor_against_two_opponents_loses(referee: Referee, level: str, tmp_path: Path) -> None:
     file = write_league(tmp_path / "in", 3)
     file.write_text(file.read_text().replace('"none"', f'"{level}"'))
@@ -261,6 +265,7 @@ def test_a_bot_that_kills_its_supervisor_against_two_opponents_loses(referee: Re
     assert referee("league", "verify", "out").returncode == 0
 
 
+@pytest.mark.usefixtures("same_user")
 def test_between_two_teams_nobody_loses_by_a_killed_supervisor_and_both_are_named(referee: Referee, tmp_path: Path) -> None:
     file = write_league(tmp_path / "in", 2)
     (tmp_path / "in" / "bot0.py").write_text(SUPERVISOR_KILLER)
@@ -271,6 +276,7 @@ def test_between_two_teams_nobody_loses_by_a_killed_supervisor_and_both_are_name
     assert re.search("Nobody can see who is to blame: 3 matches of T(0 and T1|1 and T0) were void", done.stderr)
 
 
+@pytest.mark.usefixtures("same_user")
 def test_against_an_example_bot_the_first_repeat_is_the_other_teams_fault(referee: Referee, tmp_path: Path) -> None:
     file = write_league(tmp_path / "in", 1)
     (tmp_path / "in" / "bot0.py").write_text(SUPERVISOR_KILLER)

@@ -29,6 +29,7 @@ def test_a_failing_listener_leaves_no_process_behind() -> None:
     assert set(psutil.Process().children(recursive=True)) == before
 
 
+@pytest.mark.usefixtures("same_user")
 def test_matches_leave_no_descriptor_and_no_process_behind() -> None:
     play_match("straight", "still", max_steps=5)
     # What other tests have left to the garbage collector may close in the meantime.

@@ -54,8 +54,8 @@ def test_seeds_give_nothing_away() -> None:
     assert match_id(secret_of(6)) != match
 
 
-def test_questions_and_answers_are_those_of_the_protocol(tmp_path: Path) -> None:
-    heard = tmp_path / "heard"
+def test_questions_and_answers_are_those_of_the_protocol(tmp_path: Path, shared_folder: Path) -> None:
+    heard = shared_folder / "heard"
     bot = tmp_path / "bot.py"
     bot.write_text(
         textwrap.dedent(f"""

@@ -200,12 +200,12 @@ def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: 
     assert stops_by_step[-1] - stops_by_step[-101] >= 50, "the prey is asked in every second step"
 
 
-def pause_referee(tmp_path: Path, body: str, *options: str) -> subprocess.CompletedProcess[str]:
+def pause_referee(tmp_path: Path, shared_folder: Path, body: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Run a match whose hunter leaves a note when it is asked turn 3; the referee is stopped then, for longer than the limit.
 
     Once it is stopped the bot is told so by a file.
     """
-    note, stopped = tmp_path / "note", tmp_path / "stopped"
+    note, stopped = shared_folder / "note", shared_folder / "stopped"
     bot = write_bot(tmp_path, "noting", f"NOTE, STOPPED = {str(note)!r}, {str(stopped)!r}\n" + textwrap.dedent(body))
     command = [
         sys.executable,
@@ -238,7 +238,7 @@ def pause_referee(tmp_path: Path, body: str, *options: str) -> subprocess.Comple
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
-def test_an_answer_that_came_while_the_referee_was_kept_away_counts(tmp_path: Path) -> None:
+def test_an_answer_that_came_while_the_referee_was_kept_away_counts(tmp_path: Path, shared_folder: Path) -> None:
     body = """
     class Bot(HunterBot):
         def hunt(self, state):
@@ -246,7 +246,7 @@ def test_an_answer_that_came_while_the_referee_was_kept_away_counts(tmp_path: Pa
                 open(NOTE, "w").close()
                 while not os.path.exists(STOPPED): pass
     """
-    done = pause_referee(tmp_path, body, "--move-time", "1")
+    done = pause_referee(tmp_path, shared_folder, body, "--move-time", "1")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["steps"] == 10
     remarks = [record["remarks"] for record in records(tmp_path / "x.gz") if "remarks" in record]
@@ -255,7 +255,7 @@ def test_an_answer_that_came_while_the_referee_was_kept_away_counts(tmp_path: Pa
     assert billed["longest_seconds"] <= 1.0, "billed up to the limit, no more"
 
 
-def test_a_referee_kept_away_too_long_voids_the_match(tmp_path: Path) -> None:
+def test_a_referee_kept_away_too_long_voids_the_match(tmp_path: Path, shared_folder: Path) -> None:
     body = """
     class Bot(HunterBot):
         def hunt(self, state):
@@ -263,7 +263,7 @@ def test_a_referee_kept_away_too_long_voids_the_match(tmp_path: Path) -> None:
                 open(NOTE, "w").close()
                 time.sleep(60)
     """
-    done = pause_referee(tmp_path, body, "--move-time", "1")
+    done = pause_referee(tmp_path, shared_folder, body, "--move-time", "1")
     assert done.returncode == 4
     assert "the match is void" in done.stderr
     assert verify(tmp_path / "x.gz").problem is not None

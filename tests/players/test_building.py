@@ -243,9 +243,9 @@ def test_a_build_makes_the_program_in_a_copy(tmp_path: Path, level: str, builds:
     assert builds == [str(folder)]
 
 
-def test_the_next_referee_takes_it_from_the_cache(tmp_path: Path, cache: Path) -> None:
+def test_the_next_referee_takes_it_from_the_cache(tmp_path: Path, cache: Path, shared_folder: Path) -> None:
     folder = folder_of(tmp_path, "echo made >> $REFEREE_TEST_COUNT; cp hunter.txt bot; chmod +x bot", **{"hunter.txt": SHELL})
-    count = tmp_path / "count"
+    count = shared_folder / "count"
     play = [sys.executable, "-m", "referee", "play", str(folder), "runner", "--isolation", "none", "--max-steps", "5", "--startup", "60"]
     environment = {**os.environ, "REFEREE_TEST_COUNT": str(count)}
     for _ in range(2):

@@ -1,0 +1,217 @@
+"""Runs each bot as a user of its own at the levels ``none`` and ``limits``, if root runs the referee.
+
+Theory of operation. These levels promise little, but no bot gets the rights of root. The supervisor starts each bot, and each build, under a
+user ID that no other process has, without a way to gain rights. So a bot can neither signal nor change what isn't its own: the referee,
+other programs of the machine, the opponent, its own folder. It runs where its files are. If they, or the programs that it needs, are below
+a folder that is closed to other users, the bot's start opens the way for it alone, as ``user_start`` describes. Where no mounts are allowed, as
+in most containers, such a match is refused. Its home folder and its folder for temporary files are its own, and are removed with the bot.
+
+On other systems than Linux, root's bots stay root's.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import UsageError
+from referee.isolation import another_user, bubblewrap, entry, runtime, submission, supervisor
+from referee.isolation.sandbox import ProgramStart, Sandbox
+from referee.support.cache import VARIABLE as CACHE_VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from referee.isolation.copies import Copies
+    from referee.isolation.limits import Limits
+    from referee.isolation.program import Program
+    from referee.isolation.users import UserNumber
+
+
+def is_needed() -> bool:
+    """True if bots of this referee would be root without a user of their own."""
+    return os.geteuid() == 0 and sys.platform.startswith("linux")
+
+
+class Passage(NamedTuple):
+    """What a bot's user needs to reach its files: the arguments of ``user_start.enter``."""
+
+    opened: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()
+
+
+class OwnUser(Sandbox):
+    """A bot of root that isn't separated from the machine, but is a user of its own. ``folder`` is its home folder, "" for a build."""
+
+    def __init__(self, start: ProgramStart, limits: Limits, level: str, user: UserNumber, folder: str) -> None:
+        super().__init__(start, limits, level)
+        self._user: UserNumber | None = user
+        self._folder = folder
+
+    def close(self) -> None:
+        """Remove its home folder and what it left in shared memory, and release the user ID; its processes must be gone."""
+        if self._user is not None:
+            if self._folder:
+                supervisor.attempt(supervisor.remove_tree, self._folder)
+            another_user.clear_shared_memory(self._user.number)
+            self._user.release()
+            self._user = None
+
+
+def sandbox(program: Program, argv: tuple[str, ...], limits: Limits, level: str, copies: Copies) -> OwnUser:
+    """Return a bot's own user, which runs ``argv``. UsageError if that user can't reach the bot's files here."""
+    from referee.isolation.users import UserNumber
+
+    user = UserNumber()
+    try:
+        if program.is_build:
+            # The copy that the build changes, and its temporary files, are in one folder.
+            top = os.path.dirname(program.cwd)
+            another_user.give(top, user.number)
+            os.chmod(top, 0o711)
+            folder, home = "", f"{top}/tmp"
+        else:
+            folder = home = copies.new_folder()
+            os.chown(home, user.number, user.number)
+        passage = find_passage(program)
+        _compile_sdk()
+        env = {name: value for name, value in program.env.items() if not name.startswith("XDG_")}
+        env |= {"HOME": home, "TMPDIR": home, CACHE_VARIABLE: ""}
+        start = ProgramStart(argv, env, program.cwd, user=user.number, passage=tuple(passage))
+        return OwnUser(start, limits, level, user, folder)
+    except BaseException:
+        user.release()
+        raise
+
+
+def find_passage(program: Program) -> Passage:
+    """Return what opens a bot's files and its interpreter to another user. UsageError if that isn't possible here."""
+    runtimes = entry.needs(program) if program.inside else ()
+    for path in runtimes:
+        _refuse_closed_runtime(path)
+    pieces = () if program.is_build else tuple(os.path.abspath(piece.source) for piece in program.pieces)
+    opened = {folder for path in runtimes for folder in _closed_runtime(path)}
+    ways = filter(os.path.isabs, (program.cwd, *program.argv, *runtime.first_line(program.argv[0])[:1], *pieces))
+    # The copy that a build changes belongs to its user.
+    opened |= {folder for path in ways if not (program.is_build and _is_in(path, program.cwd)) for folder in _closed(path)}
+    copied, fixed = [], []
+    for piece in map(os.path.realpath, pieces):
+        folders, files, is_writable = _closed_files(piece)
+        opened.update(folders, map(os.path.dirname, files))
+        copied += files
+        if is_writable and not _is_in(submission.open_temporary_folder(), piece):
+            fixed.append(piece)
+    if (opened or fixed) and not _has_mounts():
+        if opened:
+            raise UsageError(_refusal(program, min(opened, key=len), [*map(os.path.realpath, pieces)]))
+        fixed = []
+    if opened:
+        # The commands that a script names.
+        opened |= {folder for path in filter(os.path.isabs, program.env.get("PATH", "").split(":")) for folder in _closed_runtime(path)}
+    return Passage(tuple(sorted(opened, key=len)), tuple(fixed), tuple(copied))
+
+
+def _refusal(program: Program, folder: str, pieces: list[str]) -> str:
+    piece = next((piece for piece in pieces if _is_in(folder, piece)), None)
+    remedy = f"-R o+rX {piece}" if piece is not None else f"o+{'rx' if folder == program.cwd else 'x'} {folder}"
+    return (
+        f"Root's bots run as users of their own, and {program.label:.120} needs files in {folder}, which is closed to other users. This system "
+        "doesn't allow the mounts that would open it to the bot alone. Install the referee and the bots in a folder that every user can enter, "
+        f"such as /opt, or open this one: chmod {remedy}"
+    )
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder}/")
+
+
+@cache
+def _closed_runtime(path: str) -> tuple[str, ...]:
+    """Return ``_closed`` of a part of this machine, which doesn't change while the referee runs."""
+    return tuple(_closed(path))
+
+
+def _closed(path: str) -> Iterator[str]:
+    """Return the folders that other users can't go through on the way to a path, and the path itself if it is a folder that they can't read."""
+    for way in dict.fromkeys((path, os.path.realpath(path))):
+        folder, needed = way, 0o005
+        while folder != "/":
+            try:
+                mode = os.stat(folder).st_mode
+            except OSError:
+                # It isn't there: the start of the bot will say so.
+                mode = needed
+            if mode & needed != needed and stat.S_ISDIR(mode):
+                yield os.path.realpath(folder)
+            folder, needed = os.path.dirname(folder), 0o001
+
+
+def _closed_files(piece: str) -> tuple[list[str], list[str], bool]:
+    """Return the folders of a submission that other users can't read, the files that they can't read or run, and whether they can change one."""
+    folders, files, hidden = [], [], []
+    is_writable = os.path.exists(piece) and bool(os.stat(piece).st_mode & 0o002)
+    top, name = os.path.split(piece)
+    count = 0
+    for folder, subfolders, names in [(top, [], [name])] if os.path.isfile(piece) else os.walk(piece):
+        subfolders[:] = [name for name in subfolders if not submission.is_ignored(name)]
+        count += len(subfolders) + len(names)
+        if count > submission.MOST_FILES:
+            # Too many to be a bot's own files.
+            break
+        for name in (*subfolders, *names):
+            path = f"{folder}/{name}"
+            mode = os.lstat(path).st_mode
+            if stat.S_ISLNK(mode):
+                continue
+            is_writable |= bool(mode & 0o002)
+            is_dir = stat.S_ISDIR(mode)
+            if mode & 0o004 and (mode & 0o001 or not (is_dir or mode & 0o100)):
+                continue
+            if name.startswith("."):
+                # The bot's folder may be root's home, with .ssh in it.
+                hidden.append(path)
+            elif is_dir:
+                folders.append(path)
+            elif stat.S_ISREG(mode):
+                files.append(path)
+        subfolders[:] = [name for name in subfolders if f"{folder}/{name}" not in hidden]
+    return folders, files, is_writable
+
+
+@cache
+def _refuse_closed_runtime(path: str) -> None:
+    """Raise UsageError for an interpreter, or a part of the referee, whose own files are closed to other users."""
+    parts = [os.path.join(path, name) for name in ("bin", "lib", "__init__.py")] if os.path.isdir(path) else [path]
+    for part in filter(os.path.exists, parts):
+        needed = 0o005 if os.path.isdir(part) else 0o004
+        if os.stat(part).st_mode & needed != needed:
+            raise UsageError(
+                f"Root's bots run as users of their own, and other users can't read {part}, which they need; "
+                f"try: chmod -R o+rX {shlex.quote(path)}"
+            )
+
+
+@cache
+def _compile_sdk() -> None:
+    """Compile the SDK: no bot of root can write what Python makes of it, so each bot would compile it again."""
+    folder = Path(__file__).resolve().parents[2] / "sdk"
+    made = max((path.stat().st_mtime for path in folder.glob("__pycache__/*.pyc")), default=0.0)
+    if not sys.dont_write_bytecode and made < max((path.stat().st_mtime for path in folder.glob("*.py")), default=0.0):
+        import compileall
+
+        compileall.compile_dir(folder, maxlevels=0, quiet=2)
+
+
+@cache
+def _has_mounts() -> bool:
+    """True if this process may make mount namespaces and mounts."""
+    unshare = bubblewrap.tool("unshare")
+    # It also changes how mounts spread, which a system that forbids mounts refuses.
+    return unshare is not None and subprocess.run([unshare, "--mount", "true"], capture_output=True, check=False).returncode == 0
