@@ -9,6 +9,8 @@ import random
 import select
 import signal
 import sqlite3
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.league import config
@@ -18,7 +20,6 @@ from referee.league.worker import Played, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from commands import Commands
 
@@ -67,25 +68,28 @@ def open_new(folder: Path, **options: Any) -> OpenLeague:
 _WAITS = """
 import pathlib, sys
 if {at_start}:
-    pathlib.Path(__file__).with_name("begun").touch()
+    pathlib.Path({begun!r}).touch()
     sys.stdin.read()
 sys.stdin.readline()
 print('{{"type":"ready","protocol":1}}', flush=True)
 if '"turn"' in sys.stdin.readline():
-    pathlib.Path(__file__).with_name("begun").touch()
+    pathlib.Path({begun!r}).touch()
     sys.stdin.read()
 """
 
 
 def first_interrupted(commands: Commands, folder: Path, command: str, *more: str, at_start: bool = False) -> tuple[int, str, str]:
     """The exit status, stdout and stderr of many matches that Ctrl-C ends while the first one waits for a bot."""
-    (folder / "waits.py").write_text(_WAITS.format(at_start=at_start))
-    (folder / "begun").unlink(missing_ok=True)
     limits = ("--startup", "600", "--move-time", "600", "--bank", "600")
-    running = commands.start(command, "waits.py", "evader" if command == "play" else "straight", *limits, *more, cwd=folder)
-    while not (folder / "begun").exists():
-        assert running.poll() is None, running.stderr.read()
-        select.select([], [], [], 0.02)
+    with tempfile.TemporaryDirectory() as shared:
+        # Root's bots are users of their own.
+        Path(shared).chmod(0o777)
+        begun = Path(shared, "begun")
+        (folder / "waits.py").write_text(_WAITS.format(at_start=at_start, begun=str(begun)))
+        running = commands.start(command, "waits.py", "evader" if command == "play" else "straight", *limits, *more, cwd=folder)
+        while not begun.exists():
+            assert running.poll() is None, running.stderr.read()
+            select.select([], [], [], 0.02)
     running.send_signal(signal.SIGINT)
     told, problems = running.communicate(60)
     return running.wait(60), told, problems

@@ -79,7 +79,7 @@ def test_the_example_bots_answer_as_they_did(
 
 
 @pytest.mark.parametrize("game", ["evasion", "rectangle", "maze"])
-def test_the_questions_are_the_same_to_the_byte_but_for_a_millisecond_of_the_bank(game: str, tmp_path: Path) -> None:
+def test_the_questions_are_the_same_to_the_byte_but_for_a_millisecond_of_the_bank(game: str, tmp_path: Path, shared_folder: Path) -> None:
     seats = {"evasion": ("hunter", "prey"), "rectangle": ("a", "b"), "maze": ("policeman", "thief")}[game]
     special = {
         # Refused walls and ignored keys lead to notices; a remark is cut.
@@ -92,10 +92,10 @@ def test_the_questions_are_the_same_to_the_byte_but_for_a_millisecond_of_the_ban
     options = UNHURRIED._replace(
         time=TimeControl(startup=60.0, move=30.0, bank=100.0, increment=0.5), run=UNHURRIED.run.replace(on_malformed="pass")
     )
-    players = dict(zip(seats, (f"{sys.executable} {path} {tmp_path}/first", other), strict=True))
+    players = dict(zip(seats, (f"{sys.executable} {path} {shared_folder}/first", other), strict=True))
     replay = play(tmp_path / "m.gz", game, players, None, options, **({"max_steps": 60} if game == "evasion" else {}))
-    again(replay, seats[0], f"{sys.executable} {path} {tmp_path}/second")
-    first, second = ((tmp_path / name).read_text().splitlines() for name in ("first", "second"))
+    again(replay, seats[0], f"{sys.executable} {path} {shared_folder}/second")
+    first, second = ((shared_folder / name).read_text().splitlines() for name in ("first", "second"))
     assert len(first) == len(second) > 5
     assert first[0] == second[0]
     assert "notices" in first[1]
