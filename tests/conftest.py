@@ -174,6 +174,7 @@ def same_user(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(own_user, "is_needed", lambda: False)
     monkeypatch.setenv(SAME_USER, "1")
+    monkeypatch.syspath_prepend(str(Path(__file__).with_name("same_user")))
 
 
 @pytest.fixture

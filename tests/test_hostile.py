@@ -103,7 +103,11 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _same_user(request: pytest.FixtureRequest) -> None:
     """What a bot does to the referee's processes: root's bots, which are other users, can't."""
-    if request.node.name.endswith(("_supervisor]", "_keeper]", "_kernel]")) or "supervisor" in request.function.__name__ or "blame" in request.function.__name__:
+    if (
+        request.node.name.endswith(("_supervisor]", "_keeper]", "_kernel]"))
+        or "supervisor" in request.function.__name__
+        or "blame" in request.function.__name__
+    ):
         request.getfixturevalue("same_user")
 
 

@@ -311,7 +311,9 @@ class BotProcesses:
             if left <= 0 or not self.take_reports():
                 raise MatchVoid(_NO_SUPERVISOR, SUPERVISOR if self._unguarded else "", self._unguarded)
         if self._is_closed:
-            raise MatchVoid(f"A bot's user can't be let in to its files ({next(iter(self._errors.values()))}); install the referee in /opt.")
+            raise MatchVoid(
+                f"A bot's user can't be let in to its files ({next(iter(self._errors.values()))}); install the referee in /opt."
+            )
         for index, error in self._errors.items():
             player = self._order[index]
             raise StartError(f"{who(player.seat, player.label)} can't be started: {error}.", player.seat)

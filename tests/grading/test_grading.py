@@ -156,6 +156,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.parametrize("level", ["none", "limits"])
+@pytest.mark.usefixtures("same_user")
 def test_against_an_opponent_of_the_rubric_the_first_repeat_is_the_submissions_fault(level: str, tmp_path: Path) -> None:
     rubric = written(tmp_path, SMALL.replace('"none"', f'"{level}"'))
     with open_grading(tmp_path / "out", rubric) as opened:
