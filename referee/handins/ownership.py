@@ -148,7 +148,7 @@ def _check_names(rows: Sequence[Row], known: Sequence[Known]) -> None:
 
 def _tokens(old: Known) -> tuple[str, ...]:
     """Return the person and the addresses of a submission of an earlier run, if a platform knows them."""
-    if not old.person or old.person.startswith(("name ", "submission ")):
+    if not old.person or old.person.startswith(("name ", "submission ", "team ")):
         return ()
     return old.person, *(f"mail {escape(key(text))}" for text in old.identities if "@" in text)
 
@@ -166,7 +166,7 @@ def _shared(owned: Sequence[Claim], known: Sequence[Known]) -> list[str]:
     clashes: dict[tuple[str, str], str] = {}
     for claim in owned:
         item, row = _own(claim), claim.row
-        if item.is_named_by_grader or (row is not None and roster.is_file_of(item, row)):
+        if item.is_named_by_grader or item.person.startswith("team ") or (row is not None and roster.is_file_of(item, row)):
             continue
         shown = f"the submission '{item.name}' ({_who(item)})"
         for token in dict.fromkeys((escape(item.person), *(f"mail {escape(address)}" for address in item.addresses))):
@@ -211,7 +211,8 @@ class _Facts(NamedTuple):
 
 def _facts(found: Sequence[Found], rows: Sequence[Row]) -> _Facts:
     numbered = [item for item in found if item.number]
-    are_numbers = any(roster.is_named(item, row) for item in numbered for row in roster.sure(item, rows))
+    are_named = [any(roster.is_named(item, row) for row in own) for item in numbered if (own := roster.sure(item, rows))]
+    are_numbers = any(are_named) and sum(are_named) * 2 >= len(are_named)
     is_vouched = any(item.is_vouched for item in found)
     return _Facts(
         are_numbers or len(numbered) == 1,
@@ -273,7 +274,12 @@ def _without_groups(found: Sequence[Found], rows: Sequence[Row]) -> list[Found]:
     own = {id(item): item.full_name for item in found if item.number and not roster.members(item, rows)}
     begins = Counter(name[: at + 1] for name in own.values() for at, char in enumerate(name) if char == "-")
     names = {name for item in found if id(item) in own and roster.namesakes(item, rows) for name in [item.full_name]}
-    groups = {begin for begin, count in begins.items() if count > 1 and not any(name.startswith(begin) for name in names)}
+    known = {key(text) for row in rows for text in (row.team, *row.identities)}
+    groups = {
+        begin
+        for begin, count in begins.items()
+        if (count > 1 or key(begin[:-1]) in known) and not any(name.startswith(begin) for name in names)
+    }
     return [
         item._replace(people=tuple(dict.fromkeys((*item.people, *(own[id(item)].removeprefix(group) for group in groups)))))
         if id(item) in own
@@ -312,7 +318,7 @@ def _unclear_number(item: Found, rows: Sequence[Row], facts: _Facts) -> str:
 
     A number on the roster may be of any kind. So if none there is one of the platform, the name of another student counts.
     """
-    numbered = [row for row in rows if item.number and roster.has_number(row, item.number)]
+    numbered = [row for row in rows if item.number and item.number in roster.keys(row)]
     alike = roster.namesakes(item, rows)
     if not numbered or any(roster.is_named(item, row) for row in numbered) or (alike and not facts.are_numbers):
         return ""

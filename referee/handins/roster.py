@@ -136,10 +136,11 @@ def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who
     names = [values.get(name, "") for name in ("name", "full name")]
     parts = " ".join(values.get(name, "") for name in ("first name", "last name", "surname")).strip()
     full_name = next((name for name in (*names, parts) if name), "")
-    others = {"submission", *_NAMES, *((_TEAM, _LATE) if who != _TEAM else ())}
-    identities = tuple(dict.fromkeys(value for name, value in values.items() if value and name not in others))
+    others = _OTHERS - {who}
+    number = values.get("identifier", "").rpartition(" ")[2]
+    identities = tuple(dict.fromkeys(value for name, value in (*values.items(), ("", number)) if value and name not in others))
     ids = tuple(value for name, value in values.items() if value and name.replace("_", " ") in _IDS)
-    team = values.get(_TEAM, "") if who != _TEAM else ""
+    team = values.get("team", "") if who != "team" else ""
     return Row(line, student, full_name, values.get("submission", ""), identities, ids, team, values.get(_LATE, "").strip("-"))
 
 
@@ -150,12 +151,14 @@ def _cleaned(cell: str) -> str:
     return text if address is None else address[1] or address[2]
 
 
-_TEAM = "team"
-#: In a worksheet of Moodle.
-_LATE = "last modified (submission)"
 _ADDRESS = re.compile(r"[^<>@]*<(?:mailto:)?([^\s<>@]+@[^\s<>@]+)>|mailto:([^\s<>@?]+@[^\s<>@?]+)(?:\?.*)?", re.IGNORECASE)
 _MAILS = frozenset({"email", "e-mail", "mail", "email address", "e-mail address"})
 _NAMES = frozenset({"name", "full name", "first name", "last name", "surname"})
+#: The time of a submission, in a worksheet of Moodle. Its "Identifier" is "Participant 1234" in the language of the site.
+_LATE = "last modified (submission)"
+_GRADES = ("status", "grade", "maximum grade", "grade can be changed", "last modified (grade)", "feedback comments", "online text")
+#: Columns that identify nobody.
+_OTHERS = frozenset({"submission", "team", _LATE, *_NAMES, *_GRADES})
 _IDS = frozenset({"id", "sid", "student id", "studentid", "student number", "matriculation number"})
 
 
@@ -172,7 +175,7 @@ def _check_different(rows: Iterable[Row], shown: str, who: str) -> None:
 def sure(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return the students of whom the roster names an identity of a submission: an id, an address, a number."""
     own = {key(text) for text in found.identities}
-    return tuple(row for row in rows if own & keys(row) and (not found.number or has_number(row, found.number)))
+    return tuple(row for row in rows if own & keys(row))
 
 
 def owns(row: Row, found: Found) -> bool:
@@ -217,11 +220,6 @@ def keys(row: Row) -> set[str]:
     return {key(text) for text in (*row.identities, row.submission) if text}
 
 
-def has_number(row: Row, number: str) -> bool:
-    """True if the roster has a number in this row, perhaps after a word, as in "Participant 1234"."""
-    return any(text.rpartition(" ")[2] == number for text in keys(row))
-
-
 def find(found: Found, rows: Sequence[Row], *, by_name: bool = True, by_account: bool = True) -> Match:
     """Return the student to whom a submission belongs.
 
@@ -235,7 +233,9 @@ def find(found: Found, rows: Sequence[Row], *, by_name: bool = True, by_account:
         return _only(told)
     likely = namesakes(found, rows)
     if found.number:
-        both = tuple(row for row in rows if has_number(row, found.number) and is_named(found, row))
+        both = tuple(row for row in rows if is_unnamed(found, row)) or tuple(
+            row for row in rows if found.number in keys(row) and is_named(found, row)
+        )
         return _only(both or (likely if by_name else ()))
     exact = sure(found, rows)
     alike = [row for row in rows if not differ(found.identities, row.identities)] if by_account else []
@@ -253,7 +253,12 @@ def namesakes(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
 def is_named(found: Found, row: Row) -> bool:
     """True if the name of a submission is that of a student, also after the name of a group and a hyphen, or is a word with the number ("Participant 7")."""
     own = {name for text in found.people for name in name_keys(text) | grouped(text)}
-    return bool(own & _names_of(row)) or any(key(f"{text} {found.number}") in keys(row) for text in found.people)
+    return bool(own & _names_of(row)) or is_unnamed(found, row)
+
+
+def is_unnamed(found: Found, row: Row) -> bool:
+    """True if a word with the number of a submission is in a row, as Moodle writes it for participants without names: "Participant 7"."""
+    return any(key(f"{text} {found.number}") in keys(row) for text in found.people)
 
 
 def members(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:

@@ -118,6 +118,9 @@ def test_a_team_hands_in_for_its_members(tmp_path: Path) -> None:
     assert "12" not in found["aruiz"].identities
     # Later and without the roster, a team is the same team.
     assert names(graded(moodle(tmp_path / "late", "Team Rocket_12"), known=list(found.values()))) == {"aruiz": "12", "bli": "12"}
+    # Somebody joins a team.
+    joined = (*TEAM_ROSTER[:1], "klee,Kim Lee,12,Team Rocket", *TEAM_ROSTER[2:])
+    assert names(graded(moodle(tmp_path / "joined", "Team Rocket_12"), *joined, known=list(found.values())))["klee"] == "12"
     canvas = laid_out(tmp_path / "canvas", "teamrocket_13_901_bot.py", "teammoon_14_902_bot.py", "leekim_12_903_bot.py")
     assert [each.name[:8] for each in graded(canvas, *TEAM_ROSTER).values()] == ["leekim_1", "teamrock", "teamrock", "teammoon"]
     assert [each.name for each in graded(laid_out(tmp_path / "plain", "Team Rocket.py"), *TEAM_ROSTER).values()] == [
@@ -151,9 +154,17 @@ def test_both_readings_are_named(case: str, tmp_path: Path) -> None:
 
 
 def test_a_number_of_another_kind_is_nobodys(tmp_path: Path) -> None:
-    """The roster counts its rows, so the names decide."""
+    """The roster counts its rows, so the names decide, also if one number happens to be right."""
     lines = ("nr,student,name", "12,aruiz,Ana Ruiz", "40,klee,Kim Lee")
     assert names(graded(moodle(tmp_path / "class", "Kim Lee_12", "Ana Ruiz_40"), *lines)) == {"aruiz": "40", "klee": "12"}
+    lines = ("nr,student,name", "12,klee,Kim Lee", "13,aruiz,Ana Ruiz", "40,bli,Bo Li")
+    assert names(graded(moodle(tmp_path / "one", "Kim Lee_12", "Ana Ruiz_40", "Bo Li_13"), *lines)) == {
+        "klee": "12",
+        "aruiz": "40",
+        "bli": "13",
+    }
+    lines = ("student,name,room", "klee,Kim Lee,Room 12", "aruiz,Ana Ruiz,Room 12")
+    assert names(graded(moodle(tmp_path / "room", "Ana Ruiz_7", "Guest_12"), *lines)) == {"klee": "", "aruiz": "7", "Guest-12": "12"}
 
 
 def test_participants_without_names_are_known_by_their_numbers(tmp_path: Path) -> None:
@@ -175,6 +186,21 @@ GROUPS = {
 def test_a_group_may_stand_before_the_name_of_a_student(case: str, tmp_path: Path) -> None:
     submissions, expected = GROUPS[case]
     assert names(graded(moodle(tmp_path / "class", *submissions), *ANNA)) == expected
+
+
+def test_the_roster_may_know_the_group(tmp_path: Path) -> None:
+    lines = ("student,name,lab,team", "kim,Kim Lee,Lab 2,", "ana,Ana Ruiz,Lab 3,Team Moon")
+    assert names(graded(moodle(tmp_path / "class", "Lab 2-Kim Lee_12", "Team Moon-Ana Ruiz_13"), *lines)) == {"kim": "12", "ana": "13"}
+
+
+def test_a_worksheet_of_moodle_is_a_roster(tmp_path: Path) -> None:
+    """Its grades and dates identify nobody."""
+    head = "Identifier,Full name,Email address,Status,Grade,Maximum Grade"
+    rows = ("Teilnehmer 12,Kim Lee,kim@u.example,Submitted,13,12", "Teilnehmer 13,Ana Ruiz,ana@u.example,Submitted,12,12")
+    source = moodle(tmp_path / "class", "Kim Lee_12", "Ana Ruiz_13")
+    assert names(graded(source, head, *rows)) == {"kim@u.example": "12", "ana@u.example": "13"}
+    with pytest.raises(UsageError, match=r"could be that of the student 'kim@u.example', by the number 12, or that of a team"):
+        graded(moodle(tmp_path / "teams", "Rocket_12", "Ana Ruiz_13"), head, *rows)
 
 
 def test_a_part_of_a_name_is_nobody_else(tmp_path: Path) -> None:
