@@ -23,7 +23,7 @@ from referee.grading.values import MISSING, REFUSED, Submission
 from referee.handins import layouts, ownership, roster
 from referee.handins.layouts import Found
 from referee.handins.names import is_archive, is_ignored, stem
-from referee.handins.ownership import MOST_NAMED, Claim, listed
+from referee.handins.ownership import MOST_NAMED, Claim, Known, listed
 from referee.isolation import runtime, submission
 from referee.isolation.submission import Piece
 from referee.league.teams import LONGEST_NAME, file_name
@@ -74,11 +74,12 @@ def collect(
     own = [folder, *([roster_file] if roster_file is not None else [])]
     left_out = [path.absolute().relative_to(source.absolute()).parts[0] for path in own if source.absolute() in path.absolute().parents]
     with _stage(folder) as stage:
-        is_known = partial(ownership.is_known, rows=rows or (), known=known)
+        before = [Known(each.student, each.name, each.person, each.identities) for each in known]
+        is_known = partial(ownership.is_known, rows=rows or (), known=before)
         found = _found(source, stage, seats, left_out, layout, is_known)
         if not found and not rows and not known:
             raise UsageError(f"'{source}' has no submission in it; name the folder or archive that holds all submissions.")
-        claims = ownership.claims(found, rows, known)
+        claims = ownership.claims(found, rows, before)
         names = SubmissionNames([row.student for row in rows or ()] + [submission.student for submission in known])
         return tuple(_taken(claim, names, folder, stage / str(number), seats, others) for number, claim in enumerate(claims))
 

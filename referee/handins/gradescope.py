@@ -31,30 +31,16 @@ ZONED, LOCAL, UNREADABLE, NONE = "zoned", "local", "unreadable", "none"
 
 
 class Attempt(NamedTuple):
-    """The order of the submissions of one account. Submissions at the same instant count by ``number``, then in the order of the file.
+    """The order of the submissions of one account: by nanoseconds since 1970, then by number, then by the place in the file.
 
-    ``clock`` is how the time was written; times that are written in different ways can't be compared. ``nanoseconds`` are those since 1970,
-    ``shown`` is the time as a text.
+    ``clock`` is how the time was written; times that are written in different ways can't be compared. ``shown`` is the time as a text.
     """
 
-    clock: str
     nanoseconds: int
     number: int
     place: int
-    shown: str = ""
-
-    @property
-    def order(self) -> tuple[int, int, int]:
-        """The key by which attempts are ordered."""
-        return self.nanoseconds, self.number, self.place
-
-
-class Submitter(NamedTuple):
-    """A person whom Gradescope names for a submission. Students choose ``name``; ``sid`` and ``email`` are vouched for."""
-
-    sid: str
-    email: str
-    name: str
+    clock: str
+    shown: str
 
 
 def attempt(name: str, facts: Any, place: int) -> Attempt:
@@ -71,11 +57,11 @@ def attempt(name: str, facts: Any, place: int) -> Attempt:
     except ValueError:
         clock, moment = UNREADABLE, None
     if parts is None or moment is None:
-        return Attempt(clock, 0, number, place, text[:60])
+        return Attempt(0, number, place, clock, text[:60])
     fraction = int((parts[7] or "0")[:9].ljust(9, "0"))
     seconds = (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(seconds=1)
     shown = moment.isoformat() if clock == ZONED else moment.replace(tzinfo=None).isoformat()
-    return Attempt(clock, seconds * 10**9 + fraction, number, place, shown)
+    return Attempt(seconds * 10**9 + fraction, number, place, clock, shown)
 
 
 def _moment(parts: re.Match[str]) -> tuple[str, datetime]:
@@ -86,15 +72,14 @@ def _moment(parts: re.Match[str]) -> tuple[str, datetime]:
     return ZONED if parts[8] or parts[9] else LOCAL, datetime(year, month, day, hour, minute, second, tzinfo=zone)
 
 
-def submitters(facts: Any) -> list[Submitter]:
-    """Return the people who handed in a submission: a group's counts for each member. There is at least one, who may be unknown."""
+def submitters(facts: Any) -> list[tuple[str, ...]]:
+    """Return the student id, the address and the name of each person of a submission. There is at least one, who may be unknown.
+
+    Students choose the name; Gradescope vouches for the others.
+    """
     people = facts.get(":submitters") if isinstance(facts, dict) else None
-    found = []
-    for person in people if isinstance(people, list) and people else [{}]:
-        known = person if isinstance(person, dict) else {}
-        sid, email, name = (str(known.get(key) or "").strip() for key in (":sid", ":email", ":name"))
-        found.append(Submitter(sid, email, name))
-    return list(dict.fromkeys(found))
+    known = [person if isinstance(person, dict) else {} for person in (people if isinstance(people, list) and people else [{}])]
+    return list(dict.fromkeys(tuple(str(each.get(key) or "").strip() for key in (":sid", ":email", ":name")) for each in known))
 
 
 def metadata(path: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ a name alone claims nobody where the platform gives an id or an address: such a 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
 from referee.handins import roster
@@ -32,17 +32,13 @@ _REMEDY = (
 )
 
 
-class Known(Protocol):
-    """A submission of an earlier run, as the grading notes it: its student, its own name, its person and the person's identities, escaped."""
+class Known(NamedTuple):
+    """A submission of an earlier run: its student, its own name, and its person with all identities, escaped."""
 
-    @property
-    def student(self) -> str: ...  # noqa: D102 - told above
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def person(self) -> str: ...  # noqa: D102
-    @property
-    def identities(self) -> tuple[str, ...]: ...  # noqa: D102
+    student: str
+    name: str
+    person: str
+    identities: tuple[str, ...]
 
 
 class Claim(NamedTuple):
@@ -93,8 +89,6 @@ def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[K
     for student, group in groups.items():
         chosen = _only([_own(claim) for claim in group], student, clashes)
         made.append(next(claim for claim in group if claim.found is chosen)._replace(note=group[0].note))
-    if rows and not known and not clashes and len(found) > 1 and not any(claim.row is not None for claim in (*owned, *others)):
-        clashes.append(_nobody(found))
     if clashes:
         more = f" There are {len(clashes) - MOST_NAMED} more such students." if len(clashes) > MOST_NAMED else ""
         raise UsageError(f"{' '.join(clashes[:MOST_NAMED])}{more} {_REMEDY}")
@@ -106,7 +100,8 @@ def _nobody(found: Sequence[Found]) -> str:
     named = listed([item.full_name or item.student for item in found])
     return (
         f"None of the {len(found)} submissions belongs surely to a student on the roster: it may be that of another class, it may lack the ids or "
-        f"addresses by which the platform knows the students, or the submissions may be those of teams. They are by {named}."
+        f"addresses by which the platform knows the students, or the submissions may be those of teams. They are by {named}. Without the roster, each "
+        "is graded under its own name."
     )
 
 
@@ -127,7 +122,7 @@ def _last(group: Sequence[Found], clashes: list[str]) -> Found:
     if UNREADABLE in clocks or len(clocks) > 1:
         shown = " and ".join(f"'{item.name}' ({item.attempt.shown or 'no time'})" for item in group if item.attempt is not None)
         clashes.append(f"The times of the submissions {shown} of '{group[0].student}' can't be compared, so none is the last.")
-    *earlier, last = sorted(group, key=lambda item: item.attempt.order if item.attempt is not None else (0, 0, 0))
+    *earlier, last = sorted(group, key=lambda item: attempts[group.index(item)])
     return last._replace(replaced=tuple(dict.fromkeys(item.name for item in earlier if item.name != last.name)))
 
 
@@ -229,6 +224,7 @@ def _on_roster(
     """Return a claim for each student on the roster, those of submissions that belong to none of them, and one for each other submission."""
     found = _without_groups(found, rows)
     facts = _facts(found, rows)
+    is_anybodys = False
     groups: dict[int, list[Found]] = {}
     possible: dict[int, list[Found]] = {}
     others: list[Claim] = []
@@ -250,6 +246,9 @@ def _on_roster(
             for row in alike:
                 possible.setdefault(row.line, []).append(item)
             others.append(_outsider(item, rows, match.rows, alike))
+            is_anybodys |= bool(match.rows)
+    if not is_anybodys and not groups and not known and not clashes and len(found) > 1:
+        clashes.append(_nobody(found))
     made = []
     for row in rows:
         if row.line in groups:

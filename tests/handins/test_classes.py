@@ -155,7 +155,7 @@ def test_both_readings_are_named(case: str, tmp_path: Path) -> None:
 
 def test_a_number_of_another_kind_is_nobodys(tmp_path: Path) -> None:
     """The roster counts its rows, so the names decide, also if one number happens to be right."""
-    lines = ("nr,student,name", "12,aruiz,Ana Ruiz", "40,klee,Kim Lee")
+    lines: tuple[str, ...] = ("nr,student,name", "12,aruiz,Ana Ruiz", "40,klee,Kim Lee")
     assert names(graded(moodle(tmp_path / "class", "Kim Lee_12", "Ana Ruiz_40"), *lines)) == {"aruiz": "40", "klee": "12"}
     lines = ("nr,student,name", "12,klee,Kim Lee", "13,aruiz,Ana Ruiz", "40,bli,Bo Li")
     assert names(graded(moodle(tmp_path / "one", "Kim Lee_12", "Ana Ruiz_40", "Bo Li_13"), *lines)) == {
@@ -365,3 +365,9 @@ def test_an_address_alone_names_its_student(tmp_path: Path) -> None:
         gradescope(tmp_path / "class", (1, "", """{":name": x, ":email": ada@u.example}""")), "name,email", "Ada,Ada <ada@u.example>"
     )
     assert list(found) == ["ada@u.example"]
+
+
+def test_what_could_be_that_of_two_is_listed(tmp_path: Path) -> None:
+    found = graded(moodle(tmp_path / "class", "Kim Lee_12", "Kim Lee_13"), "student,name", "k,Kim Lee", "l,Kim Lee")
+    assert [each.status for each in found.values()] == ["missing", "missing", "refused", "refused"]
+    assert "could belong to several students on the roster: 'k' and 'l'" in found["Kim Lee-12"].reason
