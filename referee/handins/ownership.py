@@ -317,13 +317,14 @@ def _unclear_number(item: Found, rows: Sequence[Row], facts: _Facts) -> str:
 
     A number on the roster may be of any kind. So if none there is one of the platform, the name of another student counts.
     """
-    numbered = [row for row in rows if item.number and item.number in roster.keys(row)]
+    number = item.number
+    numbered = [row for row in rows if number and number in roster.keys(row)]
     alike = roster.namesakes(item, rows)
     if not numbered or any(roster.is_named(item, row) for row in numbered) or (alike and not facts.are_numbers):
         return ""
     name = f"'{item.people[0]:.80}'" if item.people else "none"
     other = f"the student '{alike[0].student}'" if alike else "a team"
-    return f"could be that of the student '{numbered[0].student}', by the number {item.number}, or that of {other}, by the name {name}."
+    return f"could be that of the student '{numbered[0].student}', by the number {number}, or that of {other}, by the name {name}."
 
 
 def _unclear_team(item: Found, team: Sequence[Row], rows: Sequence[Row]) -> str:

@@ -12,6 +12,7 @@ import csv
 import io
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
@@ -31,6 +32,8 @@ LONGEST_STUDENT = 80
 #: The longest name of a student's folder, in bytes.
 LONGEST_FILE_NAME = 160
 _MOST_BYTES = 16 << 20
+#: So many rows and names are kept in the form in which they are compared: each submission is compared with each row.
+_MOST_CACHED = 1 << 14
 #: The most words of a person's name that are compared.
 MOST_WORDS = 8
 
@@ -174,8 +177,13 @@ def _check_different(rows: Iterable[Row], shown: str, who: str) -> None:
 
 def sure(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return the students of whom the roster names an identity of a submission: an id, an address, a number."""
-    own = {key(text) for text in found.identities}
-    return tuple(row for row in rows if own & keys(row))
+    own = {key(text) for text in found.identities} | _numbered(found)
+    return tuple(row for row in rows if not own.isdisjoint(keys(row)))
+
+
+def _numbered(found: Found) -> set[str]:
+    """Return how Moodle calls a participant without a name: "Participant 7", in the language of the site."""
+    return {key(f"{text} {found.number}") for text in found.people if found.number}
 
 
 def owns(row: Row, found: Found) -> bool:
@@ -215,9 +223,10 @@ def _files(found: Found) -> tuple[str, ...]:
     return found.name, *(path.rpartition("/")[2] for path, _ in found.pieces)
 
 
-def keys(row: Row) -> set[str]:
+@lru_cache(_MOST_CACHED)
+def keys(row: Row) -> frozenset[str]:
     """Return what the roster names in a row, except names of persons, in the form in which it is compared."""
-    return {key(text) for text in (*row.identities, row.submission) if text}
+    return frozenset(key(text) for text in (*row.identities, row.submission) if text)
 
 
 def find(found: Found, rows: Sequence[Row], *, by_name: bool = True, by_account: bool = True) -> Match:
@@ -233,10 +242,7 @@ def find(found: Found, rows: Sequence[Row], *, by_name: bool = True, by_account:
         return _only(told)
     likely = namesakes(found, rows)
     if found.number:
-        both = tuple(row for row in rows if is_unnamed(found, row)) or tuple(
-            row for row in rows if found.number in keys(row) and is_named(found, row)
-        )
-        return _only(both or (likely if by_name else ()))
+        return _only(tuple(row for row in sure(found, rows) if is_named(found, row)) or (likely if by_name else ()))
     exact = sure(found, rows)
     alike = [row for row in rows if not differ(found.identities, row.identities)] if by_account else []
     short = {_local(text) for text in found.identities}
@@ -253,19 +259,16 @@ def namesakes(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
 def is_named(found: Found, row: Row) -> bool:
     """True if the name of a submission is that of a student, also after the name of a group and a hyphen, or is a word with the number ("Participant 7")."""
     own = {name for text in found.people for name in name_keys(text) | grouped(text)}
-    return bool(own & _names_of(row)) or is_unnamed(found, row)
-
-
-def is_unnamed(found: Found, row: Row) -> bool:
-    """True if a word with the number of a submission is in a row, as Moodle writes it for participants without names: "Participant 7"."""
-    return any(key(f"{text} {found.number}") in keys(row) for text in found.people)
+    return not own.isdisjoint(_names_of(row)) or not _numbered(found).isdisjoint(keys(row))
 
 
 def members(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return the students of the team that handed in a submission, by the name of the team."""
-    exact = tuple(row for row in rows if row.team and key(row.team) in {key(text) for text in found.people})
+    teams = {row.team for row in rows if row.team}
+    exact = {team for team in teams if key(team) in {key(text) for text in found.people}}
     plain = {"".join(words(text)) for text in found.people}
-    return exact or tuple(row for row in rows if row.team and "".join(words(row.team)) in plain)
+    own = exact or {team for team in teams if "".join(words(team)) in plain}
+    return tuple(row for row in rows if row.team in own)
 
 
 def zeros(found: Found, rows: Sequence[Row]) -> str:
@@ -277,8 +280,9 @@ def zeros(found: Found, rows: Sequence[Row]) -> str:
     return f"Line {row.line} of the roster has {sid.lstrip('0'):.60} for {sid:.60}: a spreadsheet drops such zeros, so make the column one of text."
 
 
-def _names_of(row: Row) -> set[str]:
-    return {name for text in (row.full_name, row.student) for name in name_keys(text)}
+@lru_cache(_MOST_CACHED)
+def _names_of(row: Row) -> frozenset[str]:
+    return name_keys(row.full_name) | name_keys(row.student)
 
 
 def _only(rows: Sequence[Row]) -> Match:
@@ -296,12 +300,13 @@ def _local(text: str) -> str:
     return key(text).partition("@")[0]
 
 
-def name_keys(text: str) -> set[str]:
+@lru_cache(_MOST_CACHED)
+def name_keys(text: str) -> frozenset[str]:
     """Return the forms of a person's name that are equal for all ways to write it: "Doe, Jane", "Jane Doe", "doejane"."""
     found = words(text)
     if len(found) > MOST_WORDS:
-        return {"".join(found)}
-    return {"".join(found[start:] + found[:start]) for start in range(len(found))}
+        return frozenset({"".join(found)})
+    return frozenset("".join(found[start:] + found[:start]) for start in range(len(found)))
 
 
 def grouped(text: str) -> set[str]:

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from sample_grades import HOSTILE, RUBRIC, TESTS, replaced
 
-from referee.grading import handout, outputs, tables
+from referee.grading import handout, outputs, page, tables
 from referee.grading.values import STATUSES, Need
 
 if TYPE_CHECKING:
@@ -62,6 +62,19 @@ def test_csv_has_one_row_a_student(grades: Grades) -> None:
     assert bob[10:] == ["0", "0", "0"]
     assert missing[2:6] == ["", "0", "20", "missing"]
     assert refused[3:6] == ["0", "20", "refused"]
+
+
+def test_every_output_names_the_graded_file_and_those_that_it_replaced(grades: Grades) -> None:
+    first, *others = grades.students
+    submission = first.submission._replace(name="a_LATE_1_12_bot-1.py", replaced=("a_1_10_bot.py",), late="LATE")
+    grades = grades._replace(students=(first._replace(submission=submission), *others))
+    assert (rows(grades)[1][2], *rows(grades)[1][8:10]) == ("a_LATE_1_12_bot-1.py", "LATE", "a_1_10_bot.py")
+    told = read_json(grades)["students"][0]
+    assert (told["submission"], told["late"], told["replaced"]) == ("a_LATE_1_12_bot-1.py", "LATE", ["a_1_10_bot.py"])
+    text = handout.report(grades, grades.students[0], set())
+    assert "- Submission: a\\_LATE\\_1\\_12\\_bot-1.py (in place of a\\_1\\_10\\_bot.py)" in text
+    html = page.html(grades, handout.folder_names(grades.students))
+    assert "<dd>a_LATE_1_12_bot-1.py in place of a_1_10_bot.py</dd>" in html
 
 
 def test_csv_has_no_formula_and_no_control_character(grades: Grades) -> None:
