@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Literal
 
-    from referee.games.evasion.analysis.lasso import Lasso
     from referee.games.evasion.analysis.verdict import Verdict
     from referee.games.evasion.forward import Forward as EngineForward
     from referee.games.evasion.forward import Room
@@ -241,18 +240,6 @@ class State(EngineState):
         from referee.games.evasion.analysis import arena, verdict
 
         return verdict.safe_cells(self, arena.BUDGET if budget is None else budget).cells
-
-    def lasso(self, budget: int | None = None) -> Lasso | None:
-        """Return a path into a loop, by which the prey evades for ever if no wall changes any more. None if it is caught or undecided.
-
-        Its ``cells()`` yields the cells from now on, step by step, without end. This call can take longer than ``verdict``.
-        """
-        from referee.games.evasion.analysis import arena, lasso
-
-        try:
-            return lasso.lasso(self, arena.BUDGET if budget is None else budget)
-        except arena.BudgetSpent:
-            return None
 
     def forward(self) -> Forward:
         """Return a copy of the position that steps forward and back in place, for searches.

@@ -15,7 +15,7 @@ from referee.games.evasion.state import PREY, Body, PreyMove, State, To
 if TYPE_CHECKING:
     import random
 
-    from referee.games.evasion.analysis.lasso import Lasso
+    from lasso import Lasso
 
     Cell = tuple[int, int]
     Prey = tuple[Cell, int]

@@ -7,10 +7,10 @@ from pathlib import Path
 import conformance
 import prey_model
 import pytest
+from lasso import lasso
 
 from referee.games.evasion.analysis import pursuit
 from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
-from referee.games.evasion.analysis.lasso import lasso
 from referee.games.evasion.analysis.trajectory import Trajectory
 from referee.games.evasion.analysis.verdict import safe_cells, verdict
 from referee.games.evasion.board.regions import are_joined
