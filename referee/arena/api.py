@@ -54,7 +54,7 @@ _MEANINGS = {
     409: "The arena takes no versions now.",
     413: "The request is too large.",
     422: "Something in the request is wrong.",
-    429: "Too many versions within a day. Retry-After has the seconds to wait.",
+    429: "Too many versions within a day, or uploads at once. Retry-After has the seconds to wait.",
     503: "The store can't be read or written now. Retry-After has the seconds to wait.",
     507: "The server's disk is full.",
 }

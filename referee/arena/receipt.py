@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import os
 import re
@@ -10,6 +11,7 @@ import shutil
 import threading
 import time
 import uuid
+from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,8 @@ from referee.support.times import shown_time
 from referee.support.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import Submission
 
@@ -36,6 +40,8 @@ _SECONDS, _BYTES_A_SECOND = 30.0, 32 << 10
 #: The seconds of a day, and the errors of a disk that has no room.
 _DAY, FULL = 86_400.0, (errno.ENOSPC, errno.EDQUOT)
 _CLOSE = {"Connection": "close"}
+#: The most uploads of one team that are read at the same time: each is a file on the disk until it has ended.
+_AT_ONCE = 2
 #: So many files of a request are counted before it is refused.
 _MOST_FILES = 20
 
@@ -50,6 +56,8 @@ class Receipt:
         self._season = arena.config.season
         #: One at a time is counted and stored, so that two at once don't pass a limit together.
         self._lock = threading.Lock()
+        #: The uploads of each team that are being read. Only the server's event loop counts them.
+        self._open: Counter[str] = Counter()
 
     def check_open(self, team: str, kept: str = "No version is taken.") -> None:
         """Raise HTTPException if a team may not change what it plays with: 403, or 409 with what is ``kept`` while the arena is frozen."""
@@ -69,9 +77,25 @@ class Receipt:
             text = f"Your team handed in {counted(most, 'version')} within a day, which is the limit; try again at {shown_time(due + 60)}."
             raise HTTPException(429, text, {"Retry-After": str(int(due - now) + 1), **_CLOSE})
 
+    @contextlib.contextmanager
+    def _counted(self, team: str) -> Iterator[None]:
+        """Count an upload of a team until it has ended, however it ends. HTTPException 429 if the team has too many."""
+        if self._open[team] >= _AT_ONCE:
+            text = f"Your team is uploading {_AT_ONCE} files, which is the limit; try again when one of them has ended."
+            raise HTTPException(429, text, {"Retry-After": str(int(_SECONDS)), **_CLOSE})
+        self._open[team] += 1
+        try:
+            yield
+        finally:
+            self._open[team] -= 1
+
     async def take(self, request: Request, team: str) -> Submission:
         """Read the file and the note of a request, and queue them. Raises HTTPException; then nothing is kept."""
-        await run_in_threadpool(self.check, team)
+        with self._counted(team):
+            await run_in_threadpool(self.check, team)
+            return await self._taken(request, team)
+
+    async def _taken(self, request: Request, team: str) -> Submission:
         most, text = self._season.max_bytes + _MOST_OTHER, self._too_large()
         try:
             async with bounded(request, most, text).form(max_files=_MOST_FILES, max_fields=4, max_part_size=_MOST_OTHER) as form:

@@ -9,17 +9,20 @@ import re
 import select
 import signal
 import socket
+import struct
 import subprocess
 import tarfile
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
 import typer
 from arenas import begin
 from clusters import cluster
+from seasons import FORM, form
 from threadpoolctl import threadpool_info
 
 from referee.arena.arena import open_arena
@@ -92,6 +95,56 @@ def test_a_bot_is_handed_in_checked_and_refused(commands: Commands, referee: Cli
     handed_in = [file for file in (folder / "arena" / "handed-in").glob("*/*") if file.name == "mine.tar.gz"]
     with tarfile.open(handed_in[0]) as archive:
         assert [(entry.name, entry.uname, entry.uid) for entry in archive] == [("main.py", "", 0)]
+
+
+def test_a_team_uploads_two_files_at_once(commands: Commands, folder: Path) -> None:
+    with SeasonStore.open(folder / "arena") as store:
+        store.put_tokens([("tada2", "Ada"), ("tada3", "Ada"), ("tbob", "Bob")])
+    whole = form(WRONG.encode())
+    with served(commands, folder) as (top, _), contextlib.ExitStack() as stack:
+        url = urlsplit(top)
+
+        def uploading(headers: str) -> socket.socket:
+            """Begin an upload, up to the moment when the server reads it: only then it asks for the body."""
+            found = stack.enter_context(socket.create_connection((url.hostname, url.port)))
+            kind, size = FORM["content-type"], len(whole)
+            for line in (
+                "POST /api/submissions HTTP/1.1",
+                f"Host: {url.netloc}",
+                headers,
+                f"Content-Type: {kind}",
+                f"Content-Length: {size}",
+            ):
+                found.sendall(f"{line}\r\n".encode())
+            found.sendall(b"Connection: close\r\nExpect: 100-continue\r\n\r\n")
+            return found
+
+        def status(headers: str) -> int:
+            """Upload an empty file, which takes no version of a day: 422 if the team has a place for it."""
+            with uploading(headers) as one, one.makefile("rb") as answer:
+                line = answer.readline()
+                if b"100 Continue" in line:
+                    one.sendall(form(b"").ljust(len(whole)))
+                    answer.readline()
+                    line = answer.readline()
+                said = answer.read()
+                assert b"429" not in line or b"Your team is uploading 2 files, which is the limit" in said
+                return int(line.split()[1])
+
+        # The tokens and the sessions of a team share its places.
+        first, second = (uploading(line) for line in ("Authorization: Bearer tada", "Cookie: arena=tada2"))
+        answers = [one.makefile("rb") for one in (first, second)]
+        assert [one.readline() for one in answers] == [b"HTTP/1.1 100 Continue\r\n"] * 2
+        assert [status(f"Authorization: Bearer {token}") for token in ("tada", "tada3", "tbob")] == [429, 429, 422]
+        # One that breaks off frees its place, and so does one that ends.
+        first.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        answers[0].close()
+        first.close()
+        assert any(status("Authorization: Bearer tada3") == 422 for _ in range(10_000))
+        second.sendall(whole)
+        answers[1].readline()
+        assert b"202 Accepted" in answers[1].readline()
+        assert any(status("Authorization: Bearer tada3") == 422 for _ in range(10_000))
 
 
 def test_matches_are_played_meanwhile_and_a_killed_server_leaves_nothing_running(commands: Commands, folder: Path) -> None:
