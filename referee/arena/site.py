@@ -93,6 +93,7 @@ class ArenaPages:
             Route("/cards/{match}.png", self._card),
             Route("/card.png", self._table_card),
             Route("/submit", self._hand_in, methods=["POST"]),
+            Route("/invite/{token}", self._page(self._sign_in), methods=["POST"]),
             Route("/teams/{team:path}/activate", self._activate, methods=["POST"]),
             Route("/staff/{action}", self._act, methods=["POST"]),
             Route("/sign-out", _sign_out, methods=["POST"]),
@@ -284,17 +285,27 @@ class ArenaPages:
             actions=self._api.audit().actions,
         )
 
-    def _invited(self, request: Request, known: Holder | None) -> Response:
-        token = request.path_params["token"]
-        holder = self._store.holder(token)
+    def _invitation(self, request: Request, known: Holder | None) -> Holder:
+        """Return whose invitation a request names. HTTPException if it isn't valid, or if somebody else is signed in."""
+        holder = self._store.holder(request.path_params["token"])
         if holder is None:
             raise HTTPException(404, "This invitation is not valid; ask the staff for a new one.")
         if known is not None and known.team != holder.team:
             # A link that somebody else sent must not make a team hand in as another one.
             raise HTTPException(409, f"You are signed in as {known.team or 'the staff'}. Sign out, and open the link again.")
-        told: dict[str, Any] = {"title": "Welcome", "text": f"You are signed in as {holder.team or 'the staff'}.", "label": "Go on"}
-        # No redirection: after a link from elsewhere, a browser sends a strict cookie with the next click only.
-        shown = self._shown("arena_told", request, holder, link="/staff" if holder.is_staff else "/submit", **told)
+        return holder
+
+    def _invited(self, request: Request, known: Holder | None) -> Response:
+        # Another page may lead here, and the browser then tells nobody's session. So only the form of this page signs in.
+        return self._shown("arena_invitation", request, known, whose=self._invitation(request, known).team or "the staff")
+
+    def _sign_in(self, request: Request, known: Holder | None) -> Response:
+        holder = self._invitation(request, known)
+        if not {"origin", "sec-fetch-site"}.intersection(request.headers):
+            # The guard has compared them with this server. Every browser sends one, and a program needs no session.
+            raise HTTPException(403, "Press the button on the page of the invitation.")
+        shown = _see("/staff" if holder.is_staff else "/submit")
+        token = request.path_params["token"]
         shown.set_cookie(COOKIE, token, max_age=_SESSION_SECONDS, httponly=True, samesite="strict", secure=_is_secure(request))
         return shown
 

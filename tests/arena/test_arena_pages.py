@@ -86,15 +86,32 @@ def running(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
 
 def test_a_link_opens_a_session_whose_cookie_no_script_and_no_other_site_gets(running: Season) -> None:
-    opened = running.ask(f"/invite/{ADA}")
-    assert (opened.status, "You are signed in as Ada." in opened.body.decode()) == (200, True)
+    path = f"/invite/{ADA}"
+    page = running.ask(path)
+    assert (page.status, "Sign in as Ada" in page.body.decode(), "set-cookie" in page.headers) == (200, True, False)
+    assert "form-action 'self'" in page.headers["content-security-policy"]
+    # The address has the token, so it goes into no referrer; "no-referrer" would make the origin of the form "null".
+    assert '<meta name="referrer" content="strict-origin">' in page.body.decode()
+    opened = sent(running, path, "")
+    assert (opened.status, opened.headers["location"]) == (303, "/submit")
     cookie = opened.headers["set-cookie"].lower()
     assert cookie.startswith(f"arena={ADA}; ")
     assert {"httponly", "samesite=strict", "path=/"} <= set(cookie.split("; "))
     assert "secure" not in cookie
-    assert "; secure" in running.ask(f"/invite/{ADA}", headers={"x-forwarded-proto": "https"}).headers["set-cookie"].lower()
-    assert "set-cookie" not in running.ask("/invite/tother").headers
-    assert "form-action 'self'" in opened.headers["content-security-policy"]
+    headers = {"origin": "http://127.0.0.1:8300", "x-forwarded-proto": "https"}
+    assert "; secure" in running.ask(path, headers=headers, method="POST").headers["set-cookie"].lower()
+    assert sent(running, f"/invite/{STAFF}", "").headers["location"] == "/staff"
+    assert [running.ask("/invite/tother", method=method, headers=headers).status for method in ("GET", "POST")] == [404, 404]
+    # Only a form of this server signs in.
+    for foreign in (
+        {},
+        {"origin": "null"},
+        {"origin": "https://evil.example"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ):
+        refused = running.ask(path, headers=foreign, method="POST")
+        assert (refused.status, "set-cookie" in refused.headers) == (403, False), foreign
     # Revoking ends the session.
     assert running.ask("/submit", headers=with_cookie(ADA)).status == 200
     running.store.revoke("Ada")
@@ -102,11 +119,50 @@ def test_a_link_opens_a_session_whose_cookie_no_script_and_no_other_site_gets(ru
     assert 'arena=""' in sent(running, "/sign-out", BOB).headers["set-cookie"]
 
 
-def test_a_link_makes_nobody_who_is_signed_in_another_team(running: Season) -> None:
-    for headers, status in ((with_cookie(ADA), 409), (with_cookie(STAFF), 409), (with_cookie(BOB), 200), (with_cookie("tother"), 200)):
-        answer = running.ask(f"/invite/{BOB}", headers={**headers, "sec-fetch-site": "cross-site"})
-        assert (answer.status, "set-cookie" in answer.headers) == (status, status == 200)
-        assert ("Sign out, and open the link again." in answer.body.decode()) == (status == 409)
+def test_a_foreign_page_signs_nobody_in(commands: Commands, tmp_path: Path) -> None:
+    """In a browser: it sends no strict cookie with a link of another site, so the server can't see there that somebody is signed in."""
+    with season(tmp_path):
+        pass
+    server = commands.start("arena", "serve", "arena", "--isolation", "none", "--port", "0", "--slots", "1", cwd=tmp_path)
+    try:
+        top = server.stdout.readline().strip()
+        link = f"{top}invite/{BOB}"
+        foreign = f'<a href="{link}">cats</a><form method="post" action="{link}"><button>dogs</button></form>'
+        # A refusal is a complaint of the console, so none is counted here.
+        with launched() as browser, contextlib.closing(browser.new_context()) as context:
+            page = context.new_page()
+            context.route("http://evil.example/", lambda route: route.fulfill(body=foreign, content_type="text/html"))
+
+            def follow(role: str, name: str) -> None:
+                page.goto("http://evil.example/")
+                page.get_by_role(role, name=name).click()
+
+            def team() -> str:
+                page.goto(f"{top}submit")
+                return str(page.locator("h2").first.text_content())
+
+            page.goto(f"{top}invite/{ADA}")
+            page.get_by_role("button", name="Sign in as Ada").click()
+            page.get_by_text("A new version of Ada").wait_for()
+            follow("link", "cats")
+            page.get_by_role("heading", name="This is the invitation of Bob").wait_for()
+            assert team() == "A new version of Ada"
+            follow("button", "dogs")
+            page.get_by_text("Another page can't ask this.").wait_for()
+            assert team() == "A new version of Ada"
+            # Who presses the button, too, stays who they are until they sign out.
+            follow("link", "cats")
+            page.get_by_role("button", name="Sign in as Bob").click()
+            page.get_by_text("You are signed in as Ada. Sign out, and open the link again.").wait_for()
+            assert team() == "A new version of Ada"
+            page.get_by_role("button", name="Sign out").click()
+            follow("link", "cats")
+            page.get_by_role("button", name="Sign in as Bob").click()
+            page.get_by_text("A new version of Bob").wait_for()
+            assert page.evaluate("document.referrer") in ("", top)
+    finally:
+        server.terminate()
+        server.communicate(60)
 
 
 def test_the_staff_sees_what_waits_first(running: Season) -> None:
@@ -396,7 +452,8 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
         top = server.stdout.readline().strip()
         with launched() as browser, visiting(browser) as opened:
             page = opened(f"{top}invite/{STAFF}", DESKTOP)
-            page.get_by_role("link", name="Go on").click()
+            assert axe(page) == []
+            page.get_by_role("button", name="Sign in as the staff").click()
             page.get_by_role("heading", name="Audit log").wait_for()
             for path in ("", "live", "teams/Ada", f"matches/{match}", "submissions/1", "submissions/3", "teams/Bob", "staff"):
                 page.goto(f"{top}{path}")
@@ -420,11 +477,12 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
             plain = opened(f"{top}matches/{match}", PHONE, java_script_enabled=False)
             assert [plain.locator(part).is_visible() for part in (".still img", ".viewer")] == [True, False]
             plain.goto(f"{top}invite/{ADA}")
-            plain.get_by_role("link", name="Go on").click()
+            plain.get_by_role("button", name="Sign in as Ada").click()
             plain.locator("#file").set_input_files(bot)
             plain.get_by_role("button", name="Hand in").click()
             plain.wait_for_url("**/submissions/4")
             page = opened(f"{top}invite/{ADA}", PHONE)
+            page.get_by_role("button", name="Sign in as Ada").click()
             page.goto(f"{top}submissions/4")
             page.get_by_text("SyntaxError").first.wait_for()
             assert axe(page) == []

@@ -75,7 +75,7 @@ def test_a_season_in_miniature(commands: Commands, referee: Cli, tmp_path: Path)
         assert (status, "SyntaxError" in told) == (1, True), told
         with launched() as browser, visiting(browser) as opened:
             page = opened(rows["Dan"]["link"].replace("http://127.0.0.1:8300/", top), PHONE)
-            page.get_by_role("link", name="Go on").click()
+            page.get_by_role("button", name="Sign in as Dan").click()
             page.locator("#file").set_input_files(tmp_path / "form.py")
             page.get_by_label("What is new").fill("by a form")
             page.get_by_role("button", name="Hand in").click()
