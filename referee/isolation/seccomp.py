@@ -5,7 +5,8 @@ calls breaks a student's program. The namespaces isolate the bot. The filter den
 tracing and reading other processes, kernel interfaces with a history of security holes, new namespaces and mounts, memory and queues
 outside the bot's own memory, devices, its processor set and priority, pushing characters into a terminal, and unusual socket families. It also
 denies calls by which two bots could signal each other through a file of the shared runtime: locks, notifications of access, hints, and
-calls that tell whether the file is in memory (a bot can still measure that). It denies calls that act on the whole machine, because they interrupt or give work to the cores of other
+calls that tell whether the file is in memory (a bot can still measure that); and calls that show numbers which the kernel counts for the whole
+machine since its start, such as that of a process behind its descriptor. It denies calls that act on the whole machine, because they interrupt or give work to the cores of other
 matches, and calls that show its load.
 
 The kernel uses 32 bits of an ``int`` argument, but a filter sees 64. So comparisons use a mask. Otherwise a program could set bit 32
@@ -36,6 +37,8 @@ _UNKNOWN = (
     *("sysinfo", "statfs", "fstatfs", "ustat"),
     # Compiled filters take from memory that all programs of the machine share; without it no other sandbox starts.
     "seccomp",
+    # The status of such a descriptor shows the number of the process among all that the machine has started (Linux 6.9 and later).
+    "pidfd_open",
 )
 #: The same for calls that some versions of the library don't know, by their numbers, which are equal on all architectures. They move
 #: memory, and reveal which parts of a file are in memory, the mounts, and the namespaces.
@@ -55,7 +58,8 @@ _DENIED = (
     *("bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key"),
     *("io_uring_setup", "io_uring_enter", "io_uring_register", "memfd_secret"),
     *("init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load"),
-    *("open_by_handle_at",),
+    # The latter shows the number of a mount among all that the machine has made.
+    *("open_by_handle_at", "name_to_handle_at"),
     # Mounts and namespaces.
     *("mount", "umount2", "pivot_root", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "open_tree", "mount_setattr"),
     *("unshare", "setns"),
@@ -84,12 +88,14 @@ _WITHOUT_EFFECT = ("fsync", "fdatasync", "sync_file_range", "sync_file_range2", 
 #: Locks on files that others use, too. Cargo and Go lock the files of a project and don't build without it: there it succeeds, without effect.
 _LOCK = "flock"
 
-_CLONE_NEW = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)  # CLONE_NEW*, <linux/sched.h>
+#: CLONE_PIDFD, and CLONE_NEW*, <linux/sched.h>.
+_CLONE_FLAGS = (0x00001000, 0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # <asm-generic/ioctls.h>
 _LOCKS = (6, 7, 37, 38, 1024, 1026)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY, <fcntl.h>
 _HINTS = (1036, 1038)  # F_SET_RW_HINT, F_SET_FILE_RW_HINT, <linux/fcntl.h>: older kernels let everybody set them for any file
-#: The kinds of ioctl that change or show what the kernel has in memory of a file of the system, <linux/fs.h>, <linux/ext4.h>.
-_OF_FILES = tuple(ord(letter) << 8 for letter in "fvX")
+#: The kinds of ioctl that change or show what the kernel has in memory of a file of the system, <linux/fs.h>, <linux/ext4.h>; and those that
+#: show the number of a namespace among all of the machine, <linux/nsfs.h>.
+_OF_FILES = (*(ord(letter) << 8 for letter in "fvX"), 0xB7 << 8)
 #: SIOCGSTAMP and SIOCGSTAMPNS, <linux/sockios.h>: the first socket that wants times of arrival changes the kernel's code on all cores.
 _TIMES = (0x8906, 0x8907)
 #: The same for options of sockets, as level and number; UDP has only such options and two that nobody needs. The filters that can be attached
@@ -99,7 +105,11 @@ _SOCKET_OPTIONS = (
     *((1, option) for option in (29, 35, 37, 63, 64, 65)),  # SO_TIMESTAMP, SO_TIMESTAMPNS and SO_TIMESTAMPING, in two forms each
     *((6, option) for option in (14, 31, 32, 38)),  # TCP_MD5SIG, TCP_ULP, TCP_MD5SIG_EXT, TCP_AO_ADD_KEY, <linux/tcp.h>
     *((41, option) for option in (32,)),  # IPV6_FLOWLABEL_MGR, <linux/in6.h>
+    (1, 76),  # SO_PASSPIDFD: as "pidfd_open"
 )
+#: SO_COOKIE, SO_NETNS_COOKIE and SO_PEERPIDFD: the numbers of a socket, of its network and of a process among all of the machine.
+_SHOWN_OPTIONS = (57, 71, 77)
+_UNIQUE_MOUNT = 0x4000  # STATX_MNT_ID_UNIQUE, <linux/stat.h>: as "name_to_handle_at"
 _RWF_NOWAIT = 8  # <linux/fs.h>; whether a part of a shared file is in memory tells whether others have read it
 #: Advice for which the kernel gives work to every core, or compares the memory of all processes: MADV_MERGEABLE, MADV_COLLAPSE,
 #: <linux/mman.h>. So does POSIX_FADV_DONTNEED, <linux/fadvise.h>, which also takes shared files out of memory.
@@ -120,6 +130,8 @@ _KERNEL_RULES = (
     *((errno.EPERM, "ioctl", ((1, 0xFFFF, request),)) for request in _TIMES),
     *((errno.EPERM, "setsockopt", ((1, _INT, level), (2, _INT, option))) for level, option in _SOCKET_OPTIONS),
     *((errno.EPERM, "setsockopt", ((1, _INT, level),)) for level in (17, 136)),  # SOL_UDP, SOL_UDPLITE
+    *((errno.ENOPROTOOPT, "getsockopt", ((1, _INT, 1), (2, _INT, option))) for option in _SHOWN_OPTIONS),
+    (errno.EINVAL, "statx", ((3, _UNIQUE_MOUNT, _UNIQUE_MOUNT),)),
 )
 
 
@@ -136,7 +148,7 @@ def _rules(families: frozenset[int], *, is_build: bool) -> Iterator[tuple[int, s
         yield errno.EPERM, name, ()
     for name in _WITHOUT_EFFECT:
         yield 0, name, ()
-    for flag in _CLONE_NEW:
+    for flag in _CLONE_FLAGS:
         yield errno.EPERM, "clone", ((0, flag, flag),)
     for request in (_TIOCSTI, _TIOCLINUX):
         yield errno.EPERM, "ioctl", ((1, _INT, request),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from sandboxes import INTRUDERS, Planted, census, intrude, missing, need
 
 from referee.errors import UsageError
 from referee.isolation.level import Isolation
-from referee.isolation.limits import ISOLATED, Limits
+from referee.isolation.limits import ISOLATED, NONE, Limits
 from referee.isolation.sandbox import BubblewrapSandbox
 from referee.players.io import PlayerIO
 
@@ -30,6 +31,7 @@ CONTAINED = {
     "signals_by_files": 29,
     "slows_the_machine": 26,
     "reads_counters": 50,
+    "reads_numbers": 12,
     "leaves_the_sandbox": 20,
     "forks_200": 1,
     "threads_300": 1,
@@ -74,6 +76,31 @@ def test_an_intruder_gets_nothing_and_the_match_goes_on(name: str, isolation: Is
     assert not played.result.faults
     assert played.result.steps == 30
     assert census() == before
+
+
+def test_what_a_bot_reads_there_are_numbers_of_the_whole_machine(planted: Planted) -> None:
+    """Without a sandbox it gets them: so the test above would notice."""
+    first = process_number()
+    for _ in range(3):
+        subprocess.run(["/bin/true"], check=True)
+    need(process_number() > first, "its kernel numbers no processes (pidfs, Linux 6.9)", of_kernel=True)
+    played = intrude(INTRUDERS / "reads_numbers.py", planted, Isolation(NONE))
+    assert len([line for line in played.got if "the number of a process" in line or "that of a new process" in line]) == 2
+
+
+def process_number() -> int:
+    """What the kernel counts as the number of a new process, 0 where it counts none."""
+    child = subprocess.Popen(["/bin/true"])
+    try:
+        fd = os.pidfd_open(child.pid)
+    except (AttributeError, OSError):
+        return 0
+    finally:
+        child.wait()
+    try:
+        return os.fstat(fd).st_ino
+    finally:
+        os.close(fd)
 
 
 SIGNALS = """

@@ -82,6 +82,7 @@ def _library() -> None:
         "swapoff",
         "syslog",
         "quotactl",
+        "name_to_handle_at",
     ],
 )
 def test_a_denied_call_fails_with_eperm(name: str) -> None:
@@ -92,7 +93,7 @@ def test_a_denied_call_fails_with_eperm(name: str) -> None:
     "name",
     [
         *("clone3", "memfd_create", "membarrier", "move_pages", "migrate_pages", "mbind", "set_mempolicy"),
-        *("io_setup", "sysinfo", "statfs", "fstatfs"),
+        *("io_setup", "sysinfo", "statfs", "fstatfs", "pidfd_open"),
     ],
 )
 def test_unknown_to_the_kernel(name: str) -> None:
@@ -172,8 +173,8 @@ def test_the_families_there_are(family: int, upper: int) -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1 << 32, 0xFFFFFFFF << 32]))
-def test_clone_makes_no_namespace_whatever_the_other_flags(flags: int, upper: int) -> None:
-    new = 0x7E020000
+def test_clone_makes_no_namespace_and_no_descriptor_whatever_the_other_flags(flags: int, upper: int) -> None:
+    new = 0x7E021000
     wanted = _ERRNO | errno.EPERM if flags & new else _ALLOW
     assert judged(number("clone"), flags | upper) == wanted
 
@@ -184,6 +185,28 @@ def test_arguments_are_compared_as_the_kernel_takes_them(upper: int) -> None:
     assert judged(number("ioctl"), 0, upper | 0x5413) == _ALLOW
     assert judged(number("fcntl"), 0, upper | 6) == _ERRNO | errno.EPERM
     assert judged(number("fcntl"), 0, upper | 3) == _ALLOW
+
+
+@pytest.mark.parametrize("upper", [0, 1 << 32])
+@pytest.mark.parametrize(
+    ("name", "level", "option", "error"),
+    [*(("getsockopt", 1, option, errno.ENOPROTOOPT) for option in (57, 71, 77)), ("setsockopt", 1, 76, errno.EPERM)],
+)
+def test_options_of_sockets_that_show_numbers_of_the_machine(name: str, level: int, option: int, error: int, upper: int) -> None:
+    assert judged(number(name), 3, upper | level, upper | option) == _ERRNO | error
+    # SO_ERROR and SO_PASSCRED.
+    assert judged(number(name), 3, level, {"getsockopt": 4, "setsockopt": 16}[name]) == _ALLOW
+
+
+def test_a_status_with_the_number_of_the_mount_is_refused() -> None:
+    for mask in (0x4000, 0x4FFF, 0x4000 | 1 << 32):
+        assert judged(number("statx"), 0, 0, 0, mask) == _ERRNO | errno.EINVAL
+    assert judged(number("statx"), 0, 0, 0, 0x3FFF) == _ALLOW
+
+
+@pytest.mark.parametrize("request_number", [0x8008B70D, 0x8008B705, 0xB701, 0x8004B706])
+def test_nothing_is_told_of_namespaces(request_number: int) -> None:
+    assert judged(number("ioctl"), 3, request_number) == _ERRNO | errno.ENOTTY
 
 
 def test_other_architectures_end_the_program() -> None:
