@@ -60,13 +60,17 @@ class PlayerError(UsageError):
 
 
 class StartError(RefereeError):
-    """The operating system refused to start a bot's program. ``seat`` is the bot's seat, where it is known."""
+    """The operating system refused to start a bot's program. ``seat`` is the bot's seat, where it is known.
+
+    ``is_doubtful``: the machine may be to blame, not the bot.
+    """
 
     exit_code = 3
 
-    def __init__(self, text: str, seat: str | None = None) -> None:
+    def __init__(self, text: str, seat: str | None = None, *, is_doubtful: bool = False) -> None:
         super().__init__(text)
         self.seat = seat
+        self.is_doubtful = is_doubtful
 
 
 @contextmanager

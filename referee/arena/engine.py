@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from referee.league.engine import Engine
+from referee.league.engine import Engine, MachineFailed
 from referee.league.rows import ConnectionLost
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from referee.league.engine import Queue
     from referee.league.local import Finished
     from referee.league.values import Duel, MatchTask
+    from referee.league.worker import Void
 
 _T = TypeVar("_T")
 
@@ -62,6 +63,10 @@ class ArenaEngine(Engine):
 
     def _take(self, finished: Finished) -> MatchTask | None:
         return _again(partial(super()._take, finished))
+
+    def _set_aside(self, task: MatchTask, void: Void) -> None:
+        """Stop play at once: in an arena every match of a batch is waited for."""
+        raise MachineFailed(f"Play is stopped, since this machine failed: {void.text}")
 
     def _recall(self) -> None:
         """Learn from the results so far who can start, and from the store which duels are open."""

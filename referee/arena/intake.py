@@ -17,6 +17,7 @@ from referee.grading import submissions
 from referee.isolation import contents, submission
 from referee.isolation.choose import choose
 from referee.league.teams import team as read_team
+from referee.players import known_good
 from referee.players.own_files import for_author
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def team_of(snapshot: Snapshot, name: str, folder: Path, config: ArenaConfig) ->
 
 
 def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambda *_: None) -> Verdict:
-    """Check a version at all seats that it has to play."""
+    """Check a version at all seats that it has to play. MatchVoid if known good bots fail on this machine as well as a version that is refused."""
 
     def isolate(spec: Spec) -> Isolation:
         return choose(config.league.options.isolation, config.league.options.limits, [spec.program])
@@ -117,7 +118,10 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
         "checks": sum(len(report.results) for report in reports),
         "failed": [{"seat": one.seat, **one.to_json()} for one in failed],
     }
-    return Verdict(*_without(snapshot.folder, (_reason(reports, failed), report)))
+    reason = _reason(reports, failed)
+    if reason:
+        known_good.check_level(choose(config.league.options.isolation, config.league.options.limits))
+    return Verdict(*_without(snapshot.folder, (reason, report)))
 
 
 def _without(folder: Path, value: Any) -> Any:

@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referee.arena.store import PLAYING
-from referee.errors import RefereeError
+from referee.arena.store import PAUSED, PLAYING
+from referee.errors import MatchVoid, RefereeError, UsageError
 from referee.league.rows import StoreError
 from referee.support.escape import message
 from referee.support.processes import give_way, start_module
@@ -134,18 +134,41 @@ def _check(given: dict[str, Any]) -> None:
 def _play(given: dict[str, Any]) -> None:
     """Play for ever. When a version is added, go on with other workers, which know it."""
     from referee.arena.engine import ArenaEngine
+    from referee.league.engine import MachineFailed
     from referee.league.workers import Workers, open_pool
 
     workers = Workers(*given["workers"])
     with _opened(given) as opened, opened.store.claim():
+        opened.store.set_fact(PAUSED, "")
         while True:
             schedule = opened.plan()
             if len(schedule.playing()) >= 2:
                 pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers, say)
-                with contextlib.closing(pool):
-                    ArenaEngine(opened.store, pool, schedule, Notes(opened.store, pool)).run()
+                try:
+                    with contextlib.closing(pool):
+                        ArenaEngine(opened.store, pool, schedule, Notes(opened.store, pool)).run()
+                except MachineFailed as error:
+                    _pause(opened, str(error))
+                    continue
             while opened.store.versions_mark() == schedule.mark:
                 time.sleep(_PAUSE)
+
+
+def _pause(opened: OpenArena, why: str) -> None:
+    """Play nothing until known good bots play on this machine again, and tell the staff why."""
+    from referee.isolation.choose import choose
+    from referee.players import known_good
+
+    say(f"note: {why} Play goes on when known good bots of the referee play here.")
+    opened.store.set_fact(PAUSED, why)
+    options, fails = opened.league.options, True
+    while fails:
+        time.sleep(_LONG_PAUSE)
+        with contextlib.suppress(MatchVoid, UsageError):
+            known_good.check_level(choose(options.isolation, options.limits))
+            fails = False
+    opened.store.set_fact(PAUSED, "")
+    say("note: Known good bots play here, so play goes on.")
 
 
 _KINDS = {"check": _check, "play": _play}

@@ -18,6 +18,7 @@ from referee.arena.api_models import MatchesQuery, VersionAsked
 from referee.arena.live import LiveMatches
 from referee.arena.pictures import BOARD_SECONDS, ArenaPictures
 from referee.arena.receipt import bounded
+from referee.arena.store import PAUSED
 from referee.pages import render
 from referee.support.words import counted
 from referee.web.guard import new_token
@@ -281,6 +282,7 @@ class ArenaPages:
             submissions=self._store.submissions(limit=_QUEUE),
             waiting=self._store.waiting(),
             workers=self._views.workers(),
+            paused=self._store.fact(PAUSED),
             recent=self._views.recent(),
             actions=self._api.audit().actions,
         )

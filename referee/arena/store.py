@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 #: The fact with what is being played: {"time", "host", "slots", "matches"}; a match has {"key", "seats", "since"}. Times are in seconds since
 #: the epoch. It is stored again every half second.
 PLAYING = "playing"
+#: The fact that says why nothing is played now, as a sentence for the staff; empty while matches are played.
+PAUSED = "paused"
 #: The fact with the teams that are disqualified, each with the reason; and the one that differs after every change of a version.
 DISQUALIFIED, _CHANGED = "disqualified", "versions"
 #: How the reason begins why a disqualified team's version plays no more.

@@ -210,7 +210,8 @@ def _hint(request: Request, report: Report) -> None:
 def doctor(as_json: JsonFlag = False) -> None:
     """Test the sandbox of this machine, and say which extras work here. For each failed check, print the remedy.
 
-    A self-check runs in the real sandbox and tries the attacks of a hostile bot. Exit status 1 if --isolation strict is unavailable.
+    A self-check runs in the real sandbox and tries the attacks of a hostile bot. Exit status 1 if --isolation strict is unavailable,
+    or if bots can't get what the default limits promise them.
     """
     from referee.isolation.diagnosis import diagnose
 
@@ -219,11 +220,13 @@ def doctor(as_json: JsonFlag = False) -> None:
         put_json({**found.to_json(), "extras": {name: {"works": not missing, "missing": missing} for name, missing in extras.items()}})
     else:
         put(*found.lines(), *_extras_lines(extras), "")
-        if found.is_strict:
+        if found.is_strict and not found.shortages:
             put(*found.conclusion())
+        elif found.shortages:
+            say("referee: This machine can't give bots what they are promised; each FAIL above shows its remedy.")
         else:
             say("referee: Strict isolation is not available here; each FAIL above shows its remedy (see docs/isolation.md).")
-    if not found.is_strict:
+    if found.shortages or not found.is_strict:
         raise typer.Exit(1)
 
 

@@ -74,10 +74,10 @@ def run(
     folder = out if out is not None else _FOLDER / file_name(found.name)
     check_not_input(folder, [file])
     check_new(folder, database)
-    schedule, hosts = Schedule(found, found.teams), HostNotes()
+    schedule, hosts, workers = Schedule(found, found.teams), HostNotes(), workers.or_slots(found.slots)
     _check_roles(schedule, schedule.teams.values(), workers)
     # The workers come first: without them there is no league.
-    pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, hosts, workers.or_slots(found.slots), say)
+    pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, hosts, workers, say)
     with contextlib.closing(pool), contextlib.closing(begin(found, folder, database)) as opened, opened.store.claim():
         hosts.move_to(opened.store)
         _play(opened, pool, quiet=quiet, as_json=as_json)
@@ -324,6 +324,7 @@ def _check_roles(schedule: Schedule, teams: Collection[Team], workers: Workers) 
 
     if not workers.is_here:
         return
+    workers.check_machine(schedule.terms.options)
     if len(teams) > _MANY_TEAMS:
         say(f"Each program of {len(teams):,} teams is started once in each role, to see whether it plays it.")
     league = schedule.league
@@ -362,7 +363,8 @@ def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet:
             f"{opened.league.name}: {len(opened.schedule.active):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
         )
         with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=quiet) as watch:
-            Engine(opened.store, pool, opened.schedule, watch, absent).run()
+            engine = Engine(opened.store, pool, opened.schedule, watch, absent)
+            engine.run()
         pool.close()
         say(*warnings_of_hosts(opened))
         forfeits = [team for team in opened.store.forfeits() if team not in opened.withdrawn]
@@ -372,6 +374,10 @@ def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet:
         if not as_json:
             put("", f"Next:  {program()} league report {shlex.quote(str(opened.folder))}")
         sys.stdout.flush()
+        if engine.unplayed:
+            count = counted(len(engine.unplayed), "match")
+            say(f"referee: {count} could not be played, through no fault of the teams. Play again:  {changes.again(opened)}")
+            raise typer.Exit(LeagueStopped.exit_code)
     except (KeyboardInterrupt, SystemExit):
         # Ctrl-C, or a signal that asks for the end.
         found = opened.store.counts()

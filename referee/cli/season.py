@@ -161,6 +161,7 @@ def serve(
     # What pages compute leaves the cores to the matches.
     with opened_arena(folder) as opened, threadpool_limits(1, user_api="blas"):
         choose(isolation, opened.league.options.limits)
+        workers.check_machine(opened.league.options.replace(isolation=isolation))
         check_playable(opened)
         opened.isolate(isolation)
         listener = pages.bind(host, port)

@@ -15,7 +15,7 @@ from referee.grading.marks_text import told
 from referee.grading.rubric import example_submissions
 from referee.grading.submissions import collect
 from referee.grading.values import Submission
-from referee.league.engine import LeagueStopped
+from referee.league.engine import LeagueStopped, MachineFailed
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def grade_class(
             play(opened)
         except (KeyboardInterrupt, SystemExit, RefereeError) as error:
             counts = opened.store.counts()
-            if is_new and isinstance(error, UsageError | LeagueStopped) and not (counts.done or opened.rubric.is_seed_drawn):
+            can_be_corrected = isinstance(error, UsageError | LeagueStopped) and not isinstance(error, MachineFailed)
+            if is_new and can_be_corrected and not (counts.done or opened.rubric.is_seed_drawn):
                 # Matches can't be played as the rubric or the command asks, so both may be corrected.
                 grading.forget(folder)
                 raise

@@ -22,7 +22,7 @@ from referee.grading.rubric import opponent_seats, other_roles, submission_seats
 from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
 from referee.league import disputes
 from referee.league.database import FILE
-from referee.league.engine import Engine
+from referee.league.engine import UNPLAYED, Engine
 from referee.league.store import Store
 from referee.league.teams import changed
 from referee.league.teams import team as read_team
@@ -277,6 +277,8 @@ class OpenGrading:
         for stored in self.store.matches():
             found[trials[stored.task.duel]].append((stored.task, stored.record))
         notes = {trials[number]: note for number, note in self.store.duel_notes().items()}
+        unplayed = self.store.fact(UNPLAYED) or {}
+        notes |= {trial: unplayed[task.key] for trial, played in found.items() for task, _ in played if task.key in unplayed}
         results = marks.Results(found, self.store.forfeits(), notes)
         students = tuple(marks.student_marks(plan.game, self.rubric, submission, results) for submission in self.submissions)
         hashes = {name: team.hash for name, team in self.teams.items()}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.grading import family, needs
 from referee.grading.rubric import own_seats
-from referee.grading.values import AFTER_DUE, FAULTY, MISSING, OK, REFUSED, RubricMark, StudentMarks, Trial, TrialMark
+from referee.grading.values import AFTER_DUE, FAULTY, MISSING, OK, REFUSED, VOID, RubricMark, StudentMarks, Trial, TrialMark
 from referee.players.own_files import for_author
 from referee.support.words import counted
 
@@ -72,7 +72,7 @@ def public(marks: StudentMarks, *, is_due: bool = False) -> tuple[str, str]:
     ``is_due``. ``StudentMarks.reason`` is for the grader alone.
     """
     every = [trial for test in marks.tests for trial in test.trials]
-    if marks.status not in (OK, FAULTY) or (marks.status == FAULTY and not any(trial.matches for trial in every)):
+    if marks.status not in (OK, FAULTY, VOID) or (marks.status == FAULTY and not any(trial.matches for trial in every)):
         # No program ran, so the reason says nothing that a program saw.
         return marks.status, marks.reason
     return _verdict(marks.tests, show_all=False, is_due=is_due)
@@ -130,7 +130,9 @@ def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tu
         test, first = next((each for each in undecided if each[1].text), undecided[0])
         # The text may come from another match of this student, also from a hidden one.
         reasons.append(f"{count}, as in {_place(test, first.trial)}: {first.text}" if show_all and first.text else f"{count} yet.")
-    return FAULTY if failed else OK, " ".join(reasons)
+    # Undecided trials have a text only if a match was void. To students they are just not decided yet.
+    is_void = show_all and any(trial.text for _, trial in undecided)
+    return FAULTY if failed else VOID if is_void else OK, " ".join(reasons)
 
 
 def _place(test: RubricTest, trial: Trial) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from referee.grading.escaping import number
 from referee.grading.handout import write_changed
 from referee.grading.tables import needs
-from referee.grading.values import FAULTY, MISSING, OK, REFUSED
+from referee.grading.values import MISSING, OK, REFUSED, STATUSES
 from referee.league import report_folder
 from referee.replay.paths import SUFFIX, log_path
 from referee.support.words import counted
@@ -71,7 +71,7 @@ def html(grades: Grades, folders: Mapping[str, str], shown: Container[str] = ())
 
 def _overview(students: Sequence[StudentMarks], graded: Sequence[StudentMarks], maximum: float, over: str) -> list[tuple[str, str]]:
     """Return the facts about the class: how many students have each status, and their points."""
-    facts = [(status, counted(sum(one.status == status for one in students), "student")) for status in (OK, FAULTY, MISSING, REFUSED)]
+    facts = [(status, counted(sum(one.status == status for one in students), "student")) for status in STATUSES]
     undecided = sum(not one.is_complete for one in students)
     facts += [("not complete", counted(undecided, "student"))] if undecided else []
     points = [one.points for one in graded]

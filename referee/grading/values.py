@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: The status of a student: everything was played without a fault of the submission; one of its matches ended by its own fault; nothing was
 #: submitted; the submission can't be graded.
-OK, FAULTY, MISSING, REFUSED = STATUSES = ("ok", "faulty", "missing", "refused")
+OK, FAULTY, VOID, MISSING, REFUSED = STATUSES = ("ok", "faulty", "void", "missing", "refused")
 #: When a student sees the result of a test: always, or after the due date.
 ALWAYS, AFTER_DUE = ("always", "after_due")
 

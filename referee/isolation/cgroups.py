@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: The cap of version 1 on the buffers of TCP connections, and its value. All programs of the machine share the room for such buffers.
 _CONNECTIONS, _CONNECTION_BYTES = "memory.kmem.tcp.limit_in_bytes", 16 << 20
+#: Version 1 shows a group without a limit as one with a limit above this.
+_NO_LIMIT = 1 << 60
 
 
 class Trees(NamedTuple):
@@ -123,12 +125,8 @@ class BotGroups:
             os.close(fd)
 
     def _counter(self, file: str, name: str) -> int:
-        """Return a number from a file of lines "name number"; 0 without it."""
-        try:
-            with open(self._path(file)) as opened:
-                return next((int(line.split()[1]) for line in opened if line.startswith(f"{name} ")), 0)
-        except (OSError, KeyError):
-            return 0
+        """Return a counter of the group; 0 without its tree."""
+        return _counter(self._path(file), name) if self.is_unified or file.partition(".")[0] in self.folders else 0
 
     def put(self, pid: int) -> None:
         """Put a process into the groups; its later child processes begin there."""
@@ -159,8 +157,14 @@ class BotGroups:
         return int(os.pread(self._account, 32, 0)) * 1e-9
 
     def memory_kills(self) -> int:
-        """Return how many processes the kernel has killed here above the memory cap."""
+        """Return how many processes the kernel has killed here for lack of memory."""
         return self._counter("memory.events" if self.is_unified else "memory.oom_control", "oom_kill")
+
+    def met_memory_cap(self) -> bool:
+        """True if the group has met its own memory cap. Processes are also killed here if a group above it, or the machine, has no memory left."""
+        if self.is_unified:
+            return self._counter("memory.events", "oom") > 0
+        return any(_number(self._path(f"memory.{name}failcnt")) for name in ("", "memsw."))
 
     def refused_processes(self) -> int:
         """Return how often the kernel refused a new process or thread because of the cap."""
@@ -186,6 +190,23 @@ class BotGroups:
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
         return not any(map(os.path.exists, self.folders.values()))
+
+
+def _counter(path: str, name: str) -> int:
+    """Return a number from a file of lines "name number"; 0 without it."""
+    try:
+        with open(path) as opened:
+            return next((int(line.split()[1]) for line in opened if line.startswith(f"{name} ")), 0)
+    except OSError:
+        return 0
+
+
+def _number(path: str) -> int | None:
+    """Return the number in a file; None if there is no file, or no number in it, as in that of a group without a limit."""
+    try:
+        return int(Path(path).read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def thaw_files(trees: Trees, name: str) -> list[tuple[str, str]]:
@@ -219,6 +240,25 @@ def find(root: str = "/sys/fs/cgroup", own_groups: str = "/proc/self/cgroup") ->
     if found.has_caps:
         return found
     return Trees({}, frozenset(), is_unified=False, why=unified.why or "this process may make no control groups below its own")
+
+
+def free_memory(root: str = "/sys/fs/cgroup", own_groups: str = "/proc/self/cgroup") -> int | None:
+    """Return how many bytes of memory the groups of this process can still take; None if none of them has a limit.
+
+    ``root`` and ``own_groups`` are as for ``find``. Cached files count as free: the kernel drops them first.
+    """
+    own = _own_groups(own_groups)
+    first, names = root + own.get("", ""), ("memory.max", "memory.current", "")
+    if not os.path.exists(f"{first}/memory.current"):
+        first, names = _mounted(root, "memory", own.get("memory", "")), ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
+    free, first = [], first.rstrip("/")
+    while len(first) >= len(root):
+        most, used = (_number(f"{first}/{name}") for name in names[:2])
+        if most is not None and most < _NO_LIMIT and used is not None:
+            cached = (_counter(f"{first}/memory.stat", f"{names[2]}{kind}_file") for kind in ("active", "inactive"))
+            free.append(most - used + sum(cached))
+        first = os.path.dirname(first)
+    return max(0, min(free)) if free else None
 
 
 def _own_groups(path: str) -> dict[str, str]:

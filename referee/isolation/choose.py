@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
-from referee.isolation import another_user, cgroups, submission
+from referee.isolation import another_user, cgroups, machine, submission
 from referee.isolation.entry import VARIANT_A, VARIANT_B, VARIANTS, needs, variant_for
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE
@@ -24,8 +24,9 @@ def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> 
 
     If no sandbox is possible, "strict" raises UsageError with each failed check and its remedy. "strict" always tests the sandbox; "auto"
     accepts a test of the last day on the same system. "limits+user" is no value of --isolation; it raises UsageError where bots can't run as
-    separate users.
+    separate users, and at every level where the referee may not open enough files.
     """
+    machine.refuse_few_files()
     if requested == "none":
         return Isolation(NONE, limits)
     if requested == "limits":

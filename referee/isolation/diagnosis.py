@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.isolation import bubblewrap, cgroups, probe
+from referee.isolation import bubblewrap, cgroups, machine, probe
 from referee.isolation.entry import VARIANT_A, VARIANT_B
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE, Limits
@@ -33,6 +33,8 @@ class Diagnosis(NamedTuple):
     checks: Sequence[SandboxCheck]
     levels: tuple[str, ...]
     holds: bool
+    #: What the machine lacks so that bots get what the default limits promise.
+    shortages: Sequence[SandboxCheck] = ()
 
     @property
     def is_strict(self) -> bool:
@@ -57,7 +59,7 @@ class Diagnosis(NamedTuple):
             "strict": self.is_strict,
             "levels": list(self.levels),
             "freezer": self.holds,
-            "checks": [check.to_json() for check in self.checks],
+            "checks": [check.to_json() for check in (*self.checks, *self.shortages)],
         }
 
     def lines(self) -> list[str]:
@@ -69,6 +71,10 @@ class Diagnosis(NamedTuple):
                 lines += ["", f"In a sandbox entered as {variant}:"]
             lines.append(f"  {'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {check.seen}")
             lines += [] if check.ok else [f"        {'':<{width}}  -> {check.remedy}"]
+        if self.shortages:
+            lines += ["", "What bots are promised can't be had here:"]
+        for check in self.shortages:
+            lines += [f"  FAIL  {check.name:<{width}}  {check.seen}", f"        {'':<{width}}  -> {check.remedy}"]
         lines.append("")
         for level in LEVELS:
             there = level in self.levels
@@ -91,7 +97,8 @@ _GROUPS = ("control groups: caps", "control groups: freezer", "control groups: t
 
 
 def diagnose() -> Diagnosis:
-    """Run all checks; this takes up to a second."""
+    """Run all checks; this takes up to a second. UsageError if the referee itself may open too few files."""
+    machine.refuse_few_files()
     checks = probe.parts()
     levels: list[str] = []
     trees = cgroups.find()
@@ -114,7 +121,9 @@ def diagnose() -> Diagnosis:
         checks += tried
     if bubblewrap.tool("prlimit") is not None or os.access("/bin/sh", os.X_OK):
         levels.append(LIMITS)
-    return Diagnosis(checks, (*levels, NONE), ISOLATED in levels and trees.has_freezer)
+    shortages = machine.shortages(LIMITS, Limits(), machine.BOTS_OF_A_MATCH)
+    lacking = [SandboxCheck(name, ok=False, seen=seen, remedy=remedy) for name, seen, remedy in shortages]
+    return Diagnosis(checks, (*levels, NONE), ISOLATED in levels and trees.has_freezer, lacking)
 
 
 def _groups(trees: cgroups.Trees) -> list[SandboxCheck]:

@@ -13,9 +13,10 @@ import select
 import signal
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation import bubblewrap, seccomp
+from referee.isolation.endings import CRASH, DISK, MEMORY, PROCESSES, REFUSAL, TIME, Excess, cause_of, is_doubtful
 from referee.isolation.limits import LIMITS, NONE
 from referee.isolation.supervisor import children, descendants, read
 
@@ -25,23 +26,6 @@ if TYPE_CHECKING:
     from referee.isolation.cgroups import BotGroups
     from referee.isolation.limits import Limits
     from referee.isolation.users import UserNumber
-
-#: The causes of a bot's end, for graders.
-TIME, MEMORY, PROCESSES, DISK, CRASH, REFUSAL = "time", "memory", "processes", "disk", "crash", "refusal"
-
-#: Messages of programs that exceeded a limit about which the kernel has no counter, and of bots of another seat or other rules.
-_LAST_WORDS = (
-    (
-        MEMORY,
-        re.compile(rb"MemoryError|OutOfMemoryError|std::bad_alloc|heap out of memory|Cannot allocate memory|out of memory", re.IGNORECASE),
-    ),
-    (PROCESSES, re.compile(rb"Resource temporarily unavailable|can't start new thread|unable to create (new )?native thread")),
-    (DISK, re.compile(rb"No space left on device|File too large|Disk quota exceeded|ENOSPC|EFBIG")),
-    (REFUSAL, re.compile(rb"plays [^\n]{1,200}, but was asked to play ")),
-)
-_BY_SIGNAL = {signal.SIGXCPU: TIME, signal.SIGXFSZ: DISK}
-#: How many lines of its stderr are searched for such messages.
-_LINES = 20
 
 _MOST_INODES = 10_000
 #: The flag of a process that is ending, <linux/sched.h>: PF_EXITING.
@@ -88,17 +72,6 @@ class Cleaning(NamedTuple):
     writes: tuple[tuple[str, str], ...] = ()
     folders: tuple[str, ...] = ()
     trees: tuple[str, ...] = ()
-
-
-class Excess(NamedTuple):
-    """A limit that a program exceeded: a cause, or "files" in /tmp and /dev/shm; ``most`` is its value, a number or bytes.
-
-    ``shared_bytes`` may be in /dev/shm, as part of a limit on the disk.
-    """
-
-    limit: str
-    most: int
-    shared_bytes: int = 0
 
 
 class Sandbox:
@@ -200,6 +173,10 @@ class Sandbox:
         """Whether the kernel has killed something inside for going over the memory cap."""
         return False
 
+    def is_starved(self) -> bool:
+        """True if the kernel has killed something inside for lack of memory although the bot was within its own memory cap."""
+        return False
+
     def kill(self) -> None:
         """Kill everything in it now, if the supervisor's kill isn't enough."""
 
@@ -209,16 +186,11 @@ class Sandbox:
 
     def cause(self, status: int | None, words: Iterable[bytes]) -> str:
         """Return the cause of its end, from the kernel's counters, or else from the program's last lines."""
-        if self.exceeded is not None:
-            return self.exceeded
-        if status is not None and status < 0 and -status in _BY_SIGNAL:
-            return _BY_SIGNAL[signal.Signals(-status)]
-        if status != 0:
-            text = b"\n".join(list(words)[-_LINES:])
-            for cause, pattern in _LAST_WORDS:
-                if pattern.search(text):
-                    return cause
-        return CRASH
+        return cause_of(status, words) if self.exceeded is None else self.exceeded
+
+    def is_doubtful(self, status: int | None, cause: str) -> bool:
+        """True if the machine may be to blame for the end of the bot, not the bot."""
+        return self.exceeded is None and is_doubtful(status, cause)
 
     def excess(self, cause: str) -> Excess | None:
         """Return the limit of this sandbox that is the cause of its end; None for a program that ended by itself."""
@@ -420,6 +392,15 @@ class BubblewrapSandbox(Sandbox):
             return PROCESSES
         return cause
 
+    def is_doubtful(self, status: int | None, cause: str) -> bool:
+        """False also if the counters of its control groups explain the end of the bot."""
+        is_counted = self.is_over_memory() or (cause == PROCESSES and self.group is not None and self.group.refused_processes() > 0)
+        return not is_counted and super().is_doubtful(status, cause)
+
+    def is_starved(self) -> bool:
+        """True if processes were killed for memory, but none because of the group's own cap."""
+        return self.is_over_memory() and self.group is not None and not self.group.met_memory_cap()
+
     def close(self) -> None:
         """Give up descriptors, claims and the copy of the bot's files."""
         for fd in (self._filter, self.news_fd, self._block, *self.held_fds, self._pidfd):
@@ -486,16 +467,3 @@ def _ended_children(pid: int) -> float:
         return (int(fields[13]) + int(fields[14])) / _TICKS
     except (OSError, IndexError, ValueError):
         return 0.0
-
-
-def facts(status: int | None, lines: Sequence[str], cause: str) -> dict[str, Any]:
-    """Return the facts about an end for the result: cause, exit status or signal, the last lines of stderr."""
-    detail: dict[str, Any] = {"cause": cause}
-    if status is not None:
-        detail["status"] = status
-        if status < 0:
-            with contextlib.suppress(ValueError):
-                detail["signal"] = signal.Signals(-status).name
-    if lines:
-        detail["stderr"] = list(lines)
-    return detail

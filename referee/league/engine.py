@@ -12,7 +12,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from referee.errors import DISPUTED, RefereeError
+from referee.isolation.machine import SHORTAGES
 from referee.league.disputes import Disputes
+from referee.league.repeats import Repeats
 from referee.league.standings import stopped as not_played
 from referee.league.values import MOST_VOIDS
 from referee.league.worker import NotStarted, Played, Void
@@ -33,6 +35,10 @@ _AT_ONCE = 5_000
 _MANY_DUELS = 20_000
 #: The factor by which the number of complete duels grows from one look at the league to the next.
 _LOOK_FACTOR = 2
+#: The run ends after this number of matches in a row, each with other bots, in which the machine failed.
+_MOST_FAILURES = 3
+#: The store's fact about matches that were void in the last run because the machine failed: the reasons by key.
+UNPLAYED = "unplayed"
 #: A team can't start if this number of its matches failed before the first step and none began.
 _FAILED_STARTS = 2
 #: How the note of a duel begins whose matches were void so that nobody could see who is to blame.
@@ -43,6 +49,10 @@ class LeagueStopped(RefereeError):
     """No match can be played at present, for example because the disk is full. All results so far are stored."""
 
     exit_code = 4
+
+
+class MachineFailed(LeagueStopped):
+    """Matches are void because this machine can't give bots what they are promised. The text is a sentence for the staff."""
 
 
 class MatchPlan(Protocol):
@@ -104,7 +114,8 @@ class ProgressListener(Protocol):
 class Engine:
     """Plays the matches of a plan. ``run`` returns when nothing is left to play. Matches of teams in ``absent`` wait for another run.
 
-    ``judged`` returns what counts as the end of a match.
+    ``judged`` returns what counts as the end of a match. After the run, ``unplayed`` has the reasons, by key, of the matches that were void
+    because the machine failed; another run plays them.
     """
 
     def __init__(
@@ -118,6 +129,9 @@ class Engine:
     ) -> None:
         self._store = store
         self._judged = judged
+        self.unplayed: dict[str, str] = {}
+        #: The teams that the machine's failures have hit since the last match that was played.
+        self._hit: set[frozenset[str]] = set()
         self._pool = pool
         self._plan = plan
         self._watch = watch
@@ -137,6 +151,8 @@ class Engine:
     def run(self) -> None:
         """Play all matches. LeagueStopped if none can be played at present."""
         self._recall()
+        if self._store.fact(UNPLAYED):
+            self._store.set_fact(UNPLAYED, {})
         while True:
             new = self._further()
             if len(new) > _MANY_DUELS:
@@ -148,12 +164,16 @@ class Engine:
             self._learn(new)
             for team, reason in self._forfeits.items():
                 self._stop((duel for duel in self._duels.values() if team in duel.teams), reason)
-            pending = [task for task in self._store.pending() if not any(team in self._absent for team in task.seats.values())]
+            pending = [task for task in self._store.pending() if not self._waits(task)]
             if not pending and not new:
                 return
             stages = [self._plan.stage(self._duels[task.duel]) for task in pending]
             if self._play([task for task, stage in zip(pending, stages, strict=True) if stage == min(stages)]):
                 return
+
+    def _waits(self, task: MatchTask) -> bool:
+        """True for a match that only another run can play."""
+        return task.key in self.unplayed or any(team in self._absent for team in task.seats.values())
 
     def _further(self) -> list[Duel]:
         """Return the duels that are known now but not stored yet."""
@@ -231,6 +251,7 @@ class Engine:
         """Store the result of a match; return the match if it has to be played again."""
         task, report = finished
         if isinstance(report, Played):
+            self._hit.clear()
             # A match can be played twice on a cluster. The store compares the results, and the first one counts.
             if self._store.finish(report.record):
                 self._note(task, report.record)
@@ -279,6 +300,9 @@ class Engine:
         """Note a void; three of them with the same teams stop these teams' duels, until somebody is found to be to blame."""
         if void.is_fatal:
             raise LeagueStopped(f"Play is stopped, and can be resumed: {void.text}")
+        if void.reason in SHORTAGES:
+            self._set_aside(task, void)
+            return None
         teams = self._duels[task.duel].teams
         self._store.void(task.key, void.text, void.host)
         self._voids[frozenset(teams)] += 1
@@ -310,6 +334,17 @@ class Engine:
             self._stopped.difference_update(again)
             for pair in mine.values():
                 self._voids.pop(pair, None)
+
+    def _set_aside(self, task: MatchTask, void: Void) -> None:
+        """Leave a match to another run, since this machine failed. MachineFailed after several in a row with other bots each."""
+        self.unplayed[task.key] = void.text
+        self._store.set_fact(UNPLAYED, self.unplayed)
+        self._watch.said(f"{_names(task.seats.values())}: {void.text}")
+        self._hit.add(frozenset(void.teams))
+        if len(self._hit) >= _MOST_FAILURES:
+            raise MachineFailed(
+                f"Play is stopped, since this machine failed in {len(self._hit)} matches in a row with different bots: {void.text}"
+            )
 
     def _is_held(self, task: MatchTask) -> bool:
         """True for a repetition of a pair that may be deterministic: whether it is shows in its first repetition."""
@@ -370,40 +405,6 @@ def next_look(duels: int) -> int:
 
 def _names(teams: Iterable[str]) -> str:
     return " and ".join(teams)
-
-
-class Repeats:
-    """Finds pairs that play the same game again on the same start with another seed: their bots are deterministic.
-
-    The first repetition on the first start decides, whatever else was played, so that the order of arrival doesn't matter.
-    """
-
-    def __init__(self) -> None:
-        self._games: defaultdict[tuple[frozenset[str], int], dict[int, tuple[Any, ...]]] = defaultdict(dict)
-        self._counts: dict[tuple[frozenset[str], int], int] = {}
-
-    def expect(self, duel: Duel, matches: int) -> None:
-        """Note the number of matches of a duel."""
-        if self.decides(duel):
-            self._counts[frozenset(duel.teams), duel.repeat] = matches
-
-    @staticmethod
-    def decides(duel: Duel) -> bool:
-        """True for the duels that are compared."""
-        return duel.repeat < 2 and duel.start == 0 and duel.variant == 0
-
-    def note(self, duel: Duel, task: MatchTask, record: MatchRecord) -> None:
-        """A match is done."""
-        if self.decides(duel):
-            self._games[frozenset(duel.teams), duel.repeat][task.game_number] = (record.position, record.steps, record.reason)
-
-    def is_deterministic(self, teams: Iterable[str]) -> bool | None:
-        """True or False once both duels are over; None before."""
-        group = frozenset(teams)
-        first, second = self._games.get((group, 0), {}), self._games.get((group, 1), {})
-        if not second or len(first) < self._counts.get((group, 0), 1) or len(second) < self._counts.get((group, 1), 1):
-            return None
-        return first == second
 
 
 class LeagueState(NamedTuple):

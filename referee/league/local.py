@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import multiprocessing
 import os
 import signal
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from referee.errors import SUPERVISOR, UsageError
+from referee.isolation.cgroups import free_memory
+from referee.isolation.machine import BOTS_OF_A_MATCH
 from referee.league.worker import Report, Terms, Void, Worker, end_with
 from referee.support.processes import start_module
 
@@ -22,9 +25,6 @@ if TYPE_CHECKING:
 
     from referee.isolation.limits import Limits
     from referee.league.values import MatchTask, Team
-
-#: The memory of both bots of a match is set aside for each slot.
-_BOTS = 2
 
 
 class Finished(NamedTuple):
@@ -175,14 +175,19 @@ class _Process:
 
 
 def free_slots(limits: Limits) -> int:
-    """Return how many matches this machine can play at once: one for each core, but no more than its free memory allows."""
+    """Return how many matches this machine can play at once: one for each core, but no more than the free memory of machine and container allow."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         import psutil
     except ImportError:
         # Without the extra "league" only referee play --games comes here.
-        return cores
-    return int(max(1, min(cores, psutil.virtual_memory().available // (_BOTS * limits.memory_bytes))))
+        free = math.inf
+    else:
+        free = psutil.virtual_memory().available
+    in_container = free_memory()
+    free = free if in_container is None else min(free, in_container)
+    # The memory of both bots of a match is set aside for each slot.
+    return int(max(1, min(cores, free // (BOTS_OF_A_MATCH * limits.memory_bytes))))
 
 
 def checked_slots(slots: int | None, limits: Limits) -> int:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from referee.league.local import Pool
     from referee.league.values import Team
     from referee.league.worker import Terms
+    from referee.match.options import MatchOptions
 
 #: The address of a Dask scheduler, or workers of this machine; the number of these is checked where they are started.
 _ADDRESS = re.compile(r"local(:.*)?|([a-z]+://)?[^/\s]+:\d{1,5}")
@@ -31,6 +32,14 @@ class Workers(NamedTuple):
     def is_here(self) -> bool:
         """True if this machine plays."""
         return self.cluster is None or self.cluster.startswith("local")
+
+    def check_machine(self, options: MatchOptions) -> None:
+        """Raise UsageError if it is known before the first match that this machine can't give the bots what the options promise them."""
+        from referee.isolation import machine
+        from referee.league.local import checked_slots
+
+        if self.cluster is None:
+            machine.refuse(options.isolation, options.limits, machine.BOTS_OF_A_MATCH * checked_slots(self.slots, options.limits))
 
     def or_slots(self, slots: int | None) -> Workers:
         """Return these workers; if the user chose none, this number of matches at once on this machine."""
@@ -116,6 +125,7 @@ def open_pool(
         )
     from referee.isolation.choose import choose
 
+    workers.check_machine(terms.options)
     isolation = choose(terms.options.isolation, terms.options.limits)
     for text in isolation.notes:
         say(f"note: {text}")

@@ -176,7 +176,7 @@ class Conversation:
         if refusal is not None:
             level = self._entrants[seat].isolation or self._isolation
             inside = "; inside the sandbox there are its own files and the system's alone" if level.has_sandbox else ""
-            raise StartError(f"{refusal}{inside}.", seat)
+            raise StartError(f"{refusal}{inside}.", seat, is_doubtful=True)
 
     def collector(
         self, game: Game[Any, Any], clocks: Mapping[Seat, Clock], *, together: bool = False, remarks_bytes: int = _UNLIMITED

@@ -7,7 +7,7 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.errors import BUSY, SUPERVISOR, MatchVoid, UsageError
+from referee.errors import BUSY, SUPERVISOR, MatchVoid, StartError, UsageError
 from referee.isolation import delays
 from referee.isolation.level import Isolation
 from referee.match import judgement
@@ -185,6 +185,13 @@ class Match:
             if not error.filename and self._bots.has_lost_its_supervisor():
                 raise self._bots.supervisor_killed() from None
             raise
+        except StartError as error:
+            for listener in self.listeners:
+                listener.stopped()
+            if error.is_doubtful and error.seat is not None:
+                self.close()
+                self._clear_machine((error.seat,))
+            raise
         except BaseException:
             for listener in self.listeners:
                 listener.stopped()
@@ -234,8 +241,11 @@ class Match:
         return beginning.rehearse(self._conversation, self.clocks) if beginning.rehearse is not None and is_ready else {}
 
     def _finish(self, outcome: Outcome, steps: int, state: Any, *, is_started: bool) -> Result:
-        """End all processes, call the listeners, and return the result."""
+        """End all processes, call the listeners, and return the result. MatchVoid if the machine is to blame for the end of a bot."""
         self._conversation.close(is_sound=True)
+        doubtful = tuple(seat for seat in self.faults if seat in self._bots.players and self._bots.players[seat].process.is_doubtful)
+        if doubtful:
+            self._clear_machine(doubtful)
         for seat, log in self._stderr_logs().items():
             if log.path is not None and log.total > log.kept:
                 self.notes.append(f"{the_seat(seat)} wrote {log.total:,} bytes to stderr; the first {log.kept:,} are kept.")
@@ -246,6 +256,18 @@ class Match:
         for listener in self.listeners:
             listener.ended(MatchEnded(outcome, steps, state, self.faults, self.clocks, totals))
         return result
+
+    def _clear_machine(self, seats: tuple[Seat, ...]) -> None:
+        """Raise MatchVoid if known good bots fail in place of those of the match. Call this when everything of the match is ended."""
+        from referee.players import known_good
+
+        programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
+        levels = {seat: self.entrants[seat].isolation or self.options.isolation for seat in programs}
+        if not self._bots.players:
+            # The build of a program has failed, which has limits of its own.
+            programs = {seat: programs[seat] for seat in seats}
+            levels = {seat: levels[seat]._replace(limits=levels[seat].limits.for_build()) for seat in seats}
+        known_good.check(programs, levels, self._cpu_seconds(), seats)
 
     def _farewells(self, state: Any, outcome: Outcome, steps: int) -> dict[Seat, bytes]:
         """Return the last message for each player that can still receive one."""

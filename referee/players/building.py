@@ -22,7 +22,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, StartError, of_seat
-from referee.isolation import build_cache, contents
+from referee.isolation import build_cache, contents, machine
 from referee.isolation.bubblewrap import HOME, SOURCE
 from referee.isolation.level import Isolation
 from referee.isolation.limits import NONE, size_text
@@ -69,7 +69,11 @@ class _Built(NamedTuple):
 
 
 class _Refused(Exception):
-    """A build failed; the text goes on after "can't be built: "."""
+    """A build failed; the text goes on after "can't be built: ". ``is_doubtful`` is as for StartError."""
+
+    def __init__(self, text: str, *, is_doubtful: bool = False) -> None:
+        super().__init__(text)
+        self.is_doubtful = is_doubtful
 
 
 _lock = threading.RLock()
@@ -106,7 +110,8 @@ def all_built(programs: Mapping[str, Program], isolation: Isolation | None = Non
                 with of_seat(seat):
                     found[seat] = _as_built(program, isolation or Isolation(), check)
             except _Refused as refusal:
-                raise StartError(f"{who(seat, program.label)} can't be built: {refusal}", seat) from None
+                text = f"{who(seat, program.label)} can't be built: {refusal}"
+                raise StartError(text, seat, is_doubtful=refusal.is_doubtful) from None
         else:
             found[seat] = program
     return found
@@ -158,7 +163,8 @@ def _make(program: Program, isolation: Isolation, check: Check | None) -> Workpl
             try:
                 _build(program, isolation, place)
             except _Refused as refusal:
-                _refused[failure] = str(refusal)
+                if not refusal.is_doubtful:
+                    _refused[failure] = str(refusal)
                 raise
             build_cache.keep(key, program.label, place.built)
         place.clear(is_for_others=isolation.starts_as_users and not isolation.copies_files)
@@ -220,6 +226,7 @@ class _Run:
         self._seconds = seconds
         self._output = _Output()
         self._refusal: str | None = None
+        self._is_doubtful = False
         self._next_look = 0.0
 
     def to_end(self, build: Program) -> None:
@@ -235,13 +242,13 @@ class _Run:
             self._follow(processes, player)
             refusal = self._refusal or self._failure(processes, player)
         except StartError as error:
-            raise _Refused(f"{self.command}: {error}") from None
+            raise _Refused(f"{self.command}: {error}", is_doubtful=error.is_doubtful) from None
         finally:
             processes.close()
             if self.parcel is not None:
                 self.parcel.close()
         if refusal is not None:
-            raise _Refused(refusal + self._telling(build))
+            raise _Refused(refusal + self._telling(build), is_doubtful=self._is_doubtful)
 
     def _follow(self, processes: BotProcesses, player: ProcessPlayer) -> None:
         """Read the output until the build ends, is stopped by a limit, or has sent its files."""
@@ -307,12 +314,15 @@ class _Run:
         sandbox, status = player.process.sandbox, player.process.status
         if sandbox.has_failed:
             raise MatchVoid(player.sandbox_failure())
+        if sandbox.is_starved():
+            raise machine.starved(self.command, sandbox.limits)
         if processes.is_lost or status is None:
             raise MatchVoid(_LOST)
         if status == 0:
             is_whole = self.parcel is None or self.parcel.is_whole
             return None if is_whole else f"{self.command} ended before its files were sent back."
         cause = sandbox.cause(status, self._output.last_lines())
+        self._is_doubtful = sandbox.is_doubtful(status, cause)
         if (excess := sandbox.excess(cause)) is not None:
             return f"{self.command} {exceeded(excess)}."
         return f"{self.command} was ended by signal {-status}." if status < 0 else f"{self.command} ended with exit status {status}."

@@ -13,7 +13,7 @@ from referee.wire.decode import LineReason, Problem
 from referee.wire.strict_json import MOST_DEPTH, MOST_DIGITS, NotJson
 
 if TYPE_CHECKING:
-    from referee.isolation.sandbox import Excess
+    from referee.isolation.endings import Excess
 
 LATE = "late"
 CRASHED = "crashed"

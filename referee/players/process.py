@@ -12,9 +12,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.errors import SUPERVISOR, MatchVoid, StartError, of_seat
-from referee.isolation import seccomp, supervisor
+from referee.isolation import machine, seccomp, supervisor
+from referee.isolation.endings import DISK, MEMORY, PROCESSES, facts
 from referee.isolation.level import Isolation
-from referee.isolation.sandbox import DISK, MEMORY, PROCESSES, facts, used_seconds
+from referee.isolation.sandbox import used_seconds
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, SupervisionReserve, new_supervision
 from referee.players.faults import Failure, who
 from referee.players.own_files import OwnFiles, own_files
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from referee.isolation.sandbox import Sandbox
     from referee.players.log import Log
 
-#: Messages of the wrapper programs when they can't start the bot.
+#: Messages of the wrapper programs, by exit status, when they can't set what the bot needs, and when they can't start the bot.
+_NOT_PREPARED = {125: (b"relay: ", b"landlock: "), 1: (b"prlimit: failed to set ",)}
 _NOT_STARTED = (b"prlimit: failed to execute", b"setpriv: failed to execute", b"relay: failed to execute", b"landlock: failed to execute")
 
 _SAME_LEVEL: Mapping[str, Isolation] = {}
@@ -61,7 +63,7 @@ class BotProcess:
 
     ``status`` is its exit status once it has one, negative for a signal. ``billed`` are its seconds by the wall clock so far.
     ``is_watched``: it isn't stopped for short waits as long as its processor time doesn't show work out of turn. ``aside`` is its work out
-    of turn so far, in seconds; it is infinite until the first question.
+    of turn so far, in seconds; it is infinite until the first question. ``is_doubtful``: the machine may be to blame for its end.
     """
 
     def __init__(self, program: Program | None, sandbox: Sandbox) -> None:
@@ -71,6 +73,7 @@ class BotProcess:
         self.status: int | None = None
         self.is_stopped = False
         self.is_watched = False
+        self.is_doubtful = False
         self.aside = math.inf
         self.billed = 0.0
         self._seen: tuple[float, float] | None = None
@@ -174,18 +177,22 @@ class ProcessPlayer:
         self.process = process
 
     def failure(self) -> Failure:
-        """Return how the program ended, with the known facts. MatchVoid if its sandbox failed."""
+        """Return how the program ended, with the known facts. MatchVoid if its sandbox failed, or if the machine ran out of memory."""
         sandbox, status = self.process.sandbox, self.process.status
         if sandbox.has_failed:
             raise MatchVoid(self.sandbox_failure())
+        if sandbox.is_starved():
+            raise machine.starved(who(self.seat, self.label), sandbox.limits, (self.seat,))
         words, own = self.log.last_lines(), self.process.own_files()
         shown = [own.named(word.decode("utf-8", "replace")) for word in words]
-        return Failure("ended", detail=facts(status, shown, sandbox.cause(status, words)))
+        cause = sandbox.cause(status, words)
+        self.process.is_doubtful = sandbox.is_doubtful(status, cause)
+        return Failure("ended", detail=facts(status, shown, cause))
 
     def start_refusal(self) -> str | None:
         """Return why its program could not be started in its sandbox; None if it was started."""
         words, status = self.log.last_lines(), self.process.status
-        if status == 125 and words and words[-1].startswith((b"relay: ", b"landlock: ")):
+        if words and words[-1].startswith(_NOT_PREPARED.get(status or 0, ())):
             return f"{who(self.seat, self.label)} can't be started: {escape(words[-1].partition(b': ')[2], 200)}"
         if status in (126, 127) and words and words[-1].startswith(_NOT_STARTED):
             number = errno.ENOENT if status == 127 else errno.EACCES
@@ -316,7 +323,7 @@ class BotProcesses:
             )
         for index, error in self._errors.items():
             player = self._order[index]
-            raise StartError(f"{who(player.seat, player.label)} can't be started: {error}.", player.seat)
+            raise StartError(f"{who(player.seat, player.label)} can't be started: {error}.", player.seat, is_doubtful=True)
         for index, player in enumerate(self._order):
             self._admit(player, deadline, None if before_start is None else partial(before_start, index))
 

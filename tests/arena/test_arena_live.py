@@ -10,17 +10,22 @@ from typing import TYPE_CHECKING
 import pytest
 from arenas import accept_all
 from leagues import IDLE, PretendPool
+from leagues import Notes as Idle
 from leagues import play as pretended
 from seasons import TOKENS, copied, play, season
 
 from referee.arena import live, pictures, season_work, views
 from referee.arena.checking import Checker
+from referee.arena.engine import ArenaEngine
 from referee.arena.season_work import Notes
-from referee.arena.store import PLAYING
+from referee.arena.store import PAUSED, PLAYING
+from referee.errors import MatchVoid
 from referee.export import card
 from referee.gallery.thumbnails import NO_PICTURE
+from referee.league.engine import MachineFailed
 from referee.league.values import MatchTask
-from referee.league.worker import replay_path
+from referee.league.worker import Report, Void, replay_path
+from referee.players import known_good
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,6 +109,53 @@ def test_a_match_that_waits_for_a_slot_is_not_shown_as_played(running: Season, m
     # They are without workers.
     notes.tick(None)
     assert told() == {}
+
+
+def test_an_arena_pauses_while_its_machine_fails_and_goes_on(
+    running: Season, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arena, store = running.arena, running.store
+    arena.isolate("none")
+    done = store.counts().done
+
+    def fails(task: MatchTask) -> Report:
+        return Void(task.key, "No memory is left.", "here", reason="memory", teams=("Ada v1",))
+
+    with pytest.raises(MachineFailed, match="No memory is left") as raised:
+        ArenaEngine(store, PretendPool(fails), arena.plan(2), Idle()).run()
+    assert store.counts().done == done
+
+    tries: list[str] = []
+
+    def fails_twice(_: object) -> None:
+        tries.append(store.fact(PAUSED))
+        assert "No memory is left." in running.ask("/staff", TOKENS[None]).body.decode()
+        if len(tries) < 3:
+            raise MatchVoid("Known good bots fail.")
+
+    monkeypatch.setattr(known_good, "check_level", fails_twice)
+    monkeypatch.setattr(season_work, "_LONG_PAUSE", 0.0)
+    season_work._pause(arena, str(raised.value))
+    assert tries == 3 * [str(raised.value)]
+    assert "No memory is left." not in running.ask("/staff", TOKENS[None]).body.decode()
+    assert "No memory is left." in capsys.readouterr().err
+    ArenaEngine(store, PretendPool(pretended), arena.plan(2), Idle()).run()
+    assert store.counts().done > done
+
+
+def test_a_version_that_a_failing_machine_refuses_waits(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: object) -> None:
+        raise MatchVoid("Known good bots fail.")
+
+    running.arena.isolate("none")
+    monkeypatch.undo()
+    monkeypatch.setattr(known_good, "check_level", fails)
+    number = running.hand_in(b"raise SystemExit(3)").json["id"]
+    with pytest.raises(MatchVoid):
+        Checker(running.arena).check_next()
+    found = running.store.submission(number)
+    assert found is not None
+    assert found.status not in ("accepted", "refused")
 
 
 def test_matches_of_this_minute_are_one_click_from_the_viewer(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,8 @@ from referee.author.check.memory import Usage
 from referee.author.check.patience import Patience, Spent, longest_wait
 from referee.author.check.session import Given
 from referee.author.check.starting import starts
+from referee.isolation.endings import MEMORY
 from referee.isolation.limits import LIMITS, Limits
-from referee.isolation.sandbox import MEMORY
 from referee.match.options import TimeControl
 from referee.players.faults import EXCEEDED, Fault
 

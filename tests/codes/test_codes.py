@@ -139,7 +139,7 @@ def test_each_code_of_the_referee_is_explained() -> None:
     assert codes("missing answer") == set(typing.get_args(players.FailureReason))
     assert codes("isolation level") == {*limits.LEVELS, limits.LIMITS_USER}
     assert codes("decision") == {*typing.get_args(sequential.Accepted), *typing.get_args(sequential.Decision)}
-    assert codes("student's status") == {grading.OK, grading.FAULTY, grading.MISSING, grading.REFUSED}
+    assert codes("student's status") == set(grading.STATUSES)
 
 
 def _first_text(call: ast.Call) -> str:

@@ -111,7 +111,9 @@ def test_the_student_learns_nothing_of_faults_in_hidden_matches(rubric: Rubric) 
 def test_a_void_leaves_the_marks_incomplete(rubric: Rubric) -> None:
     trials = marks.trials(rubric, STUDENT)
     found = marked(rubric, {(0, 0): None, (2, 0): None}, notes={trials[0]: "3 matches were void: the disk failed."})
-    assert (found.status, found.is_complete) == ("ok", False)
+    assert (found.status, found.is_complete) == ("void", False)
+    # The student learns no more than that it isn't decided.
+    assert marks.public(found) == ("ok", "2 starts are not decided yet.")
     assert found.reason == "2 starts are not decided, as in 'catch', start 1: 3 matches were void: the disk failed."
     assert [mark.is_complete for mark in found.tests] == [False, True, False]
     assert number(found.points) == "21.67"

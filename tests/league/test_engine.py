@@ -8,7 +8,7 @@ import pytest
 from leagues import Notes, PretendPool, open_new, play, record
 
 from referee.errors import StartError
-from referee.league.engine import Engine, LeagueStopped, Queue
+from referee.league.engine import UNPLAYED, Engine, LeagueStopped, MachineFailed, Queue
 from referee.league.league import OpenLeague, open_league
 from referee.league.stream import play_stream
 from referee.league.values import Duel, MatchTask
@@ -102,6 +102,49 @@ def test_void_matches_are_played_again_and_three_voids_stop_the_pair(tmp_path: P
     row = {place.row.team: place.row for place in opened.standings(opened.state().results, resamples=50)}
     assert row["T0"].played == 2
     assert row["T2"].played == 3
+
+
+def hits(task: MatchTask, *teams: str) -> Void:
+    """A match in which the machine failed, and these teams' bots."""
+    return Void(task.key, "No memory is left.", "here", reason="memory", teams=teams)
+
+
+@pytest.mark.parametrize("form", ["round-robin", "elimination"])
+def test_matches_in_which_the_machine_failed_wait_for_another_run(tmp_path: Path, form: str) -> None:
+    whole, opened = (open_new(tmp_path / name, extra=f'format = "{form}"') for name in ("whole", "out"))
+    run(whole)
+
+    def fails_for_t1(task: MatchTask) -> Report:
+        return hits(task, "T1") if "T1" in task.seats.values() else play(task)
+
+    pool, notes = PretendPool(fails_for_t1, 3), Notes()
+    engine = Engine(opened.store, pool, opened.schedule, notes)
+    engine.run()
+    # Each is tried once, all others are played, and nobody loses.
+    tried = [task.key for task in pool.played if "T1" in task.seats.values()]
+    assert len(tried) == len(set(tried)) == len(engine.unplayed) == len(notes.sentences)
+    assert opened.store.fact(UNPLAYED) == engine.unplayed == dict.fromkeys(tried, "No memory is left.")
+    assert opened.store.counts().planned == len(tried)
+    again, _ = run(opened)
+    assert {task.key for task in again.played} >= set(tried)
+    assert opened.store.fact(UNPLAYED) == {}
+    tables = [one.standings(one.state().results, resamples=50) for one in (whole, opened)]
+    assert tables[0] == tables[1]
+
+
+def test_a_machine_that_fails_three_different_bots_in_a_row_ends_the_run(tmp_path: Path) -> None:
+    opened = open_new(tmp_path)
+    with pytest.raises(MachineFailed, match="No memory is left") as raised:
+        run(opened, lambda task: hits(task, *task.seats.values()), slots=1)
+    assert raised.value.exit_code == 4
+    assert len(opened.store.fact(UNPLAYED)) >= 3
+
+
+def test_failures_between_which_a_match_was_played_end_no_run(tmp_path: Path) -> None:
+    opened = open_new(tmp_path, teams=5)
+    count = iter(range(1000))
+    run(opened, lambda task: hits(task, *task.seats.values()) if next(count) % 3 else play(task), slots=1)
+    assert opened.store.counts().done >= 6
 
 
 def test_a_program_that_cannot_start_forfeits_and_stops_nobody(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import pytest
 from conftest import play_match
 from sandboxes import need
 
+from referee.isolation.endings import Excess
 from referee.isolation.program import Program
-from referee.isolation.sandbox import Excess
 from referee.isolation.submission import Piece
 from referee.players.crash_report import dumped_frames, last_words, working_place
 from referee.players.faults import CRASHED, Fault, LastWords, told_by

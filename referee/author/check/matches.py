@@ -13,7 +13,7 @@ from referee.author.check.check import Check
 from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.author.check.session import own_time, patient_clock, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
-from referee.isolation.sandbox import MEMORY
+from referee.isolation.endings import MEMORY
 from referee.match.events import Listener
 from referee.match.loop import Entrant, Match, Options
 from referee.match.options import RunOptions

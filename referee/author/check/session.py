@@ -16,7 +16,7 @@ from referee.author.check.finding import mend
 from referee.author.check.patience import Patience, Spent, longest_wait
 from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.isolation.sandbox import MEMORY
+from referee.isolation.endings import MEMORY
 from referee.match import judgement
 from referee.match.clock import PatientClock
 from referee.match.conversation import Conversation, Entrant, Manner

@@ -1,0 +1,111 @@
+"""What this machine must have so that bots get what they are promised: high hard limits, a disk from which programs start, and memory.
+
+Theory of operation. A process can lower its hard limits, but not raise them, and a container or a mount option can withhold what every bot
+needs. What is known before a match is refused then. What shows only in a match makes it void, with one of the codes of ``SHORTAGES``.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import MatchVoid, UsageError
+from referee.isolation import bubblewrap, cgroups
+from referee.isolation.limits import NONE, size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from referee.isolation.limits import Limits
+
+#: What a machine can lack. These are values of ``MatchVoid.reason``.
+LIMIT, DISK, MEMORY = SHORTAGES = ("limit", "disk", "memory")
+
+#: The open files that the referee and its supervisor need for a match.
+_LEAST_FILES = 128
+#: How many bots of a match a slot has memory for.
+BOTS_OF_A_MATCH = 2
+_OPTION = "memory_bytes in [limits], or --limit memory=SIZE"
+_REMEDIES = {
+    LIMIT: "Start the referee with higher limits (ulimit -Ha shows them), or promise bots less; referee doctor says more.",
+    DISK: "Name a folder in TMPDIR whose disk has room and isn't mounted with noexec.",
+    MEMORY: f"Give this machine or its container more memory, play fewer matches at once (--slots), or promise bots less ({_OPTION}).",
+}
+#: The resource limits by name: the option of ``ulimit``, what it limits, and whether in bytes.
+_NAMES = {
+    "fsize": ("f", "the size of a file", True),
+    "nproc": ("u", "processes", False),
+    "memlock": ("l", "locked memory", True),
+    "data": ("d", "data in memory", True),
+    "as": ("v", "the address space", True),
+    "nofile": ("n", "open files", False),
+}
+
+
+class Shortage(NamedTuple):
+    """What this machine lacks: the name of the check, what was seen, and the remedy as a sentence."""
+
+    name: str
+    seen: str
+    remedy: str
+
+
+def void(what: str, reason: str, seats: tuple[str, ...]) -> MatchVoid:
+    """Return the exception for a match in which this machine failed; ``what`` begins the sentence, ``seats`` are those that were hit."""
+    return MatchVoid(f"{what}: the match is void and nobody loses. {_REMEDIES[reason]}", reason, seats)
+
+
+def starved(what: str, limits: Limits, seats: tuple[str, ...] = ()) -> MatchVoid:
+    """Return the exception for a program, ``what`` in a sentence, that the kernel killed for memory within its own limit."""
+    text = f"{what} was killed for lack of memory, although it was within its limit of {size_text(limits.memory_bytes)}"
+    return void(text, MEMORY, seats)
+
+
+def refuse_few_files() -> None:
+    """Raise UsageError if this process may open so few files that the referee itself can't play a match."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if most < _LEAST_FILES:
+        raise UsageError(
+            f"The referee may open only {most} files at once (ulimit -n), but it needs {_LEAST_FILES}. Start it with a higher limit."
+        )
+
+
+def refuse(level: str, limits: Limits, bots: int) -> None:
+    """Raise UsageError if it is certain that ``bots`` bots at the same time can't get what they are promised."""
+    found = list(shortages(level, limits, bots))
+    if found:
+        lines = [f"  {shortage.name}: {shortage.seen}. {shortage.remedy}" for shortage in found]
+        raise UsageError("\n".join(["This machine can't give bots what they are promised, so no match was started:", *lines]))
+
+
+def shortages(level: str, limits: Limits, bots: int) -> Iterable[Shortage]:
+    """Yield what this machine lacks. At the level ``none`` bots are promised no amounts, but their programs must start."""
+    folder = tempfile.gettempdir()
+    if forbids_programs(folder):
+        yield Shortage("programs start", f"{folder} is mounted with noexec, so no copy of a bot starts there", _REMEDIES[DISK])
+    if level == NONE:
+        return
+    wanted = bubblewrap.hard_limits(limits, None, limits.memory_bytes, limits.processes + 1)
+    for name, value in (*wanted.items(), ("as", limits.memory_bytes)):
+        hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))[1]
+        if hard != resource.RLIM_INFINITY and hard < value:
+            letter, what, is_size = _NAMES[name]
+            own, its = (size_text(hard), size_text(value)) if is_size else (f"{hard:,}", f"{value:,}")
+            seen = f"the hard limit on {what} (ulimit -{letter}) is {own}, but bots are given {its}"
+            yield Shortage(
+                "hard limits", seen, f"Start the referee from a shell or service with a higher limit (systemd: Limit{name.upper()}=)."
+            )
+    free, needed = cgroups.free_memory(), bots * limits.memory_bytes
+    if free is not None and free < needed:
+        seen = f"{bots} bots with {size_text(limits.memory_bytes)} each need {size_text(needed)}, but this container has {size_text(free)} left"
+        yield Shortage("memory", seen, _REMEDIES[MEMORY])
+
+
+def forbids_programs(path: str) -> bool:
+    """True if the disk of a path is mounted with ``noexec`` (Linux)."""
+    try:
+        return bool(os.statvfs(path).f_flag & getattr(os, "ST_NOEXEC", 0))
+    except OSError:
+        return False

@@ -1,0 +1,110 @@
+"""Known good bots of the referee, tried where bots could not start or were ended from outside: they show whether the machine is to blame.
+
+Theory of operation. A bot that the kernel killed, or that ran out of something, may have met its own limit or a machine that can't keep
+its promises. So after everything of the match is ended, the referee starts a program of its own for each bot of the match, at the same
+time, in the same sandbox with the same limits. Each takes what bots are promised: memory, processes, open files and scratch space. If these
+fail, too, the bot isn't to blame. A bot can't bring that about, since nothing of it is left.
+"""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from referee.errors import CopyUnwritten, MatchVoid, StartError
+from referee.isolation import good_bot, machine, runtime, submission
+from referee.isolation.bubblewrap import HOME
+from referee.isolation.entry import is_own_file
+from referee.isolation.program import Program
+from referee.isolation.submission import Piece
+from referee.isolation.supervision import START_PATIENCE
+from referee.players.log import Log
+from referee.players.pipes import readable
+from referee.players.process import BotProcesses
+from referee.players.spec import environment
+from referee.support.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.isolation.level import Isolation
+
+_SCRIPT = Path(good_bot.__file__)
+
+
+def check(
+    programs: Mapping[str, Program], levels: Mapping[str, Isolation], cpu_seconds: int | None = None, seats: tuple[str, ...] = ()
+) -> None:
+    """Raise MatchVoid if ``shortage`` finds something. ``seats`` are those whose bots failed."""
+    found = shortage(programs, levels, cpu_seconds)
+    if found is not None:
+        raise machine.void(f"Known good bots of the referee fail on this machine as well ({found[1]})", found[0], seats)
+
+
+def check_level(isolation: Isolation) -> None:
+    """Do the same for a match of two bots at a level of isolation."""
+    programs = dict.fromkeys(("first", "second"), Program((), "/", {}, ""))
+    check(programs, dict.fromkeys(programs, isolation))
+
+
+def shortage(programs: Mapping[str, Program], levels: Mapping[str, Isolation], cpu_seconds: int | None = None) -> tuple[str, str] | None:
+    """Return the code and a description of what this machine can't give known good bots in place of these programs; None if nothing.
+
+    ``levels`` are the isolation levels by seat, with the limits of each bot. Everything of the match must be ended.
+    """
+    for seat, program in programs.items():
+        if is_own_file(program) and not levels[seat].has_sandbox and machine.forbids_programs(program.argv[0]):
+            return machine.DISK, f"the disk of {program.label:.120} is mounted with noexec"
+    folder = submission.new_name()
+    processes = BotProcesses()
+    try:
+        path = Path(folder, "bot")
+        path.parent.mkdir(0o755)
+        path.write_bytes(_SCRIPT.read_bytes())
+        path.chmod(0o755)
+        bots = {seat: _good_bot(path, levels[seat], is_started_alone=is_own_file(program)) for seat, program in programs.items()}
+        processes.launch(bots, {seat: Log(None, 0) for seat in bots}, cpu_seconds=cpu_seconds, levels=levels)
+        processes.wait()
+        return _followed(processes)
+    except CopyUnwritten as error:
+        return machine.DISK, str(error)
+    except (StartError, MatchVoid) as error:
+        return machine.DISK if machine.forbids_programs(folder) else machine.LIMIT, str(error)
+    except OSError as error:
+        return machine.DISK, f"{folder}: {error.strerror}"
+    finally:
+        processes.close()
+        submission.remove(folder)
+
+
+def _good_bot(path: Path, isolation: Isolation, *, is_started_alone: bool) -> Program:
+    """Return a known good bot. ``is_started_alone``: the file itself is started, not an interpreter; in a sandbox it always is."""
+    limits = isolation.limits
+    amounts = tuple(map(str, (limits.memory_bytes, limits.processes, limits.open_files, limits.scratch_bytes)))
+    before = () if is_started_alone or isolation.has_sandbox else (runtime.OWN_PYTHON,)
+    argv, inside = (*before, str(path), *amounts), (*before, f"{HOME}/bot", *amounts)
+    return Program(argv, str(path.parent), environment(), "a known good bot", (Piece(str(path), "bot"),), inside)
+
+
+def _followed(processes: BotProcesses) -> tuple[str, str] | None:
+    """Wait until all known good bots hold what they are promised at the same time. Return what one of them could not get, None if nothing."""
+    deadline = perf_counter() + START_PATIENCE
+    waiting = dict(processes.players)
+    while waiting and (left := deadline - perf_counter()) > 0 and not processes.is_lost:
+        stdouts = [player.pipes.stdout for player in waiting.values() if player.process.status is None]
+        if processes.status_fd in {fd for fd, _ in readable([processes.status_fd, *stdouts]).poll(min(1.0, left) * 1000)}:
+            processes.take_reports()
+        for seat, player in list(waiting.items()):
+            if said := player.pipes.read():
+                code, _, why = said.decode("utf-8", "replace").strip().partition(" ")
+                if code != "held":
+                    return code, escape(why, 200)
+                del waiting[seat]
+            elif player.process.status is not None:
+                if player.process.status == -signal.SIGKILL or player.process.sandbox.is_over_memory():
+                    return machine.MEMORY, "the kernel killed one that was within its memory limit"
+                player.pipes.drain_stderr()
+                return machine.LIMIT, escape(b" ".join(player.log.last_lines()[-1:]), 200) or "one has ended"
+    return (machine.LIMIT, f"they did not start within {START_PATIENCE:g} s") if waiting else None

@@ -1,0 +1,269 @@
+"""What a machine must have for bots: found before matches where it is known, and by known good bots where a bot has failed."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import HOSTILE, UNHURRIED, play_match
+
+from referee.errors import MatchVoid, StartError, UsageError
+from referee.isolation import cgroups, diagnosis, machine
+from referee.isolation.level import Isolation
+from referee.isolation.limits import LIMITS, MIB, NONE, Limits
+from referee.league import local
+from referee.players import known_good
+from referee.players.spec import resolve
+
+if TYPE_CHECKING:
+    from referee.match.loop import Result
+
+#: The resource limits that bots are given, with an option of ``ulimit``, and what they are with the default limits.
+GIVEN = {
+    "fsize": ("f", 16 * MIB),
+    "nproc": ("u", 65),
+    "memlock": ("l", 65_536),
+    "data": ("d", 512 * MIB),
+    "as": ("v", 512 * MIB),
+    "nofile": ("n", 64),
+}
+#: Less than a bot uses to start, so that known good bots take nothing of note.
+LITTLE = Limits(memory_bytes=48 * MIB, processes=4, scratch_bytes=MIB, open_files=32)
+
+
+def lacking(level: str = LIMITS, limits: Limits = Limits(), bots: int = 2) -> list[machine.Shortage]:  # noqa: B008 - it never changes
+    return list(machine.shortages(level, limits, bots))
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_a_hard_limit_below_that_of_bots_is_refused_with_its_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    letter, needed = GIVEN[name]
+    number = getattr(resource, f"RLIMIT_{name.upper()}")
+    hard = {number: needed}
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (-1, hard.get(kind, resource.RLIM_INFINITY)))
+    monkeypatch.setattr(cgroups, "free_memory", lambda: None)
+    assert lacking() == []
+    hard[number] = needed - 1
+    (found,) = lacking()
+    assert f"(ulimit -{letter})" in found.seen
+    assert lacking(NONE) == []
+    with pytest.raises(UsageError, match=f"ulimit -{letter}"):
+        machine.refuse(LIMITS, Limits(), 2)
+
+
+def test_a_folder_of_copies_without_programs_is_refused_at_every_level(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def statvfs(path: str) -> os.statvfs_result:
+        return os.statvfs_result((*range(8), os.ST_NOEXEC if str(path).startswith(str(tmp_path)) else 0, 255))
+
+    monkeypatch.setattr(os, "statvfs", statvfs)
+    assert lacking(NONE) == []
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    (found,) = lacking(NONE)
+    assert "noexec" in found.seen
+    assert "TMPDIR" in found.remedy
+
+
+def group(folder: Path, **files: int | str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, value in files.items():
+        (folder / name.replace("__", ".")).write_text(f"{value}\n")
+
+
+def test_the_memory_of_a_container_is_the_least_of_all_groups_above(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("0::/a/b\n")
+    group(tmp_path / "a" / "b", memory__max="max", memory__current=300 * MIB, memory__stat="anon 5")
+    assert cgroups.free_memory(str(tmp_path), str(own)) is None
+    stat = f"inactive_file {20 * MIB}\nactive_file {10 * MIB}\nshmem 7"
+    group(tmp_path / "a", memory__max=500 * MIB, memory__current=400 * MIB, memory__stat=stat)
+    assert cgroups.free_memory(str(tmp_path), str(own)) == 130 * MIB
+    # The group of a container is the root of what it sees.
+    group(tmp_path, memory__max=500 * MIB, memory__current=490 * MIB)
+    assert cgroups.free_memory(str(tmp_path), str(own)) == 10 * MIB
+
+
+def test_the_memory_of_a_container_with_groups_of_version_1(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("4:memory:/docker/1\n1:cpu:/\n")
+    unlimited = 9223372036854771712
+    group(tmp_path / "memory", cgroup__procs="", memory__limit_in_bytes=unlimited, memory__usage_in_bytes=MIB)
+    assert cgroups.free_memory(str(tmp_path), str(own)) is None
+    stat = f"inactive_file 0\ntotal_inactive_file {MIB}"
+    group(tmp_path / "memory", memory__limit_in_bytes=3 * MIB, memory__usage_in_bytes=2 * MIB, memory__stat=stat)
+    assert cgroups.free_memory(str(tmp_path), str(own)) == 2 * MIB
+
+
+def test_slots_have_memory_for_their_bots(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (cgroups, local):
+        monkeypatch.setattr(module, "free_memory", lambda: 2100 * MIB)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8))
+    assert local.checked_slots(None, Limits()) == 2
+    assert lacking(bots=4) == []
+    (found,) = lacking(bots=6)
+    assert "6 bots with 512 MiB each need 3 GiB, but this container has 2.051 GiB left" in found.seen
+    assert lacking(NONE, bots=6) == []
+
+
+# Known good bots in the place of others.
+
+
+def in_place_of(isolation: Isolation, *programs: str) -> tuple[str, str] | None:
+    specs = {str(number): resolve(program, "prey", "evasion").program for number, program in enumerate(programs)}
+    return known_good.shortage(specs, dict.fromkeys(specs, isolation))
+
+
+@pytest.mark.parametrize("limits", [Limits(), LITTLE])
+@pytest.mark.parametrize("level", [LIMITS, NONE])
+def test_known_good_bots_hold_what_is_promised(level: str, limits: Limits) -> None:
+    assert in_place_of(Isolation(level, limits), "runner", "runner") is None
+
+
+@pytest.mark.parametrize("limits", [Limits(), LITTLE, Limits(memory_bytes=16 * MIB, processes=30_000)])
+def test_known_good_bots_hold_what_is_promised_in_a_sandbox(isolation: Isolation, limits: Limits) -> None:
+    assert in_place_of(isolation._replace(limits=limits), "runner", "runner") is None
+
+
+def test_known_good_bots_say_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    found = in_place_of(Isolation(LIMITS, LITTLE.replace(open_files=hard + 1)), "runner")
+    assert found is not None
+    assert found[0] == machine.LIMIT
+    script = tmp_path / "bot"
+    script.write_text(f"#!{sys.executable}\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    monkeypatch.setattr(known_good, "_SCRIPT", script)
+    assert in_place_of(Isolation(NONE), "runner") == (machine.MEMORY, "the kernel killed one that was within its memory limit")
+
+
+#: Bots that end in a way for which the machine can be to blame, and others, with the kind of their fault.
+DOUBTFUL = {
+    "import os, signal; os.kill(os.getpid(), signal.SIGKILL)": "crashed",
+    "import os, signal; os.kill(os.getpid(), signal.SIGBUS)": "crashed",
+    "raise MemoryError": "exceeded",
+    'raise OSError(28, "No space left on device")': "exceeded",
+}
+CERTAIN = {
+    "raise SystemExit(5)": "crashed",
+    "raise ValueError": "crashed",
+    "import os; os.abort()": "crashed",
+    "print('no JSON', flush=True)": "malformed",
+}
+
+
+def against(source: str, tmp_path: Path) -> Result:
+    """Play against a bot that does this instead of an answer."""
+    bot = tmp_path / "bot.py"
+    bot.write_text(f"""input()
+print('{{"type":"ready","protocol":1}}', flush=True)
+input()
+{source}
+input()
+""")
+    return play_match("straight", str(bot), options=UNHURRIED._replace(isolation=Isolation(LIMITS, LITTLE)), max_steps=5)
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """The seats of bots in whose place known good bots were tried; the machine has no memory for these."""
+    found: list[tuple[str, ...]] = []
+
+    def shortage(programs: dict[str, object], *_: object) -> tuple[str, str]:
+        found.append(tuple(programs))
+        return machine.MEMORY, "none is left"
+
+    monkeypatch.setattr(known_good, "shortage", shortage)
+    return found
+
+
+@pytest.mark.parametrize("source", DOUBTFUL)
+def test_a_machine_that_can_not_keep_its_promise_voids_the_match(source: str, tried: list[tuple[str, ...]], tmp_path: Path) -> None:
+    with pytest.raises(MatchVoid, match="Known good bots") as raised:
+        against(source, tmp_path)
+    assert (raised.value.reason, raised.value.seats, raised.value.exit_code) == (machine.MEMORY, ("prey",), 4)
+    assert tried == [("hunter", "prey")]
+
+
+@pytest.mark.parametrize("source", DOUBTFUL)
+def test_a_bot_can_not_make_its_lost_match_void(source: str, tmp_path: Path) -> None:
+    assert against(source, tmp_path).faults["prey"].kind == DOUBTFUL[source]
+
+
+@pytest.mark.parametrize("source", CERTAIN)
+def test_a_bot_that_ends_by_itself_is_judged_at_once(source: str, tried: list[tuple[str, ...]], tmp_path: Path) -> None:
+    assert against(source, tmp_path).faults["prey"].kind == CERTAIN[source]
+    assert tried == []
+
+
+def test_a_start_that_the_system_refuses_can_be_the_fault_of_the_machine(tried: list[tuple[str, ...]], tmp_path: Path) -> None:
+    bot = tmp_path / "bot"
+    bot.write_bytes(b"\x7fELF of no machine")
+    bot.chmod(0o755)
+    with pytest.raises(MatchVoid):
+        play_match("straight", str(bot))
+    assert tried == [("hunter", "prey")]
+
+
+def test_a_start_that_the_system_refuses_is_that_of_the_bot_where_others_start(tmp_path: Path) -> None:
+    bot = tmp_path / "bot"
+    bot.write_bytes(b"\x7fELF of no machine")
+    bot.chmod(0o755)
+    with pytest.raises(StartError):
+        play_match("straight", str(bot), options=UNHURRIED._replace(isolation=Isolation(NONE, LITTLE)))
+
+
+def test_a_build_that_was_killed_is_not_built_wrong(tried: list[tuple[str, ...]], tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text('build = "sh -c \'kill -9 $$\'"\nrun = "./bot"\n')
+    with pytest.raises(MatchVoid):
+        play_match("straight", str(tmp_path))
+    assert tried == [("prey",)]
+
+
+def test_memory_that_a_bot_did_not_get_is_the_machines_fault(best: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel has killed the bot for memory, and the bot's own group has not met its limit."""
+    if not best.trees.has_caps:
+        pytest.skip("there are no control groups")
+    monkeypatch.setattr(cgroups.BotGroups, "memory_kills", lambda _: 1)
+    with pytest.raises(MatchVoid, match="killed for lack of memory") as raised:
+        play_match("straight", str(HOSTILE / "exits_mid_match.py"), options=UNHURRIED._replace(isolation=best))
+    assert (raised.value.reason, raised.value.seats) == (machine.MEMORY, ("prey",))
+
+
+# Commands with a limit of their own.
+
+
+def limited(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the referee that can write files of at most 10 MiB."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10 * MIB, 10 * MIB))
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+
+    return subprocess.run(
+        [sys.executable, "-m", "referee", *words], preexec_fn=limit, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_match_and_a_league_say_what_the_shell_lacks(tmp_path: Path) -> None:
+    played = limited(tmp_path, "play", "boxer", "runner", "--isolation", "limits", "--max-steps", "20")
+    assert played.returncode == 4, played.stderr
+    assert "nobody loses" in played.stderr
+    (tmp_path / "teams").mkdir()
+    for name in "ab":
+        (tmp_path / "teams" / f"{name}.py").write_text("raise SystemExit\n")
+    begun = limited(tmp_path, "league", "run", "teams", "--out", "out")
+    assert begun.returncode == 2
+    assert "the hard limit on the size of a file (ulimit -f) is 10 MiB, but bots are given 16 MiB" in begun.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_doctor_says_what_bots_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cgroups, "free_memory", lambda: 500 * MIB)
+    found = diagnosis.diagnose()
+    assert any("this container has 500 MiB left" in line for line in found.lines())
+    assert found.to_json()["checks"][-1]["name"] == "memory"
