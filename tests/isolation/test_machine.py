@@ -231,7 +231,9 @@ def test_memory_that_a_bot_did_not_get_is_the_machines_fault(best: Isolation, mo
     monkeypatch.setattr(cgroups.BotGroups, "memory_kills", lambda _: 1)
     with pytest.raises(MatchVoid, match="killed for lack of memory") as raised:
         play_match("straight", str(HOSTILE / "exits_mid_match.py"), options=UNHURRIED._replace(isolation=best))
-    assert (raised.value.reason, raised.value.seats) == (machine.MEMORY, ("prey",))
+    assert raised.value.reason == machine.MEMORY
+    # The counter was changed for both bots, and either can be found first.
+    assert raised.value.seats in (("hunter",), ("prey",))
 
 
 # Commands with a limit of their own.
