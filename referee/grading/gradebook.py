@@ -355,29 +355,21 @@ class _Person(NamedTuple):
 
 
 def _person(submission: Submission, identities: Sequence[str], kind: str, *, has_one_domain: bool) -> _Person:
-    texts = frozenset(text for each in (*identities, submission.student) if (text := key(each)))
-    numbers = frozenset(text for text in texts if text.isdigit())
-    # An account "jdoe" fits "jdoe@a.edu" either way round, but two addresses have to be the same, and people choose where theirs end.
-    parts = (text.partition("@") for text in texts - numbers if has_one_domain or "@" not in text)
-    accounts = frozenset(local if at else f"{local}@" for local, at, _ in parts)
     platform, _, number = submission.person.partition(" ")
-    student = submission.student.removesuffix(f"-{number}")
     names: tuple[str, ...] = ()
     if submission.place is not None:
         names = (submission.roster_name, submission.student)
     elif platform in ("", "name"):
         names = (submission.full_name, submission.student, *identities)
-    shown = (submission.roster_name or submission.full_name, submission.student, student)
-    is_same_platform = platform == kind.casefold()
-    return _Person(
-        numbers,
-        texts - numbers,
-        accounts,
-        frozenset(map(_name, names)) - {""},
-        shown,
-        number if is_same_platform else "",
-        tuple(identities),
-    )
+    # Without a roster, the student's name in the tables has the name in it that the person chose on a platform.
+    texts = frozenset(text for each in (*identities, *([submission.student] if names else [])) if (text := key(each)))
+    numbers = frozenset(text for text in texts if text.isdigit())
+    # An account "jdoe" fits "jdoe@a.edu" either way round, but two addresses have to be the same, and people choose where theirs end.
+    parts = (text.partition("@") for text in texts - numbers if has_one_domain or "@" not in text)
+    accounts = frozenset(local if at else f"{local}@" for local, at, _ in parts)
+    shown = (submission.roster_name or submission.full_name, submission.student, submission.student.removesuffix(f"-{number}"))
+    own_number = number if platform == kind.casefold() else ""
+    return _Person(numbers, texts - numbers, accounts, frozenset(map(_name, names)) - {""}, shown, own_number, tuple(identities))
 
 
 def _fitting(person: _Person, rows: Mapping[int, _Row]) -> tuple[int, set[int]]:

@@ -48,8 +48,8 @@ class Found(NamedTuple):
     """One submission in a download.
 
     ``name`` is that of its file or folder. ``pieces`` are paths and where they go in the submission's folder ("" for the whole folder).
-    ``student`` is the student's name in tables if there is no roster. ``identities`` are numbers, addresses and file names that identify
-    the student, ``people`` are persons' names. ``attempt`` orders the submissions of one account, where the download tells their times.
+    ``student`` is the student's name in tables if there is no roster. ``identities`` are numbers, addresses and, if the grader named them, file names that
+    identify the student, ``people`` are persons' names. ``attempt`` orders the submissions of one account, where the download tells their times.
     A submission that is refused already has a ``reason``. ``person`` is what no two accounts of a download share: the student id ("id 101"),
     else the whole address ("mail ada@a.example"), the platform's number ("canvas 7001"), or the name of the file or folder ("name ada").
     ``is_absent`` is True for a submission that the download names but doesn't contain; the ``reason`` says so. ``late`` is what the platform
@@ -269,7 +269,7 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
                 pieces,
                 f"{full_name}-{number}" if number else full_name,
                 full_name,
-                _some(number, *files),
+                _some(number),
                 (full_name,),
                 None,
                 reason,
@@ -308,7 +308,7 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
                 tuple((str(top / name), place) for place, name in sorted(places.items())),
                 f"{person}-{user}" if person else user,
                 "",
-                _some(user, *graded, *files),
+                _some(user),
                 _some(person),
                 None,
                 reason,

@@ -237,7 +237,7 @@ def _on_roster(
         match = _match(item, rows, facts, known)
         students = team or ((match.row,) if match.row is not None else ())
         # The number of a team identifies none of its members.
-        mine = item._replace(identities=_files_of(item), person=f"team {item.person}") if team else item
+        mine = item._replace(identities=(), person=f"team {item.person}") if team else item
         for row in students:
             groups.setdefault(row.line, []).append(mine)
             owned.append(Claim(mine, row.student, row))
@@ -259,10 +259,6 @@ def _on_roster(
         else:
             made.append(Claim(None, row.student, row, "Nothing was submitted."))
     return made, others, owned
-
-
-def _files_of(item: Found) -> tuple[str, ...]:
-    return tuple(text for text in item.identities if text != item.number)
 
 
 def _without_groups(found: Sequence[Found], rows: Sequence[Row]) -> list[Found]:

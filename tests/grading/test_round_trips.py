@@ -81,6 +81,8 @@ TRIPS: dict[str, tuple[str, tuple[str, ...], str, tuple[str, ...], dict[str, str
     "gradescope, her login elsewhere": ("gradescope", ("10:Eve||kim@evil.example", "20:Bo||bo@u.example"), BOOK, (), {}),
     "gradescope, her id as a name": ("gradescope", ("10:101||eve@u.example", "20:Bo||bo@u.example"), BOOK, (), {"Li, Bo": "20"}),
     "gradescope, left out": ("gradescope", ("10:Kim Lee||eve@u.example", "20:Bo||bo@u.example"), SHEET.replace("bo@", "eve@"), PEOPLE, {}),
+    "moodle, her address as a name": ("moodle", ("10:kim@u.example_77", "20:kim_78"), BOOK, (), {}),
+    "moodle, her address in a sheet": ("moodle", ("10:kim@u.example_77", "20:Bo Li_13"), SHEET, (), {"Bo Li": "20"}),
     "plain": ("plain", ("10:Kim Lee.py", "20:ana.py"), BOOK, (), {"Lee, Kim": "10", "Ruiz, Ana": "20"}),
     "plain, ids": ("plain", ("10:101.py", "20:102.py"), BOOK, ("student,name", "101,Kim Lee", "102,Ana Ruiz"), {"Lee, Kim": "10", "Ruiz, Ana": "20"}),
     "plain, numbers of rows": ("plain", ("10:1.py", "20:12.py"), BOOK, ("student,name", "1,Kim Lee", "12,Ana Ruiz"), {"Lee, Kim": "10", "Ruiz, Ana": "20"}),

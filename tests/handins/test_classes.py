@@ -371,3 +371,13 @@ def test_what_could_be_that_of_two_is_listed(tmp_path: Path) -> None:
     found = graded(moodle(tmp_path / "class", "Kim Lee_12", "Kim Lee_13"), "student,name", "k,Kim Lee", "l,Kim Lee")
     assert [each.status for each in found.values()] == ["missing", "missing", "refused", "refused"]
     assert "could belong to several students on the roster: 'k' and 'l'" in found["Kim Lee-12"].reason
+
+
+def test_an_at_in_a_name_is_no_address(tmp_path: Path) -> None:
+    """Neither in that of a file, nor in that of a student who wants another's."""
+    lines = ("student,name,email", "jane,Jane Doe,jane@u.example", "jim,Jim Roe,jim@u.example")
+    canvas = laid_out(tmp_path / "canvas", "doejane_7001_901_my@bot.py", "roejim_7002_902_bot.py")
+    assert [each.status for each in graded(canvas, *lines).values()] == ["ok", "ok"]
+    found = graded(moodle(tmp_path / "moodle", "jane@u.example_12", "Jim Roe_13"), *lines)
+    assert names(found) == {"jane": "", "jim": "13", "jane@u.example-12": "12"}
+    assert found["jane@u.example-12"].identities == ("12",)
