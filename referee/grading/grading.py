@@ -349,7 +349,9 @@ def _row(found: Submission, before: Submission | None, run: int, *, missing_is_z
     """Return what is graded of a student: what was found, or what there was before if nothing was found."""
     if before is None:
         return found if found.status == MISSING else found._replace(run=run)
-    found = found._replace(full_name=found.full_name or before.full_name, person=found.person or before.person)
+    roster_name = found.roster_name or before.roster_name
+    full_name = roster_name or found.full_name or before.full_name
+    found = found._replace(full_name=full_name, roster_name=roster_name, person=found.person or before.person)
     if found.person == before.person:
         # A run without the roster knows less about a student.
         found = found._replace(identities=tuple(dict.fromkeys((*found.identities, *before.identities))))

@@ -72,7 +72,8 @@ def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[K
     clashes: list[str] = []
     made: list[Claim] = []
     found = _latest(found, clashes)
-    others = [Claim(item) for item in found]
+    teams = {old.person for old in known if old.person.startswith("team ")}
+    others = [Claim(_as_team(item) if f"team {escape(item.person)}" in teams else item) for item in found]
     owned: list[Claim] = []
     strangers = known
     if rows is not None:
@@ -236,8 +237,7 @@ def _on_roster(
             continue
         match = _match(item, rows, facts, known)
         students = team or ((match.row,) if match.row is not None else ())
-        # The number of a team identifies none of its members.
-        mine = item._replace(identities=(), person=f"team {item.person}") if team else item
+        mine = _as_team(item) if team else item
         for row in students:
             groups.setdefault(row.line, []).append(mine)
             owned.append(Claim(mine, row.student, row))
@@ -259,6 +259,11 @@ def _on_roster(
         else:
             made.append(Claim(None, row.student, row, "Nothing was submitted."))
     return made, others, owned
+
+
+def _as_team(item: Found) -> Found:
+    """Return the submission of a team, whose number identifies none of its members."""
+    return item._replace(identities=(), person=f"team {item.person}")
 
 
 def _without_groups(found: Sequence[Found], rows: Sequence[Row]) -> list[Found]:
@@ -389,8 +394,7 @@ def _only(group: Sequence[Found], student: str, clashes: list[str]) -> Found:
 def _students(claim: Claim, known: Sequence[Known], clashes: list[str]) -> list[str]:
     """Return the students of an earlier run to whom a submission belongs, else [""]. A student of the same name may be another person."""
     item = _own(claim)
-    persons = {escape(item.person), f"team {escape(item.person)}"}
-    if own := [submission.student for submission in known if item.person and submission.person in persons]:
+    if own := [submission.student for submission in known if item.person and submission.person == escape(item.person)]:
         return own
     same = next((submission for submission in known if submission.student == item.student), None)
     if same is None:

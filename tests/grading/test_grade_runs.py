@@ -229,3 +229,19 @@ def test_a_store_of_an_earlier_version_keeps_its_marks(home: Path, referee: Refe
     done = referee("grade", "class", "--out", "out", "--slots", "1")
     assert "2 matches to play" in done.stderr
     assert marks(home) == {"ada": ("20", "ok", "3"), "bob": KEPT, "carl": KEPT}
+
+
+def test_a_member_of_a_team_stays_the_same_student_without_the_roster(referee: Referee, tmp_path: Path) -> None:
+    (tmp_path / "rubric.toml").write_text(rubrics.HUNTS)
+    (tmp_path / "roster.csv").write_text("student,name,email,team\nbli,Bo Li,bo@u.example,Moon\n")
+    (tmp_path / "sheet.csv").write_text(
+        "Identifier,Full name,Email address,Grade,Maximum Grade\nParticipant 12,Kim Lee,k@u.example,,100\nParticipant 13,Bo Li,bo@u.example,,100\n"
+    )
+    options = ("--out", "out", "--slots", "1")
+    for folder, text, more in (("first", rubrics.CRASHES, ("--roster", "roster.csv")), ("late", IDLE, ())):
+        hand_in(tmp_path / folder, Moon_12_assignsubmission_file_bot=text)
+        assert referee("grade", folder, *options, *more).returncode == 0
+    assert marks(tmp_path) == {"bli": ("20", "ok", "2")}
+    assert referee("grade", "--out", "out", "--gradebook", "sheet.csv").returncode == 0
+    rows = (tmp_path / "out" / "gradebook-sheet.csv").read_text().splitlines()
+    assert [row.split(",")[3] for row in rows] == ["Grade", "", "20"]
