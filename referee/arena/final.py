@@ -61,7 +61,7 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
         starts=config.StartList(0, family.starts(game, rubric, test)),
         variants=(base.variants[0]._replace(name=""),),
     )
-    check_output(folder / reveal.FILE, no_mark)
+    check_output(folder / reveal.FILE, no_mark, force=None)
     begin(league, folder).close()
     path = reveal.reveal(rubric, folder)
     path.chmod(0o600)

@@ -231,7 +231,7 @@ def duel(
     first = played.games["a"].replay
     path = first.with_name(first.name.removesuffix(SUFFIX) + DUEL_SUFFIX)
     report["result_file"] = str(path)
-    write_output(path, (json.dumps(report, indent=2) + "\n").encode(), _DUEL.match)
+    write_output(path, (json.dumps(report, indent=2) + "\n").encode(), _DUEL.match, force=None)
     if as_json or wanted.as_json:
         put_json(report)
     else:

@@ -53,7 +53,7 @@ def _check(store: Store, folder: Path, facts: Mapping[str, Any], teams: Sequence
     if found is None:
         if store.teams():
             raise UsageError(f"{folder} holds a league, so no comparison can be kept there; name another folder with --out.")
-        check_output(folder / MATCHES_FILE, no_mark)
+        check_output(folder / MATCHES_FILE, no_mark, force=None)
         store.begin({_FACT: dict(facts)}, teams)
         return
     other = [name for name in facts if canonical(found.get(name)) != canonical(facts[name])]

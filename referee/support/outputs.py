@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 4096
 
 
-def check_output(place: Path, mark: Mark, inputs: Iterable[Path] = (), *, force: bool = False, option: str = "--out") -> None:
+def check_output(place: Path, mark: Mark, inputs: Iterable[Path] = (), *, force: bool | None = False, option: str = "--out") -> None:
     """Raise UsageError if a command must not write a file at ``place``.
 
     An existing file is replaced if it is empty, if it has the command's ``mark``, or with ``force``. An input is never replaced, under none of
     its names; an input may be a folder with all files in it. A device or a pipe takes the data, so nothing is replaced. ``option`` names
-    the place.
+    the place. ``force`` None: the command has no such option.
     """
     check_not_input(place, inputs, option=option)
     if force or place.is_dir() or takes_data(os.fspath(place)):
@@ -41,9 +41,8 @@ def check_output(place: Path, mark: Mark, inputs: Iterable[Path] = (), *, force:
             f"{place} exists and can't be read ({error.strerror}), so it isn't replaced; name another place with {option}."
         ) from None
     if head and not mark(head):
-        raise UsageError(
-            f"{place} exists, and this command did not write it; name another place with {option}, or replace it with --force."
-        )
+        remedy = "" if force is None else ", or replace it with --force"
+        raise UsageError(f"{place} exists, and this command did not write it; name another place with {option}{remedy}.")
 
 
 def check_not_input(place: Path, inputs: Iterable[Path], *, option: str = "--out") -> None:
@@ -73,7 +72,9 @@ def _is_part(place: Path, facts: os.stat_result, each: Path) -> bool:
     return facts.st_nlink > 1 and any(os.path.samestat(facts, file.stat()) for file in each.rglob("*") if file.is_file())
 
 
-def write_output(place: Path, data: bytes, mark: Mark, inputs: Iterable[Path] = (), *, force: bool = False, option: str = "--out") -> None:
+def write_output(
+    place: Path, data: bytes, mark: Mark, inputs: Iterable[Path] = (), *, force: bool | None = False, option: str = "--out"
+) -> None:
     """Write a file that the user named, whole or not at all. UsageError as in ``check_output``, or if it can't be written.
 
     A link is kept, and its target replaced; a device or a pipe gets the data.

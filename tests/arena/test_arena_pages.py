@@ -7,7 +7,7 @@ import html
 import re
 import struct
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlencode
 
 import pytest
@@ -133,7 +133,7 @@ def test_a_foreign_page_signs_nobody_in(commands: Commands, tmp_path: Path) -> N
             page = context.new_page()
             context.route("http://evil.example/", lambda route: route.fulfill(body=foreign, content_type="text/html"))
 
-            def follow(role: str, name: str) -> None:
+            def follow(role: Literal["link", "button"], name: str) -> None:
                 page.goto("http://evil.example/")
                 page.get_by_role(role, name=name).click()
 
