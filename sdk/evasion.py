@@ -251,11 +251,9 @@ class State(EngineState):
         return Forward(self)  # type: ignore[return-value]  # its states are of this class, which type checkers can't know
 
 
-def drawn_position(drawing: str, **options: Any) -> State:
-    """Return the position of a drawing, see ``referee.games.evasion.drawing``. For ``sdk.testing``."""
-    from referee.games.evasion.drawing import position
-
-    return State(*position(drawing, **options))
+def seen_state(state: EngineState, seat: str) -> State:  # noqa: ARG001 - the same for both, unlike in other games
+    """Return a state of the engine as the bot in a seat gets it."""
+    return State(*state)
 
 
 def engine_state(state: object) -> EngineState | None:

@@ -97,12 +97,10 @@ class State:
         return _solution(self.layout).best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
 
 
-def drawn_position(drawing: str, seat: Role = "thief", **options: Any) -> State:
-    """Return the position of a drawing for the player that is to move, see ``referee.games.maze.drawing``. For ``sdk.testing``."""
-    from referee.games.maze.drawing import position
+def seen_state(state: EngineState, seat: Role) -> State:
+    """Return a state of the engine as the bot in a seat gets it."""
     from referee.games.maze.game import GAME
 
-    state = position(drawing, seat=seat, **options)
     return State(state.settings, seat, GAME.codec.view(state, seat))
 
 

@@ -62,7 +62,7 @@ class State(EngineState):
             raise ValueError(f"there is no player {', '.join(sorted(given.keys() - set(self.seats)))!r:.40}")
         moves = {seat: Orders(tuple(_words(words, self.settings.robots))) for seat, words in given.items()}
         state, _ = GAME.step(self, moves)
-        return _own(state, self.seat)
+        return seen_state(state, self.seat)
 
     def closes(self, cell: Cell, seat: str = "") -> tuple[list[Ring], int]:
         """Return the rectangles that a cell completes if it gets a player's colour (by default the bot's own), and the number of cells won.
@@ -139,21 +139,11 @@ class State(EngineState):
         return drawn
 
 
-def _own(state: EngineState, seat: str) -> State:
+def seen_state(state: EngineState, seat: str) -> State:
+    """Return a state of the engine as the bot in a seat gets it."""
     made = State(*state)
     made.seat = seat
     return made
-
-
-def drawn_position(drawing: str, seat: str = "a", **options: Any) -> State:
-    """Return the position of a drawing for a player, see ``referee.games.rectangle.drawing``. For ``sdk.testing``."""
-    from referee.games.drawing import DrawingError
-    from referee.games.rectangle.drawing import position
-
-    state = position(drawing, **options)
-    if seat not in state.seats:
-        raise DrawingError(f"seat is {seat!r:.40}, but must be {' or '.join(state.seats)}")
-    return _own(state, seat)
 
 
 def engine_state(state: object) -> EngineState | None:
@@ -207,7 +197,7 @@ class _Reader:
             tuple(view["orders"].get(seat, "") for seat in seats),
             failed=frozenset(view["failed"]),
         )
-        return _own(state, self.seat)
+        return seen_state(state, self.seat)
 
     def _change(self, row: int, was: str, now: str) -> None:
         for column, (old, new) in enumerate(zip(was, now, strict=True)):

@@ -1,9 +1,9 @@
-"""Tests of bots: positions from drawings, single questions, and whole matches between bot classes, all in this process.
+"""Tests of bots: single questions, and whole matches between bot classes, all in this process.
 
-    from sdk.testing import ask, position
+    from sdk.testing import ask, start
 
     def test_it_builds_a_wall_behind_the_prey():
-        assert ask(MyHunter, position(DRAWING)).build
+        assert ask(MyHunter, start(hunter=[20, 20, -1, 1], prey=[10, 30])).build
 
 It uses the referee's own loop, engine and messages. So with the same seed a match has the same outcome as one between the same programs.
 Only time differs: by default there are no limits, so that you can use a debugger.
@@ -20,11 +20,12 @@ from referee.games.outcome import MalformedMove
 from referee.match import judgement
 from referee.match.loop import Entrant, Match, Options, Result
 from referee.match.options import TimeControl
+from referee.match.seeds import secret_of
 from referee.wire import decode, encode
 from sdk.bot import Bot, Conversation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from types import ModuleType
 
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from referee.match.events import Listener
     from sdk import HunterBot, PolicemanBot, PreyBot, RectangleBot, ThiefBot, evasion, maze, rectangle
 
-    Cell = tuple[int, int]
-
     class Asking(TypedDict, total=False):
         """The options of a question, as ``answer`` has them."""
 
@@ -51,79 +50,41 @@ if TYPE_CHECKING:
         bank: float | None
 
 
-__all__ = ["Answer", "Result", "answer", "ask", "play", "position"]
+__all__ = ["Answer", "Result", "answer", "ask", "play", "start"]
 
 NO_LIMITS = TimeControl(startup=None, move=None, bank=None)
 
 
 @overload
-def position(
-    drawing: str,
-    *,
-    game: Literal["evasion"] = "evasion",
-    rules: evasion.Rules = "classic",
-    heading: Cell = (1, 1),
-    prey_heading: Cell = (0, 0),
-    wall_timer: int = 0,
-    step: int | None = None,
-    at: Cell = (0, 0),
-    walls: Iterable[evasion.Wall] = (),
-    width: int = ...,
-    height: int = ...,
-    cooldown: int = ...,
-    max_walls: int = ...,
-    capture_radius: int = ...,
-    prey_period: int = ...,
-    prey_cooldown: int = ...,
-    max_steps: int = ...,
-    adjudicate_after: int = ...,
-) -> evasion.State: ...
+def start(*, game: Literal["evasion"] = "evasion", rules: evasion.Rules | None = None, **settings: Any) -> evasion.State: ...
 
 
 @overload
-def position(
-    drawing: str,
-    *,
-    game: Literal["maze"],
-    seat: maze.Role = "thief",
-    step: int | None = None,
-    thief_from: Cell | None = None,
-    policeman_from: Cell | None = None,
-    max_moves: int = ...,
-) -> maze.State: ...
+def start(*, game: Literal["maze"], seat: maze.Role | None = None, seed: int = 0, **settings: Any) -> maze.State: ...
 
 
 @overload
-def position(
-    drawing: str,
-    *,
-    game: Literal["rectangle"],
-    seat: str = "a",
-    turn: int = 0,
-    robots: Mapping[str, Iterable[Cell]] | None = None,
-    scores: Mapping[str, int] | None = None,
-    idle_turns: int = 0,
-    stagnation: int = ...,
-    cap: int = ...,
-    sharing: Literal["2002", "2003"] = ...,
+def start(
+    *, game: Literal["rectangle"], rules: rectangle.Rules | None = None, seat: str | None = None, seed: int = 0, **settings: Any
 ) -> rectangle.State: ...
 
 
-def position(drawing: str, *, game: str = "evasion", **options: Any) -> Any:
-    """Return the state of a drawn position, as a bot gets it.
+@overload
+def start(*, game: str, rules: str | None = None, seat: str | None = None, seed: int = 0, **settings: Any) -> Any: ...
 
-    Each line is a row of the board, with y upwards in Evasion: ``H`` and ``P`` are hunter and prey, ``-`` and ``|`` walls, ``.`` is a free
-    cell; in Maze ``T``, ``P``, ``E`` and ``#``; in Rectangle small letters are paint, capital letters robots. ``options`` are the rest of
-    the position (``heading``, ``wall_timer``, ``step``, ``seat``) and settings of the game (``cooldown``). docs/testing.md has all of them.
 
-    Raises DrawingError or SettingsError for a drawing that shows no position of the game.
+def start(*, game: str = "evasion", rules: str | None = None, seat: str | None = None, seed: int = 0, **settings: Any) -> Any:
+    """Return the position in which a match with these settings begins, as the bot in a seat gets it (None: the first that is asked).
+
+    Raises SettingsError for settings that the game refuses, and ValueError for a seat that the game doesn't have.
     """
-    drawings = games.get(game).drawing
-    if drawings is None:
-        raise TypeError(f"{game} has no drawings; its class needs the capability drawing, an object with a method position")
+    room = games.get(game)
+    checked = room.codec.settings(rules, settings)
+    state, seats = room.start(checked, secret_of(seed)), room.seats(checked)
+    if seat is not None and seat not in seats:
+        raise ValueError(f"{game} has no seat {seat!r:.40}; there are {' and '.join(seats)}")
     own = _sdk_module(game)
-    made = drawings.position if own is None else own.drawn_position
-    return made(drawing, **options)
+    return state if own is None else own.seen_state(state, room.movers(state)[0] if seat is None else seat)
 
 
 class Answer(NamedTuple):
@@ -163,7 +124,7 @@ def ask(bot: type[RectangleBot] | RectangleBot, state: RectangleState, *, seat: 
 def ask(bot: type[Bot] | Bot, state: Any, **options: Any) -> Any:
     """Ask a bot one question and return its move, as the referee reads it.
 
-    ``state`` is a drawn position, a state that the bot has seen, or a position of a replay (``replay.state_at(412)``).
+    ``state`` is one of ``start`` and what follows from it, a state that the bot has seen, or a position of a replay (``replay.state_at(412)``).
     A class plays a new match that begins in this state. An instance keeps its memory: its match begins with the first question, and you
     can look at its attributes afterwards. ``seat`` is needed only for a class that plays several. ``seed`` is the bot's, ``notices`` are codes
     such as "wall-refused", ``move_time`` and ``bank`` the seconds that it has left (None: no limit). What the bot prints stays as it is.
@@ -197,7 +158,7 @@ def answer(
     found = state if own is None else own.engine_state(state)
     settings = getattr(found, "settings", None)
     if settings is None:
-        raise TypeError(f"the state is {state!r:.60}, but {_name(bot)} plays {bot._game}; sdk.testing.position draws its states")
+        raise TypeError(f"the state is {state!r:.60}, but {_name(bot)} plays {bot._game}; sdk.testing.start makes its states")
     seat = _asked_seat(bot, room, found, seat)
     turn: int = found.step
     start = encode.start(

@@ -276,7 +276,7 @@ def _play_worked_case(record: dict[str, Any]) -> Played:
         state = _place(state, robots)
         gained.append(list(state.gained[:count]))
     else:
-        state = _set_up(state, record["before"], [tuple(map(tuple, robots.get(seat, []))) for seat in state.seats])
+        state = set_up(state, record["before"], [tuple(map(tuple, robots.get(seat, []))) for seat in state.seats])
     for orders in record["orders"]:
         if state.ended:
             return Played(state.turn, Difference(state.turn, "over", None, state.ended))
@@ -287,7 +287,7 @@ def _play_worked_case(record: dict[str, Any]) -> Played:
     return _compared(record, got, len(gained), len(gained))
 
 
-def _set_up(state: Board, before: str, robots: list[tuple[tuple[int, int], ...]]) -> Board:
+def set_up(state: Board, before: str, robots: list[tuple[tuple[int, int], ...]]) -> Board:
     """A position with this board, after the set-up."""
     n, players = state.settings.n, state.settings.players
     cells = before.replace("/", "").encode()

@@ -56,7 +56,7 @@ def blocks(language: str) -> list[tuple[str, str]]:
 
 API = "docs/python.md"
 #: Pages whose blocks belong together. Those of notebooks run in a kernel (tests/web/browser/test_notebooks.py), and those about tests in
-#: pytest (tests/sdk/test_pytest_plugin.py). Environments train bots (tests/sdk/test_env.py). The program about trust reads a file of a grading
+#: pytest (tests/sdk/test_testing_page.py). Environments train bots (tests/sdk/test_env.py). The program about trust reads a file of a grading
 #: (tests/grading/test_trust_page.py).
 WHOLE = (API, "docs/environments.md", "docs/notebooks.md", "docs/testing.md", "docs/trust.md")
 PYTHON = [(name, text) for name, text in blocks("python") if not name.startswith(WHOLE)]

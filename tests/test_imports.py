@@ -42,7 +42,7 @@ HOUSE = (
     # What the games stand on.
     ("referee.games.game", "referee.games.values"),
     ("referee.games.capabilities", "referee.dialects"),
-    ("referee.games.drawing", "referee.games.outcome", "referee.games.picture"),
+    ("referee.games.outcome", "referee.games.picture"),
     ("referee", "referee.errors", "referee.version", "referee.support"),
 )
 _PLACES = {name: level for level, part in enumerate(HOUSE) for name in part}

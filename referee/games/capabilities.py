@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: The names of all capabilities.
 CAPABILITIES = (
     *("analysis", "appraisal", "adjudication", "pairing", "starts", "human_play", "text", "picture", "metrics"),
-    *("dialects", "marking", "samples", "starters", "codes", "drawing"),
+    *("dialects", "marking", "samples", "starters", "codes"),
 )
 
 
@@ -243,9 +243,3 @@ if TYPE_CHECKING:
 
         def measure(self, before: S_contra | None, state: S_contra) -> Mapping[str, Json]:
             """Return the numbers of a position; empty if they are the same as those of ``before``."""
-
-    class Drawing(Protocol):
-        """Positions from drawings, for tests and examples: docs/testing.md."""
-
-        def position(self, drawing: str, **options: Any) -> Any:
-            """Return the state that a drawing shows; DrawingError names the line and the column of a mistake."""

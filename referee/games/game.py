@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         Adjudication,
         Analysis,
         Appraisal,
-        Drawing,
         HumanPlay,
         Marking,
         Metrics,
@@ -205,10 +204,6 @@ if TYPE_CHECKING:
         @property
         def codes(self) -> str | None:
             """Explanations of the game's own codes, as the Markdown text that ``referee explain`` reads (``referee.codes.table.read``)."""
-
-        @property
-        def drawing(self) -> Drawing | None:
-            """Positions from drawings."""
 
         def seats(self, settings: Any) -> tuple[Seat, ...]:
             """The roles, in the order in which players are named on a command line."""

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         Adjudication,
         Analysis,
         Appraisal,
-        Drawing,
         HumanPlay,
         Marking,
         Metrics,
@@ -60,7 +59,6 @@ class GameRoom:
     marking: Marking | None = None
     samples: Samples | None = None
     starters: Starters | None = None
-    drawing: Drawing | None = None
 
     @property
     def codes(self) -> str:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.evasion import drawing, picture, starts
+from referee.games.evasion import picture, starts
 from referee.games.evasion.analysis import appraisal, presentation
 from referee.games.evasion.game import GAME as EVASION
 from referee.games.evasion.marking import MARKING
 from referee.games.maze import appraisal as maze_appraisal
-from referee.games.maze import drawing as maze_drawing
 from referee.games.maze import picture as maze_picture
 from referee.games.maze.game import GAME as MAZE
 from referee.games.rectangle import appraisal as rectangle_appraisal
-from referee.games.rectangle import drawing as rectangle_drawing
 from referee.games.rectangle import picture as rectangle_picture
 from referee.games.rectangle.game import GAME as RECTANGLE
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from referee.games.capabilities import Analysis, Appraisal, Drawing, PictureView, Starts
+    from referee.games.capabilities import Analysis, Appraisal, PictureView, Starts
 
 
 def test_modules_are_the_capabilities_that_they_are_declared_to_be() -> None:
@@ -28,12 +26,10 @@ def test_modules_are_the_capabilities_that_they_are_declared_to_be() -> None:
     starting: Starts = starts
     appraisals: list[Appraisal[Any]] = [appraisal, maze_appraisal, rectangle_appraisal]
     pictures: list[PictureView[Any]] = [picture, maze_picture, rectangle_picture]
-    drawings: list[Drawing] = [drawing, maze_drawing, rectangle_drawing]
     games = (EVASION, MAZE, RECTANGLE)
     assert (EVASION.analysis, EVASION.starts) == (analysis, starting)
     assert [game.appraisal for game in games] == appraisals
     assert [game.picture for game in games] == pictures
-    assert [game.drawing for game in games] == drawings
 
 
 def test_an_object_in_a_module_can_be_a_capability_and_a_game_may_lack_it() -> None:

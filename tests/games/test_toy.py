@@ -37,7 +37,7 @@ def cli(tmp_path: Path) -> Cli:
     site = tmp_path / "site"
     (site / "counting").mkdir(parents=True)
     shutil.copy(HERE / "counting.py", site / "counting" / "__init__.py")
-    for name in ("display.js", "drawing.py"):
+    for name in ("display.js",):
         shutil.copy(HERE / name, site / "counting" / name)
     _install(site, "counting", "counting = counting:GAME")
     (tmp_path / "adder.py").write_text(BOT)
@@ -147,7 +147,7 @@ def test_a_name_with_a_hyphen_is_drawn(cli: Cli, tmp_path: Path) -> None:
 
 UNIT_TEST = """
 from sdk import Bot
-from sdk.testing import ask, answer, play, position
+from sdk.testing import ask, answer, play, start
 
 class AdderBot(Bot):
     _game, _seats = "counting", {"first": "add", "second": "add"}
@@ -159,8 +159,8 @@ class Three(AdderBot):
     def add(self, total):
         return 3 if total < 10 else 1
 
-state = position("IIII IIII II", game="counting", goal=20)
-assert (state.total, ask(Three, state), answer(Three, position("I", game="counting")).move) == (10, 1, 3)
+state = start(game="counting", goal=20)
+assert (state.total, ask(Three, state), answer(Three, state).move) == (0, 3, 3)
 assert play(Three, Three, game="counting").outcome.winner == "second"
 """
 
@@ -169,9 +169,6 @@ def test_bots_of_such_a_game_are_tested_by_questions(cli: Cli, tmp_path: Path) -
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     done = subprocess.run([sys.executable, "-c", UNIT_TEST], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    without = f"import counting\ncounting.Counting.drawing = None\n{UNIT_TEST}"
-    done = subprocess.run([sys.executable, "-c", without], cwd=tmp_path, env=env, capture_output=True, text=True)
-    assert "TypeError: counting has no drawings; its class needs the capability drawing, an object with a method position" in done.stderr
 
 
 def test_a_game_without_newer_capabilities_is_played(cli: Cli, tmp_path: Path) -> None:

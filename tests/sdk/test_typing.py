@@ -114,16 +114,14 @@ from typed_others import Painter
 from typed_others import Typed as Runs
 
 import referee
-from sdk.testing import ask, position
+from sdk.testing import ask, start
 
-state = position("H.......P", rules="clasic")  # error: call-overload
-state = position("H.......P", headnig=(1, 1))  # error: call-overload
-state = position("H.......P", game="maze", wall_timer=3)  # error: call-overload
-state = position("H.......P")
+state = start(rules="clasic")  # error: call-overload
+state = start()
 ask(Hunter, state).go  # error: attr-defined
 ask(Hunter, state, seat="prey")  # error: call-overload
 ask(Runs, state)  # error: arg-type
-ask(Painter, position("A..", game="rectangle")).build  # error: attr-defined
+ask(Painter, start(game="rectangle")).build  # error: attr-defined
 referee.play(Hunter(), "runner")  # error: arg-type
 referee.play(Hunter, "runner").winer  # error: attr-defined
 referee.open_replay("m.gz", game="evasion").state_at(0).huntr  # error: attr-defined

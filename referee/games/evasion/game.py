@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from referee.games.capabilities import (
         Analysis,
         Appraisal,
-        Drawing,
         Marking,
         PictureView,
         Samples,
@@ -108,7 +107,6 @@ class Evasion(GameRoom):
     marking: Marking = imported("marking:MARKING")
     samples: Samples = imported("samples:SAMPLES")
     starters: Starters = imported("starters:STARTERS")
-    drawing: Drawing = imported("drawing")
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The hunter, then the prey."""

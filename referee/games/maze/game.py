@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from referee.games.capabilities import Appraisal, Drawing, Marking, PictureView, Samples, Starters, TextView
+    from referee.games.capabilities import Appraisal, Marking, PictureView, Samples, Starters, TextView
     from referee.games.game import Json, Seat
 
 _NOBODY: tuple[str, ...] = ()
@@ -77,7 +77,6 @@ class Maze(GameRoom):
     marking: Marking = imported("marking:MARKING")
     samples: Samples = imported("samples:SAMPLES")
     starters: Starters = imported("starters:STARTERS")
-    drawing: Drawing = imported("drawing")
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The thief, then the policeman."""

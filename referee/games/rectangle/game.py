@@ -15,7 +15,7 @@ from referee.games.room import GameRoom, imported
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.capabilities import Appraisal, Drawing, Marking, PictureView, Samples, Starters, TextView
+    from referee.games.capabilities import Appraisal, Marking, PictureView, Samples, Starters, TextView
     from referee.games.game import Notice, Seat
     from referee.games.rectangle.state import Orders, Place
 
@@ -36,7 +36,6 @@ class Rectangle(GameRoom):
     marking: Marking = imported("marking:MARKING")
     samples: Samples = imported("samples:SAMPLES")
     starters: Starters = imported("starters:STARTERS")
-    drawing: Drawing = imported("drawing")
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The players' letters, in the order in which they are named."""

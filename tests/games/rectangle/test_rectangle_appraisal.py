@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import conformance
 import pytest
 from rectangle_games import GAME
 
 from referee.games.rectangle import appraisal
-from referee.games.rectangle.drawing import position
 from referee.games.rectangle.state import Orders, State
 from referee.replay.reader import verify
 
@@ -46,16 +46,8 @@ def test_every_better_move_holds_more_cells_than_the_one_that_was_played(path: P
 
 
 def test_a_rectangle_that_a_robot_could_have_completed_is_named() -> None:
-    state = position(
-        """
-        aaaa.
-        a..A.
-        a..a.
-        aaa..
-        ....B
-        """,
-        robots={"a": [(2, 3)], "b": [(4, 0)]},
-    )
+    settings = GAME.codec.settings("small", {"n": 5, "players": 2, "robots": 2})
+    state = conformance.set_up(GAME.start(settings, b""), "aaaa./a..a./a..a./aaa../....b", [((1, 3), (2, 3)), ((4, 4), (4, 0))])
     # Robot 1 stands on (2, 3), above the one cell that is missing.
     moves = {"a": Orders(("E", "-")), "b": Orders(("-", "-"))}
     after, _ = GAME.step(state, moves)

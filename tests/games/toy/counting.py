@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.games import values
@@ -65,10 +64,6 @@ class Counting:
     analysis = adjudication = pairing = starts = human_play = text = picture = metrics = None
     dialects = marking = samples = starters = None
     codes = "# Outcomes\n## said\nA player said the goal. **What to do:** Say it first.\n"
-
-    @property
-    def drawing(self) -> Any:
-        return import_module("counting.drawing")
 
     def seats(self, settings: Settings) -> tuple[str, ...]:
         return SEATS

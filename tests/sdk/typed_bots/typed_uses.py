@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from typed_hunter import Typed as Hunter
 from typed_others import Painter
 from typed_others import Typed as Runs
@@ -18,11 +19,11 @@ from referee.games.rectangle.state import Orders
 from sdk import Build, HunterMove, PreyMove, State
 from sdk.maze import State as MazeState
 from sdk.rectangle import State as RectangleState
-from sdk.testing import Answer, Result, answer, ask, play, position
+from sdk.testing import Answer, Result, answer, ask, play, start
 
 
 def test_of_evasion() -> None:
-    state = position("H.......P", wall_timer=0, rules="diagonal", max_walls=3)
+    state = start(rules="diagonal", max_walls=3)._replace(step=1)
     assert_type(state, State)
     move = ask(Hunter, state)
     assert_type(move, HunterMove)
@@ -34,13 +35,14 @@ def test_of_evasion() -> None:
 
 
 def test_of_others() -> None:
-    maze = position("####\n#TE#\n#.P#\n####", game="maze", seat="thief")
+    maze = start(game="maze", seat="thief")
     assert_type(maze, MazeState)
     assert_type(ask(Runs, maze), Go)
     assert_type(ask(Runs, maze).go, str)
-    board = position("A..\n...\n..B", game="rectangle", scores={"a": 1})
+    board = start(game="rectangle", n=4)
     assert_type(board, RectangleState)
-    assert_type(ask(Painter, board), Orders)
+    with pytest.raises(TypeError):  # in the set-up robots are placed
+        assert_type(ask(Painter, board), Orders)
 
 
 def programs(folder: Path, name: str) -> None:
