@@ -19,6 +19,7 @@ from referee.arena.live import LiveMatches
 from referee.arena.pictures import BOARD_SECONDS, ArenaPictures
 from referee.arena.receipt import bounded
 from referee.arena.store import PAUSED
+from referee.league.disputes import disputed
 from referee.pages import render
 from referee.support.words import counted
 from referee.web.guard import new_token
@@ -284,6 +285,7 @@ class ArenaPages:
             workers=self._views.workers(),
             paused=self._store.fact(PAUSED),
             recent=self._views.recent(),
+            disputes=disputed(self._store),
             actions=self._api.audit().actions,
         )
 

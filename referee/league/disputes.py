@@ -81,3 +81,8 @@ def forget(store: Store, teams: Container[str]) -> None:
     """Forget such matches of some teams, whose programs are others now."""
     found = store.fact(_FACT) or []
     store.set_fact(_FACT, [one for one in found if not any(team in teams for team in one[0])])
+
+
+def disputed(store: Store) -> list[str]:
+    """Return the teams of such matches, as words for each group of teams."""
+    return list(dict.fromkeys(" and ".join(teams) for teams, _ in store.fact(_FACT) or ()))

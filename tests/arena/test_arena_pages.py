@@ -26,6 +26,7 @@ from referee.arena.season_work import Notes
 from referee.arena.store import REFUSED, RatingPoint, Version
 from referee.arena.views import ArenaViews
 from referee.league.check import verify_league
+from referee.league.disputes import Disputes
 from referee.league.values import MatchTask
 
 if TYPE_CHECKING:
@@ -400,6 +401,11 @@ def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, mo
     running.store.put_audit("final", {"teams": ["Ada", "Bob"]})
     assert re.search("final teams Ada, Bob</li>", running.ask("/staff", STAFF).body.decode())
     assert re.search("Ada as hunter . Bob as prey", shown)
+    assert "who is to blame" not in shown
+    for teams in (("Bob v1", "Ada v1"), ("Ada v1", "Bob v1"), ("Ada v1", "R0 v1")):
+        Disputes(running.store, lambda name: name).add(teams, ())
+    assert "nobody can see who is to blame: Ada v1 and Bob v1; Ada v1 and R0 v1." in running.ask("/staff", STAFF).body.decode()
+    assert "to blame" not in running.ask("/", None).body.decode()
 
 
 def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
