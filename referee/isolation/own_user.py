@@ -18,7 +18,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.isolation import another_user, bubblewrap, entry, runtime, submission, supervisor
@@ -34,17 +34,13 @@ if TYPE_CHECKING:
     from referee.isolation.users import UserNumber
 
 
+#: The results of ``find_passage``, by program.
+_passages: dict[object, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+
 def is_needed() -> bool:
     """True if bots of this referee would be root without a user of their own."""
     return os.geteuid() == 0 and sys.platform.startswith("linux")
-
-
-class Passage(NamedTuple):
-    """What a bot's user needs to reach its files: the arguments of ``user_start.enter``."""
-
-    opened: tuple[str, ...] = ()
-    fixed: tuple[str, ...] = ()
-    copied: tuple[str, ...] = ()
 
 
 class OwnUser(Sandbox):
@@ -58,7 +54,7 @@ class OwnUser(Sandbox):
     def close(self) -> None:
         """Remove its home folder and what it left in shared memory, and release the user ID; its processes must be gone."""
         if self._user is not None:
-            if self._folder:
+            if self._folder and not supervisor.attempt(os.rmdir, self._folder):
                 supervisor.attempt(supervisor.remove_tree, self._folder)
             another_user.clear_shared_memory(self._user.number)
             self._user.release()
@@ -80,19 +76,26 @@ def sandbox(program: Program, argv: tuple[str, ...], limits: Limits, level: str,
         else:
             folder = home = copies.new_folder()
             os.chown(home, user.number, user.number)
-        passage = find_passage(program)
+        # In a run of many matches files stay as they are.
+        key = (*program[:2], *program[3:], os.stat(program.cwd).st_ctime_ns if os.path.exists(program.cwd) else 0)
+        passage = _passages.get(key) or find_passage(program)
+        if not program.is_build:
+            _passages[key] = passage
         _compile_sdk()
         env = {name: value for name, value in program.env.items() if not name.startswith("XDG_")}
         env |= {"HOME": home, "TMPDIR": home, CACHE_VARIABLE: ""}
-        start = ProgramStart(argv, env, program.cwd, user=user.number, passage=tuple(passage))
+        start = ProgramStart(argv, env, program.cwd, user=user.number, passage=passage)
         return OwnUser(start, limits, level, user, folder)
     except BaseException:
         user.release()
         raise
 
 
-def find_passage(program: Program) -> Passage:
-    """Return what opens a bot's files and its interpreter to another user. UsageError if that isn't possible here."""
+def find_passage(program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the folders to open and the files to copy, so that another user can read a bot's files and its interpreter, but not write there.
+
+    UsageError if that isn't possible here.
+    """
     runtimes = entry.needs(program) if program.inside else ()
     for path in runtimes:
         _refuse_closed_runtime(path)
@@ -101,24 +104,26 @@ def find_passage(program: Program) -> Passage:
     ways = filter(os.path.isabs, (program.cwd, *program.argv, *runtime.first_line(program.argv[0])[:1], *pieces))
     # The copy that a build changes belongs to its user.
     opened |= {folder for path in ways if not (program.is_build and _is_in(path, program.cwd)) for folder in _closed(path)}
-    copied, fixed = [], []
-    for piece in map(os.path.realpath, pieces):
+    pieces = tuple(map(os.path.realpath, pieces))
+    copied, writable = [], set()
+    for piece in pieces:
         folders, files, is_writable = _closed_files(piece)
         opened.update(folders, map(os.path.dirname, files))
         copied += files
-        if is_writable and not _is_in(submission.open_temporary_folder(), piece):
-            fixed.append(piece)
-    if (opened or fixed) and not _has_mounts():
-        if opened:
-            raise UsageError(_refusal(program, min(opened, key=len), [*map(os.path.realpath, pieces)]))
-        fixed = []
+        folder = piece if os.path.isdir(piece) else os.path.dirname(piece)
+        if is_writable and not _is_in(submission.open_temporary_folder(), folder):
+            writable.add(folder)
+    if opened and not _has_mounts():
+        raise UsageError(_refusal(program, min(opened, key=len), pieces))
     if opened:
         # The commands that a script names.
         opened |= {folder for path in filter(os.path.isabs, program.env.get("PATH", "").split(":")) for folder in _closed_runtime(path)}
-    return Passage(tuple(sorted(opened, key=len)), tuple(fixed), tuple(copied))
+    if writable and _has_mounts():
+        opened |= writable
+    return tuple(sorted(opened, key=len)), tuple(copied)
 
 
-def _refusal(program: Program, folder: str, pieces: list[str]) -> str:
+def _refusal(program: Program, folder: str, pieces: tuple[str, ...]) -> str:
     piece = next((piece for piece in pieces if _is_in(folder, piece)), None)
     remedy = f"-R o+rX {piece}" if piece is not None else f"o+{'rx' if folder == program.cwd else 'x'} {folder}"
     return (

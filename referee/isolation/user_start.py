@@ -41,22 +41,19 @@ def become(user: int, groups: list[int]) -> None:
     os.setresuid(user, user, 0)
 
 
-def enter(
-    standard: Sequence[int], user: int, opened: Sequence[str], fixed: Sequence[str], copied: Sequence[str]
-) -> Callable[[], None] | None:
+def enter(standard: Sequence[int], user: int, opened: Sequence[str], copied: Sequence[str]) -> Callable[[], None] | None:
     """Prepare this process to start a program as a user, in a new mount namespace if anything has to be opened.
 
     The function that is returned leaves that namespace. OSError if mounts are not allowed here. From now on, no program that this process
     starts can gain rights, for instance by a set-user-ID program.
 
     ``standard`` are the program's pipes, which become its own, so that it can open /dev/stderr. ``opened`` are the closed folders, outer
-    ones first. ``fixed`` are paths that must be read-only although other users may write there. ``copied`` are files in opened folders
-    that only their owner can read.
+    ones first, and those in which others could write. ``copied`` are files in opened folders that only their owner can read.
     """
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     for fd in standard:
         os.fchown(fd, user, user)
-    if not opened and not fixed:
+    if not opened:
         return None
     # The way back. After setns the root folder is that of the namespace, and this process may have another one.
     home, root = os.open("/proc/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC), os.open("/", os.O_PATH | os.O_CLOEXEC)
@@ -68,20 +65,12 @@ def enter(
         os.close(home)
         os.close(root)
 
-    try:
-        _check(_libc.unshare(_CLONE_NEWNS))
-    except OSError:
-        os.close(home)
-        os.close(root)
-        raise
+    _check(_libc.unshare(_CLONE_NEWNS))
     try:
         # What is mounted here is not mounted outside.
         _mount(None, "/", None, _MS_REC | _MS_SLAVE)
         for folder in opened:
             _open(folder, opened, copied)
-        for path in fixed:
-            _mount(path, path, None, _MS_BIND | _MS_REC)
-            _make_read_only(path)
     except BaseException:
         leave()
         raise
@@ -104,7 +93,9 @@ def _open(folder: str, opened: Sequence[str], copied: Sequence[str]) -> None:
                 continue
     finally:
         os.close(fd)
-    _make_read_only(folder)
+    # A kernel before 5.12 can't; there the permissions of the files have to be enough.
+    attributes = (ctypes.c_uint64 * 4)(_MOUNT_ATTR_RDONLY, 0, 0, 0)
+    _libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, os.fsencode(folder), _AT_RECURSIVE, attributes, ctypes.sizeof(attributes))
 
 
 def _show(source: str, path: str, *, is_opened: bool, is_copied: bool) -> None:
@@ -127,12 +118,6 @@ def _copy(source: str, path: str) -> None:
         while data := file.read(1 << 20):
             copy.write(data)
     os.chmod(path, 0o555)
-
-
-def _make_read_only(path: str) -> None:
-    """Forbid writing below a mount. A kernel before 5.12 can't; there the permissions of the files have to be enough."""
-    attributes = (ctypes.c_uint64 * 4)(_MOUNT_ATTR_RDONLY, 0, 0, 0)
-    _libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, os.fsencode(path), _AT_RECURSIVE, attributes, ctypes.sizeof(attributes))
 
 
 def _mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
