@@ -85,7 +85,7 @@ class Environment:
 
     def python(self, folder: Path, *words: str, status: int = 0) -> str:
         env = {name: value for name, value in os.environ.items() if name not in ("PYTHONHOME", "VIRTUAL_ENV")}
-        env |= {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(folder / "packages"), "PATH": f"{folder / 'bin'}:{env['PATH']}"}
+        env |= {"PYTHONPATH": str(folder / "packages"), "PATH": f"{folder / 'bin'}:{env['PATH']}"}
         done = subprocess.run([self.interpreter, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=600)
         assert done.returncode == status, (words, done.stdout[-2000:], done.stderr[-3000:])
         return done.stdout + done.stderr

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from referee.cli.front import EXAMPLE, TITLE, WELCOME, commands, module_of, renewed
+from referee.cli.front import EXAMPLE, TITLE, WELCOME, commands, module_of
 from referee.cli.plain import WRONG_USE, Program
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
@@ -184,7 +184,7 @@ class _Ends:
 def run(words: list[str]) -> None:
     """Run the command that these words call.
 
-    SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does. The name of a command of earlier versions still works, after a note on stderr.
+    SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does.
 
     Only the module of the called command is imported; importing it registers its commands. Every other command stands in the tree by its
     name alone, for messages, completion and the list of commands.
@@ -193,10 +193,6 @@ def run(words: list[str]) -> None:
     signal.signal(signal.SIGTERM, terminate)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the match continues
         signal.signal(signal.SIGHUP, terminate)
-    old, new, words = renewed(words)
-    if old:
-        say(f"referee: note: 'referee {old}' is now 'referee {new}'.")
-        sys.argv[1:] = words
     wanted = next((word for word in words if not word.startswith("-")), "")
     is_completing = "_REFEREE_COMPLETE" in os.environ
     if not words and not is_completing:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 AUTHORS = "For bot authors"
 PLAYERS = "For players"
@@ -97,27 +97,6 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "stats": ("stats", "Calculators: sequential tests and ratings."),
     },
 }
-
-#: The commands of earlier versions, and the words that call them today.
-MOVED = {
-    "certify": ("certificate", "sign"),
-    "check-certificate": ("certificate", "check"),
-    "check-reveal": ("grade", "--check-reveal"),
-    "keys": ("certificate",),
-    "keys new": ("certificate", "new-key"),
-    "gameserver": ("serve", "gameserver"),
-    "architect": ("serve", "architect"),
-}
-
-
-def renewed(words: Sequence[str]) -> tuple[str, str, list[str]]:
-    """Return the command of earlier versions that these words call, its form of today, and the words with that form; "", "" if there is none."""
-    at = next((number for number, word in enumerate(words) if not word.startswith("-")), len(words))
-    for count in (2, 1):
-        old = " ".join(words[at : at + count])
-        if old in MOVED:
-            return old, " ".join(MOVED[old]), [*words[:at], *MOVED[old], *words[at + count :]]
-    return "", "", list(words)
 
 
 def module_of(name: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import subprocess
@@ -137,30 +136,6 @@ def test_the_help_of_play_shows_the_settings_of_the_game_that_is_named(referee: 
 
 def test_there_are_no_more_commands_than_one_can_read() -> None:
     assert len(NAMES) <= 26
-
-
-@pytest.mark.parametrize("old", list(front.MOVED))
-def test_a_command_of_earlier_versions_works_and_names_its_form_of_today(old: str, referee: Cli) -> None:
-    new = front.MOVED[old]
-    earlier, today = referee(*old.split(), "--help"), referee(*new, "--help")
-    assert earlier.returncode == today.returncode == 0, earlier.stderr
-    assert earlier.stdout == today.stdout
-    assert earlier.stderr == f"referee: note: 'referee {old}' is now 'referee {' '.join(new)}'.\n"
-    assert today.stderr == ""
-
-
-def test_no_old_command_is_shown_or_taken_for_another_word(referee: Cli) -> None:
-    shown = referee("--help").stdout.split()
-    assert not {name.split()[0] for name in front.MOVED} & {*shown} - {"keys"}
-    assert front.renewed(["play", "certify"]) == ("", "", ["play", "certify"])
-    assert front.renewed(["keys", "new", "--out", "new"])[2] == ["certificate", "new-key", "--out", "new"]
-
-
-def test_the_note_of_an_old_command_leaves_its_json_alone(referee: Cli) -> None:
-    done = referee("keys", "new", "--out", "key.pem", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["private"] == "key.pem"
-    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("words", [words for words in _commands() if words[0] not in OF_ONE_GAME], ids=" ".join)
