@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from referee.errors import DISPUTED, RefereeError
+from referee.errors import BUSY, DISPUTED, SUPERVISOR, RefereeError
 from referee.isolation.machine import SHORTAGES
 from referee.league.disputes import Disputes
 from referee.league.repeats import Repeats
@@ -311,14 +311,10 @@ class Engine:
         if self._voids[frozenset(teams)] < MOST_VOIDS:
             return task
         note = f"{MOST_VOIDS} matches of {_names(teams)} were void, so no more of them are played: {void.text}"
-        if void.reason in DISPUTED:
-            guilty = [team for team in task.seats.values() if self._disputes.is_blamed(team)]
-            for team in guilty:
-                # It leaves nothing that could be judged, for instance because it also ends the worker.
-                self._forfeit(team, void.text)
-            if guilty:
-                return None
-            note = f"{_UNDECIDED} {note}"
+        for team in filter(self._disputes.is_blamed, task.seats.values() if void.reason == SUPERVISOR else ()):
+            # It leaves nothing that could be judged, for instance because it also ends the worker.
+            self._forfeit(team, void.text)
+        note = f"{_UNDECIDED} {note}" if void.reason in DISPUTED else note
         if self._stop((duel for duel in self._duels.values() if frozenset(duel.teams) == frozenset(teams)), note):
             self._watch.said(note)
         return None
@@ -334,12 +330,18 @@ class Engine:
             self._stopped.difference_update(again)
             for pair in mine.values():
                 self._voids.pop(pair, None)
+        if void.reason == BUSY:
+            self._note_failure(void)
 
     def _set_aside(self, task: MatchTask, void: Void) -> None:
-        """Leave a match to another run, since this machine failed. MachineFailed after several in a row with other bots each."""
+        """Leave a match to another run, since this machine failed. MachineFailed as ``_note_failure``."""
         self.unplayed[task.key] = void.text
         self._store.set_fact(UNPLAYED, self.unplayed)
         self._watch.said(f"{_names(task.seats.values())}: {void.text}")
+        self._note_failure(void)
+
+    def _note_failure(self, void: Void) -> None:
+        """Note which bots a failure of the machine hit. MachineFailed after several in a row with other bots each."""
         self._hit.add(frozenset(void.teams))
         if len(self._hit) >= _MOST_FAILURES:
             raise MachineFailed(

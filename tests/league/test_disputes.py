@@ -13,7 +13,7 @@ from leagues import Notes, PretendPool, open_new, play, record
 from referee.arena.engine import ArenaEngine
 from referee.errors import BUSY, DISPUTED, SUPERVISOR
 from referee.league.disputes import Dispute, blamed
-from referee.league.engine import Engine
+from referee.league.engine import Engine, MachineFailed
 from referee.league.league import open_league
 from referee.league.worker import Played, Report, Void
 
@@ -154,6 +154,18 @@ def test_a_busy_machine_blames_the_one_that_it_could_not_judge(tmp_path: Path) -
     Engine(opened.store, PretendPool(busy, 1), opened.schedule, notes).run()
     assert [text for text in notes.sentences if "is to blame" in text and text.startswith("T1")]
     assert opened.store.counts().done == 6
+
+
+def test_a_machine_that_is_too_busy_for_three_bots_in_a_row_stops_the_run(tmp_path: Path) -> None:
+    opened = open_new(tmp_path, teams=4)
+
+    def busy(task: MatchTask) -> Report:
+        return Void(task.key, "The machine was too busy.", "here", reason=BUSY, teams=(task.seats["prey"],))
+
+    with pytest.raises(MachineFailed, match="in a row with different bots"):
+        Engine(opened.store, PretendPool(busy, 1), opened.schedule, Notes()).run()
+    assert opened.store.counts().done == 0
+    assert opened.store.forfeits() == {}
 
 
 def test_versions_of_one_team_are_one_opponent_and_references_are_never_to_blame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
