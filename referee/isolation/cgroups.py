@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: The cap of version 1 on the buffers of TCP connections, and its value. All programs of the machine share the room for such buffers.
 _CONNECTIONS, _CONNECTION_BYTES = "memory.kmem.tcp.limit_in_bytes", 16 << 20
+#: How close to its cap the use of a group is at least when the kernel kills there, in bytes.
+_CAP_SLACK = 1 << 20
 #: Version 1 shows a group without a limit as one with a limit above this.
 _NO_LIMIT = 1 << 60
 
@@ -75,6 +77,7 @@ class BotGroups:
         self.has_accounts = trees.has_accounts
         self._fds: list[int] = []
         self._account = self._freezer = self._events = -1
+        self._memory_bytes = memory_bytes
         memory, pids = str(memory_bytes).encode(), str(processes).encode()
         if self.is_unified:
             caps = {"memory.max": memory, "memory.swap.max": b"0", "memory.oom.group": b"1" if ends_whole else b"0", "pids.max": pids}
@@ -161,10 +164,13 @@ class BotGroups:
         return self._counter("memory.events" if self.is_unified else "memory.oom_control", "oom_kill")
 
     def met_memory_cap(self) -> bool:
-        """True if the group has met its own memory cap. Processes are also killed here if a group above it, or the machine, has no memory left."""
-        if self.is_unified:
-            return self._counter("memory.events", "oom") > 0
-        return any(_number(self._path(f"memory.{name}failcnt")) for name in ("", "memsw."))
+        """True if the group has met its own memory cap. Processes are also killed here if a group above it, or the machine, has no memory left.
+
+        Some kernels no longer count failures at a cap of version 1, so its highest use decides. Linux 5.19 has that for version 2, too.
+        """
+        peaks = ("memory.peak",) if self.is_unified else ("memory.max_usage_in_bytes", "memory.memsw.max_usage_in_bytes")
+        peak = max(_number(self._path(name)) or 0 for name in peaks)
+        return peak >= self._memory_bytes - _CAP_SLACK or (self.is_unified and self._counter("memory.events", "oom") > 0)
 
     def refused_processes(self) -> int:
         """Return how often the kernel refused a new process or thread because of the cap."""

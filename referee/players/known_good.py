@@ -67,11 +67,14 @@ def shortage(programs: Mapping[str, Program], levels: Mapping[str, Isolation], c
         bots = {seat: _good_bot(path, levels[seat], is_started_alone=is_own_file(program)) for seat, program in programs.items()}
         processes.launch(bots, {seat: Log(None, 0) for seat in bots}, cpu_seconds=cpu_seconds, levels=levels)
         processes.wait()
-        return _followed(processes)
+        found = _followed(processes)
+        if found is not None and found[0] == machine.LIMIT and machine.forbids_programs(folder):
+            return machine.DISK, f"{folder} is mounted with noexec"
+        return found
     except CopyUnwritten as error:
         return machine.DISK, str(error)
     except (StartError, MatchVoid) as error:
-        return machine.DISK if machine.forbids_programs(folder) else machine.LIMIT, str(error)
+        return machine.LIMIT, str(error)
     except OSError as error:
         return machine.DISK, f"{folder}: {error.strerror}"
     finally:

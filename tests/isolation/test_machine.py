@@ -141,6 +141,20 @@ def test_known_good_bots_say_what_is_missing(monkeypatch: pytest.MonkeyPatch, tm
     assert in_place_of(Isolation(NONE), "runner") == (machine.MEMORY, "the kernel killed one that was within its memory limit")
 
 
+def test_a_disk_from_which_no_program_starts_is_no_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script = tmp_path / "bot"
+    script.write_text(f"#!{sys.executable}\nraise SystemExit(126)\n")
+    monkeypatch.setattr(known_good, "_SCRIPT", script)
+    found = in_place_of(Isolation(NONE), "runner")
+    assert found is not None
+    assert found[0] == machine.LIMIT
+    monkeypatch.setattr(machine, "forbids_programs", lambda _: True)
+    found = in_place_of(Isolation(NONE), "runner")
+    assert found is not None
+    assert found[0] == machine.DISK
+    assert "noexec" in found[1]
+
+
 #: Bots that end in a way for which the machine can be to blame, and others, with the kind of their fault.
 DOUBTFUL = {
     "import os, signal; os.kill(os.getpid(), signal.SIGKILL)": "crashed",
