@@ -78,7 +78,10 @@ def grade(
             help="How SUBMISSIONS is laid out: auto, gradescope, canvas, moodle, github or plain.  (default: auto)",
         ),
     ] = None,
-    rerun: Annotated[str | None, typer.Option("--rerun", metavar="STUDENT", help="Play all matches of one student again.")] = None,
+    rerun: Annotated[
+        str | None,
+        typer.Option("--rerun", metavar="STUDENT", help="Play all matches of one student again, named by id or name, and compare."),
+    ] = None,
     only: Annotated[
         str | None, typer.Option("--only", metavar="STUDENT", help="Look at the submission of one student, and mark it anew.")
     ] = None,
@@ -359,7 +362,7 @@ class _Play:
             pool.close()
 
 
-def _finish(grades: Grades, done: str, *, after_due: bool, gradebook: Path | None, column: str | None, as_json: bool) -> None:
+def _finish(grades: Grades, done: list[str], *, after_due: bool, gradebook: Path | None, column: str | None, as_json: bool) -> None:
     """Write the marks, and say what there is."""
     from referee.grading import outputs
     from referee.grading.grade_class import again
@@ -368,6 +371,7 @@ def _finish(grades: Grades, done: str, *, after_due: bool, gradebook: Path | Non
     outputs.write(grades, after_due=after_due)
     if as_json:
         _put_json(grades)
+        say(*grades.compared)
     else:
         put(*marks_lines(grades, columns(120), done))
         put(

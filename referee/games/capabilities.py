@@ -42,7 +42,7 @@ class HumanPlay(NamedTuple):
 class SampleTest(NamedTuple):
     """A test that a new rubric of the game proposes. ``need`` is the content of its braces, ``about`` says in a sentence what it tests.
 
-    ``seat`` and ``against`` are empty for a duel, whose opponent is in ``need``.
+    ``seat`` and ``against`` are empty for a duel, whose opponent is in ``need``. ``settings`` are those of this test.
     """
 
     about: str
@@ -53,6 +53,7 @@ class SampleTest(NamedTuple):
     against: str = ""
     starts: int = 4
     hidden: int = 2
+    settings: Mapping[str, Json] = {}
 
 
 class Marking(NamedTuple):

@@ -35,11 +35,11 @@ class Wanted(NamedTuple):
     missing_is_zero: bool = False
     layout: str = "auto"
 
-    def done(self, grades: Grades) -> str:
-        """Return what the run has done, as a line below the marks; "" for a first run, and for one that took no submissions."""
-        if self.submissions is not None:
-            return told((student.submission for student in grades.students), len(grades.runs)) if len(grades.runs) > 1 else ""
-        return "" if self.rerun is None else f"Played again: the matches of {self.rerun}"
+    def done(self, grades: Grades) -> list[str]:
+        """Return what the run has done, as lines below the marks."""
+        is_later = self.submissions is not None and len(grades.runs) > 1
+        counts = [told((student.submission for student in grades.students), len(grades.runs))] if is_later else []
+        return [*counts, *grades.compared]
 
 
 def grade_class(
@@ -80,7 +80,7 @@ def grade_class(
             say(f"{counts.done:,} of {counted(counts.total, 'match')} are done and stored. Go on:  {again(folder)}")
             outputs.write(opened.grades(), after_due=after_due)
             raise
-        return opened.grades()
+        return opened.grades()._replace(compared=tuple(opened.compared()))
 
 
 def _take(opened: OpenGrading, source: Path, wanted: Wanted, say: Callable[[str], None]) -> None:

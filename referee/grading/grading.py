@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee import games
 from referee.errors import UsageError
-from referee.grading import marks
+from referee.grading import marks, rerun
 from referee.grading.marks import opponent_name
 from referee.grading.plan import GradingPlan
 from referee.grading.pools import fairly
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from referee.games.game import Json, Seat
-    from referee.grading.values import Trial
+    from referee.grading.values import StudentMarks, Trial
     from referee.league.engine import ProgressListener
     from referee.league.local import Pool
     from referee.league.values import MatchRecord, MatchTask, Team
@@ -206,17 +206,23 @@ class OpenGrading:
         duels = [duel for name in students if name not in known for duel in self.plan.duels_of(name)]
         self.store.put(duels, [task for duel in duels for task in self.plan.tasks(duel)])
 
-    def _renew(self, teams: Mapping[str, Team]) -> None:
-        """Plan all matches of some students anew, with these files."""
+    def _renew(self, teams: Mapping[str, Team], facts: Mapping[str, Any] | None = None) -> None:
+        """Plan all matches of some students anew, with these files. The replays of before stay, beside those of the same matches."""
         if not teams:
             return
         plan = GradingPlan(self.rubric, self.plan.students, {**self.teams, **teams})
-        old = [stored.task for stored in self.store.matches() if any(name in teams for name in stored.task.seats.values())]
+        stored = [match for match in self.store.matches() if any(name in teams for name in match.task.seats.values())]
+        old = [match.task for match in stored]
+        for match in stored:
+            if match.record is not None and match.record.replay:
+                rerun.keep(self.private / match.record.replay, tuple(match.task.seats))
         duels = [duel for name in teams for duel in plan.duels_of(name)]
         self.store.put(duels, [])
         disputes.forget(self.store, teams)
         numbers = sorted({task.duel for task in old} | {duel.number for duel in duels})
-        self.store.replan([task.key for task in old], numbers, [task for duel in duels for task in plan.tasks(duel)], list(teams.values()))
+        self.store.replan(
+            [task.key for task in old], numbers, [task for duel in duels for task in plan.tasks(duel)], list(teams.values()), facts=facts
+        )
 
     def retry(self) -> None:
         """Plan the matches again that were given up, unless the student's program could not start or the student is gone."""
@@ -236,13 +242,25 @@ class OpenGrading:
             tasks = [task for duel in self.plan.duels(()) if duel.number in numbers for task in self.plan.tasks(duel)]
             self.store.replan([task.key for task in old], sorted(numbers), tasks)
 
-    def rerun(self, student: str) -> None:
-        """Plan all matches of a student anew. UsageError if nothing of this student is graded."""
-        graded = [submission.student for submission in self.submissions if submission.status == OK]
-        if student not in graded:
-            known = ", ".join(graded[:10])
-            raise UsageError(f"No submission of {student!r:.80} was graded; the first students are {known}.")
-        self._renew({student: self.teams[student]})
+    def rerun(self, text: str) -> None:
+        """Plan all matches of a student anew, and note what they came to before. UsageError if it isn't certain whose graded submission is meant."""
+        student = rerun.student_of(text, [submission for submission in self.submissions if submission.status == OK])
+        reruns = dict(self.store.fact("reruns") or {})
+        # What an interrupted one of before has noted stays.
+        reruns.setdefault(student, rerun.noted(self._marks(student), self.private))
+        self._renew({student: self.teams[student]}, {"reruns": reruns})
+
+    def compared(self) -> list[str]:
+        """Return whether each test of the students who were played again has the same result as before, as lines. They are said once."""
+        reruns = self.store.fact("reruns") or {}
+        done = {student: now for student in reruns if (now := self._marks(student)).is_complete}
+        if done:
+            self.store.set_fact("reruns", {student: before for student, before in reruns.items() if student not in done})
+        found = [[f"Played again: the matches of {name}", *rerun.compared(reruns[name], now, self.private)] for name, now in done.items()]
+        return [line for lines in found for line in lines]
+
+    def _marks(self, student: str) -> StudentMarks:
+        return next(found for found in self.grades().students if found.submission.student == student)
 
     def check_files(self) -> None:
         """Raise UsageError if the files of an opponent, or the copy of a submission, have changed since the first match."""

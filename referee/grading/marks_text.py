@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LEAST_REASON = 30
 
 
-def marks_lines(grades: Grades, room: int, done: str = "") -> list[str]:
+def marks_lines(grades: Grades, room: int, done: Sequence[str] = ()) -> list[str]:
     """Return the marks as a table of at most ``room`` columns, what was ``done``, and how many submissions were faulty and why."""
     maximum = number(grades.rubric.maximum)
     head = f"points of {maximum}"
@@ -41,8 +41,7 @@ def marks_lines(grades: Grades, room: int, done: str = "") -> list[str]:
         "",
         f"{counted(len(grades.students), 'student')}: {', '.join(f'{count:,} {status}' for status, count in sorted(found.items()))}",
     ]
-    if done:
-        lines.append(done)
+    lines += done
     kinds = Counter(
         kind
         for student in grades.students

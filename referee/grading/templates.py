@@ -67,7 +67,7 @@ name = "{test.name}"
 hidden = {test.hidden}
 points = {test.points}
 need = {{ {test.need} }}
-"""
+{settings}"""
 
 
 def text(name: str, file: str = "rubric.toml") -> str:
@@ -89,7 +89,9 @@ def text(name: str, file: str = "rubric.toml") -> str:
         time=TimeControl(),
         needs="".join(f"#   need = {{ {need} }}".ljust(44) + f"{meaning}\n" for need, meaning in _fitting(game)),
     )
-    return head + "".join(_TEST.format(test=test, who=_who(test, is_first=number == 0)) for number, test in enumerate(samples))
+    return head + "".join(
+        _TEST.format(test=test, who=_who(test, is_first=number == 0), settings=_settings(test)) for number, test in enumerate(samples)
+    )
 
 
 def _rules(info: GameInfo) -> str:
@@ -124,6 +126,11 @@ def _who(test: SampleTest, *, is_first: bool) -> str:
     against = f'against = "{test.against}"'
     hint = _noted(against, "an example bot, or a program, a folder or a command line") if is_first else against
     return f'seat = "{test.seat}"\n{hint}\n'
+
+
+def _settings(test: SampleTest) -> str:
+    given = ", ".join(f"{key} = {_value(value)}" for key, value in test.settings.items())
+    return f"settings = {{ {given} }}\n" if given else ""
 
 
 def _general(game: Game[Any, Any]) -> tuple[SampleTest, ...]:

@@ -186,7 +186,7 @@ class Grades(NamedTuple):
 
     ``hashes`` has the hash of the files of each student and each opponent by name. ``isolation`` is the level that the matches were played
     at, in words, ``replays`` the folder in which ``MatchRecord.replay`` begins. ``runs`` has the time of each run that looked at submissions, in
-    UTC, "" where it is unknown.
+    UTC, "" where it is unknown. ``compared`` are lines about students whose matches were played again.
     """
 
     rubric: Rubric
@@ -196,6 +196,7 @@ class Grades(NamedTuple):
     hashes: Mapping[str, str] = {}
     isolation: str = ""
     runs: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
 
     @property
     def is_complete(self) -> bool:

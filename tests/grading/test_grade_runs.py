@@ -86,7 +86,7 @@ def test_one_resubmission_leaves_everybody_else_alone(home: Path, referee: Refer
     assert len(found["runs"]) == 2
     assert {student["student"]: student["from"] for student in found["students"]} == {"ada": 2, "bob": 1, "carl": 1}
     again = referee("grade", "--out", "out", "--rerun", "bob", "--slots", "1")
-    assert "\nPlayed again: the matches of bob\n" in again.stdout
+    assert "\nPlayed again: the matches of bob\n  hunts: the same as before, 20 of 20 points\n" in again.stdout
     assert "Run 2" not in again.stdout + again.stderr
 
 
@@ -231,6 +231,7 @@ def test_a_store_of_an_earlier_version_keeps_its_marks(home: Path, referee: Refe
     assert marks(home) == {"ada": ("20", "ok", "3"), "bob": KEPT, "carl": KEPT}
 
 
+<<<<<<< HEAD
 def test_a_member_of_a_team_stays_the_same_student_without_the_roster(referee: Referee, tmp_path: Path) -> None:
     (tmp_path / "rubric.toml").write_text(rubrics.HUNTS)
     (tmp_path / "roster.csv").write_text("student,name,email,team\nbli,Bo Li,bo@u.example,Moon\n")
@@ -245,3 +246,53 @@ def test_a_member_of_a_team_stays_the_same_student_without_the_roster(referee: R
     assert referee("grade", "--out", "out", "--gradebook", "sheet.csv").returncode == 0
     rows = (tmp_path / "out" / "gradebook-sheet.csv").read_text().splitlines()
     assert [row.split(",")[3] for row in rows] == ["Grade", "", "20"]
+=======
+#: A bot that fails in its third turn where the environment says so.
+MOODY = IDLE.replace("import json, sys\n", "import json, os, sys\n").replace(
+    '    elif message["type"] == "turn":\n',
+    '    elif message["type"] == "turn":\n        assert "MOOD" not in os.environ or message["turn"] < 2\n',
+)
+
+
+def test_a_student_who_is_played_again_is_compared_and_the_replays_of_before_stay(home: Path, referee: Referee) -> None:
+    hand_in(home / "class", ada=MOODY)
+    assert referee("grade", "class", "--roster", "roster.csv", "--out", "out", "--slots", "1").returncode == 0
+    replays = home / "out" / "private" / "replays"
+    names = {record["replay"] for record in _matches(home, "ada")}
+    before = {name: (home / "out" / "private" / name).read_bytes() for name in names}
+    others = {name: data for name, data in files(replays).items() if f"replays/{name}" not in names}
+    again = referee("grade", "--out", "out", "--rerun", "ADA  lovelace", "--slots", "1", "--json", env={"MOOD": "bad"})
+    assert again.returncode == 0, again.stderr
+    assert marks(home)["ada"][0] == "0"
+    told = again.stderr[again.stderr.index("Played again: the matches of ada\n") :].splitlines()
+    assert told[1] == "  hunts: not the same: 0 of 20 points, before 20"
+    assert len(told) == 6
+    for at, name in enumerate(sorted(names, key=lambda name: told[2].find(name.partition(".")[0]), reverse=True)):
+        kept = name.replace(".replay", ".before-1.replay")
+        assert told[2 + 2 * at].startswith(f"    start {at + 1}, before: passed (40 steps; ")
+        assert told[2 + 2 * at].endswith(f"/{kept})")
+        assert told[3 + 2 * at].startswith(f"    start {at + 1}, now: The submission failed in step 2: ")
+        assert told[3 + 2 * at].endswith(f"/{name})")
+        assert (home / "out" / "private" / kept).read_bytes() == before[name]
+        assert (home / "out" / "private" / name).read_bytes() != before[name]
+    assert others.items() <= files(replays).items()
+    back = referee("grade", "--out", "out", "--rerun", "Ada Lovelace", "--slots", "1")
+    assert "  hunts: not the same: 20 of 20 points, before 0\n" in back.stdout
+    assert len(list(replays.rglob("*.before-2.replay.*"))) == len(names)
+    assert "Played again" not in referee("grade", "--out", "out").stdout
+
+
+def _matches(home: Path, student: str) -> list[dict[str, Any]]:
+    found = json.loads((home / "out" / "grades.json").read_text())["students"]
+    trials = [trial for one in found if one["student"] == student for test in one["tests"] for trial in test["trials"]]
+    return [match for trial in trials for match in trial["matches"]]
+
+
+def test_an_unclear_name_is_refused_with_the_ids(home: Path, referee: Referee) -> None:
+    (home / "roster.csv").write_text("student,name\nbob,Ada Lovelace\nada,Ada Lovelace\ncarl,Carl Gauss\n")
+    assert referee("grade", "class", "--roster", "roster.csv", "--out", "two", "--slots", "2").returncode == 0
+    done = referee("grade", "--out", "two", "--rerun", "ada lovelace")
+    assert done.returncode == 2
+    assert "'ada lovelace' may be 2 students: 'bob' and 'ada'; name one of them as here." in done.stderr
+    assert referee("grade", "--out", "two", "--rerun", "ada", "--slots", "1").returncode == 0
+>>>>>>> ce65f78e (A student who is played again is compared with before, and a new rubric tells good bots from idle ones)

@@ -472,3 +472,16 @@ def test_a_student_whose_build_takes_too_long_learns_no_option_of_the_grader(tmp
         (row,) = opened.grades().students
     assert "'sleep 60' did not end within 1 s, the limit of a build, and was killed with all its processes. It printed" in row.reason
     assert "--" not in row.reason
+
+
+def test_a_rerun_that_is_interrupted_is_compared_when_it_is_complete(tmp_path: Path) -> None:
+    with open_grading(tmp_path, written(tmp_path, SMALL)) as opened:
+        opened.take([program(tmp_path, "bob", IDLE)])
+        played(opened)
+        opened.rerun("bob")
+        assert opened.compared() == []
+        opened.rerun("bob")
+    with open_grading(tmp_path) as opened:
+        played(opened)
+        assert opened.compared() == ["Played again: the matches of bob", "  hunts: the same as before, 0 of 12 points"]
+        assert opened.compared() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import sys
@@ -14,6 +15,9 @@ from referee import games
 from referee.games.game import SettingsError
 from referee.games.maze.state import Go
 from referee.grading import family, rubric, templates
+from referee.grading.grading import open_grading
+from referee.grading.values import Submission
+from referee.league.local import LocalPool
 
 TOY = Path(__file__).parents[1] / "games" / "toy"
 
@@ -82,3 +86,47 @@ def test_a_game_without_tests_of_its_own_gets_general_ones(tmp_path: Path, monke
     found = rubric.load(path)
     assert [test.seat for test in found.tests] == ["first", "first"]
     assert rubric.example_submissions(found) == ()
+
+
+#: Example bots by game and rule set: one that does nothing or anything, a weak one and a good one, each with its program by seat.
+STRENGTHS = {
+    ("evasion", "classic"): (("straight", "still"), ("boxer", "evader"), ("trapper", "shadow")),
+    ("maze", "standard"): (("random", "random"), ("dasher", "easy"), ("expert", "expert")),
+    ("rectangle", "small"): (("idle", "idle"), ("blocker", "blocker"), ("team", "team")),
+    ("rectangle", "middle"): (("idle", "idle"), ("random", "random"), ("team", "team")),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("game", "rules"), STRENGTHS)
+def test_its_tests_tell_a_good_bot_from_a_weak_one_and_from_one_that_does_nothing(game: str, rules: str, tmp_path: Path) -> None:
+    text = re.sub('(?m)^seed = ".*"$', 'seed = "0123456789abcdef0123456789abcdef"', templates.text(game))
+    text = re.sub('(?m)^rules = "[a-z]+"', f'rules = "{rules}"', text.replace('isolation = "strict"', 'isolation = "none"'))
+    path = tmp_path / "rubric.toml"
+    path.write_text(text)
+    found = rubric.load(path)
+    assert min(test.starts for test in found.tests if test.points >= 20 and test.seat) >= 8
+    seats = rubric.submission_seats(found)
+    names = ["nothing", "weak", "good"]
+    bots = [dict(zip(seats, players, strict=False)) for players in STRENGTHS[game, rules]]
+    with open_grading(tmp_path / "out", found) as opened:
+        opened.take([Submission(name, name, Path.cwd(), players) for name, players in zip(names, bots, strict=True)])
+        with contextlib.closing(LocalPool(opened.plan.terms, opened.teams, opened.replays, 2)) as pool:
+            opened.run(pool, Quiet())
+        grades = opened.grades()
+    assert grades.is_complete
+    assert {student.status for student in grades.students} == {"ok"}
+    points = {student.submission.student: student.points for student in grades.students}
+    # A thief at random can be lucky.
+    assert points["nothing"] <= 20
+    assert points["nothing"] + 10 < points["weak"]
+    assert points["weak"] + 10 < points["good"]
+
+
+class Quiet:
+    """Listens to an engine and tells nothing."""
+
+    def finished(self, task: object, record: object) -> None: ...
+    def said(self, text: str) -> None: ...
+    def decided(self, why: str) -> None: ...
+    def tick(self, running: object) -> None: ...

@@ -24,9 +24,28 @@ MARKING = Marking(
     samples=(
         SampleTest("Any hunter that doesn't fail passes this test.", "plays without a fault", "finishes = true", 10, HUNTER, "still", 2, 0),
         SampleTest(
-            "The hunter has to build walls to catch this prey.", "catches a runner", "catch_within = 2000", 20, HUNTER, "runner", 6, 3
+            "The hunter has to build walls to catch this prey.", "catches a runner", "catch_within = 2000", 20, HUNTER, "runner", 8, 4
         ),
-        SampleTest("The prey has to stay free for so many steps.", "stays free", "survive = 400", 20, PREY, "boxer"),
-        SampleTest("The roles are swapped; the hunter that needs fewer steps wins.", "beats boxer", 'beats = "boxer"', 30),
+        SampleTest(
+            "On this board a hunter that never builds flies past every cell: the prey has to keep out of its way.",
+            "dodges",
+            "survive = 1500",
+            20,
+            PREY,
+            "straight",
+            8,
+            4,
+            {"width": 53, "height": 41},
+        ),
+        SampleTest(
+            "This prey stays at the hunter's back, where walls cut off little.",
+            "catches a shadow",
+            "catch_within = 1500",
+            15,
+            HUNTER,
+            "shadow",
+        ),
+        SampleTest("The prey has to stay free from a hunter that builds walls.", "stays free", "survive = 1000", 15, PREY, "boxer"),
+        SampleTest("The roles are swapped; the hunter that needs fewer steps wins.", "beats boxer", 'beats = "boxer"', 20),
     ),
 )

@@ -24,13 +24,18 @@ MARKING = Marking(
     settings={"max_moves": 100},
     samples=(
         SampleTest("Any thief that doesn't fail passes this test.", "plays without a fault", "finishes = true", 10, THIEF, "easy", 2, 0),
-        SampleTest("The thief has to reach the exit.", "escapes from an easy policeman", "wins = true", 20, THIEF, "easy", 6, 3),
+        SampleTest("The thief has to reach the exit.", "escapes from an easy policeman", "wins = true", 20, THIEF, "easy", 8, 4),
+        SampleTest("This policeman comes nearer with each step.", "escapes from a hard policeman", "wins = true", 20, THIEF, "hard", 8, 4),
         SampleTest(
-            "The thief has to stay free for so many steps; both players' steps count.", "stays free", "survive = 30", 20, THIEF, "hard"
+            "The policeman has to catch the thief; both players' steps count.",
+            "catches a thief",
+            "catch_within = 100",
+            20,
+            POLICEMAN,
+            "random",
+            8,
+            4,
         ),
-        SampleTest(
-            "The policeman has to catch the thief within so many steps.", "catches a thief", "catch_within = 100", 20, POLICEMAN, "random"
-        ),
-        SampleTest("The roles are swapped; the team with more points wins.", "beats random", 'beats = "random"', 30),
+        SampleTest("The roles are swapped; the team with more points wins.", "beats random", 'beats = "random"', 30, starts=8, hidden=4),
     ),
 )

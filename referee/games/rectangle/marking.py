@@ -26,9 +26,11 @@ MARKING = Marking(
     settings={"cap": 200},
     samples=(
         SampleTest("Any bot that doesn't fail passes this test.", "plays without a fault", "finishes = true", 10, _FIRST, "idle", 2, 0),
-        SampleTest("The score is the number of cells at the end.", "fills cells", "score_at_least = 20", 20, _FIRST, "idle"),
-        SampleTest("More cells than a bot that draws small rings.", "wins against blocker", "wins = true", 20, _FIRST, "blocker", 6, 3),
-        SampleTest("Time is the mean over all answers of a match.", "answers fast", "mean_seconds_below = 0.05", 10, _FIRST, "random"),
-        SampleTest("A duel is won by the higher score.", "beats looper", 'beats = "looper"', 30),
+        SampleTest("The score is the number of cells at the end.", "fills cells", "score_at_least = 20", 20, _FIRST, "random", 8, 4),
+        SampleTest("More cells than a bot that draws small rings.", "wins against blocker", "wins = true", 20, _FIRST, "blocker", 8, 4),
+        SampleTest(
+            "A bot whose robots draw rings of one size is harder to beat.", "wins against looper", "wins = true", 20, _FIRST, "looper", 8, 4
+        ),
+        SampleTest("A duel is won by the higher score.", "beats random", 'beats = "random"', 30, starts=8, hidden=4),
     ),
 )

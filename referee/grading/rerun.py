@@ -1,0 +1,88 @@
+"""Plays a student's matches again, for an appeal: whose they are, the replays of before, and whether the result is the same."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import count
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import UsageError
+from referee.grading.escaping import number
+from referee.handins.names import key
+from referee.handins.ownership import MOST_NAMED, listed
+from referee.replay.paths import SUFFIX, log_path
+from referee.support.escape import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from referee.games.game import Json, Seat
+    from referee.grading.values import StudentMarks, Submission, TrialMark
+
+
+def student_of(text: str, graded: Sequence[Submission]) -> str:
+    """Return the student whose id, name, address or number this is. UsageError if it is nobody's, or that of several students."""
+    wanted = key(text)
+    found = [one for one in graded if one.student == text] or [
+        one for one in graded if wanted in map(key, (one.student, one.full_name, one.roster_name, *one.identities))
+    ]
+    if len(found) == 1:
+        return found[0].student
+    if found:
+        ids = listed([one.student for one in found])
+        raise UsageError(f"{text!r:.80} may be {len(found)} students: {ids}; name one of them as here.")
+    known = ", ".join(one.student for one in graded[: 2 * MOST_NAMED])
+    raise UsageError(f"No submission of {text!r:.80} was graded; the first students are {known}.")
+
+
+def kept_path(replay: Path) -> Path:
+    """Return the path beside a replay at which the next match with its name lets it stay."""
+    stem = replay.name.removesuffix(SUFFIX)
+    paths = (replay.with_name(f"{stem}.before-{number}{SUFFIX}") for number in count(1))
+    return next(path for path in paths if not path.exists())
+
+
+def keep(replay: Path, seats: Sequence[Seat]) -> None:
+    """Copy a replay and its logs to ``kept_path``. UsageError if that fails."""
+    kept = kept_path(replay)
+    try:
+        for old, new in [(log_path(replay, seat), log_path(kept, seat)) for seat in seats] + [(replay, kept)]:
+            if old.is_file() and not old.is_symlink():
+                shutil.copyfile(old, new)
+    except OSError as error:
+        raise UsageError(f"The replay {replay} can't be kept: {error.strerror or error}. Nothing is played again.") from None
+
+
+def noted(student: StudentMarks, home: Path) -> dict[str, Json]:
+    """Return what is compared of a student's tests, as JSON. The replays begin in ``home``, and are those of ``kept_path``."""
+    return {mark.test.name: [_facts(trial, home, is_kept=True) for trial in mark.trials] for mark in student.tests}
+
+
+def _facts(trial: TrialMark, home: Path, *, is_kept: bool = False) -> dict[str, Any]:
+    ends: list[Json] = [[record.winner, record.reason, record.steps, dict(record.scores)] for _, record in trial.matches]
+    replays = [home / record.replay for _, record in trial.matches if record.replay]
+    return {
+        "points": trial.points,
+        "text": trial.text or "passed" if trial.passed is not None else "not decided",
+        "ends": ends,
+        "replays": [str(kept_path(path) if is_kept else path) for path in replays],
+    }
+
+
+def compared(before: Mapping[str, Any], student: StudentMarks, home: Path) -> list[str]:
+    """Return a line for each test that says whether its result is the same as ``before``, with each start that ended otherwise and its replays."""
+    lines = []
+    for mark in student.tests:
+        then = before[mark.test.name]
+        now = [_facts(trial, home) for trial in mark.trials]
+        others = [at for at in range(len(now)) if any(now[at][name] != then[at][name] for name in ("points", "text", "ends"))]
+        points = f"{number(mark.points)} of {number(mark.test.points)} points"
+        old = number(fsum(trial["points"] for trial in then))
+        lines.append(f"  {mark.test.name}: " + (f"not the same: {points}, before {old}" if others else f"the same as before, {points}"))
+        for at in others:
+            for when, facts in (("before", then[at]), ("now", now[at])):
+                steps = ", ".join(f"{end[2]:,} steps" for end in facts["ends"]) or "no match"
+                lines.append(f"    start {at + 1}, {when}: {facts['text']} ({steps}; {', '.join(facts['replays']) or 'no replay'})")
+    return list(map(printable, lines))
