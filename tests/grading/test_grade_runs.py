@@ -231,7 +231,6 @@ def test_a_store_of_an_earlier_version_keeps_its_marks(home: Path, referee: Refe
     assert marks(home) == {"ada": ("20", "ok", "3"), "bob": KEPT, "carl": KEPT}
 
 
-<<<<<<< HEAD
 def test_a_member_of_a_team_stays_the_same_student_without_the_roster(referee: Referee, tmp_path: Path) -> None:
     (tmp_path / "rubric.toml").write_text(rubrics.HUNTS)
     (tmp_path / "roster.csv").write_text("student,name,email,team\nbli,Bo Li,bo@u.example,Moon\n")
@@ -246,7 +245,8 @@ def test_a_member_of_a_team_stays_the_same_student_without_the_roster(referee: R
     assert referee("grade", "--out", "out", "--gradebook", "sheet.csv").returncode == 0
     rows = (tmp_path / "out" / "gradebook-sheet.csv").read_text().splitlines()
     assert [row.split(",")[3] for row in rows] == ["Grade", "", "20"]
-=======
+
+
 #: A bot that fails in its third turn where the environment says so.
 MOODY = IDLE.replace("import json, sys\n", "import json, os, sys\n").replace(
     '    elif message["type"] == "turn":\n',
@@ -295,4 +295,3 @@ def test_an_unclear_name_is_refused_with_the_ids(home: Path, referee: Referee) -
     assert done.returncode == 2
     assert "'ada lovelace' may be 2 students: 'bob' and 'ada'; name one of them as here." in done.stderr
     assert referee("grade", "--out", "two", "--rerun", "ada", "--slots", "1").returncode == 0
->>>>>>> ce65f78e (A student who is played again is compared with before, and a new rubric tells good bots from idle ones)
