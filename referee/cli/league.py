@@ -29,6 +29,7 @@ from referee.support.words import counted, program
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Mapping
 
+    from referee.league.config import League
     from referee.league.league import OpenLeague, Schedule
     from referee.league.local import Pool
     from referee.league.report import ReportData
@@ -73,6 +74,9 @@ def run(
     found = config.load(file)
     folder = out if out is not None else _FOLDER / file_name(found.name)
     check_not_input(folder, [file])
+    if database is None and _has_unplayed(folder, found):
+        _resume(folder, workers, force=False, quiet=quiet, as_json=as_json)
+        return
     check_new(folder, database)
     schedule, hosts, workers = Schedule(found, found.teams), HostNotes(), workers.or_slots(found.slots)
     _check_roles(schedule, schedule.teams.values(), workers)
@@ -95,6 +99,23 @@ def resume(
     as_json: JsonFlag = False,
 ) -> None:
     """Continue a league: play the matches that have no result yet."""
+    _resume(folder, workers, force=force, quiet=quiet, as_json=as_json)
+
+
+def _has_unplayed(folder: Path, found: League) -> bool:
+    """True if a folder has this league, and matches of it are void because the machine failed. A seed that was drawn is another one each time."""
+    from referee.league.database import FILE
+    from referee.league.engine import UNPLAYED
+    from referee.league.league import open_league
+
+    if not (folder / FILE).is_file():
+        return False
+    with contextlib.closing(open_league(folder)) as opened:
+        is_same = opened.league._replace(seed=0).to_json() == found._replace(seed=0).to_json()
+        return is_same and bool(opened.store.fact(UNPLAYED))
+
+
+def _resume(folder: Path, workers: Workers, *, force: bool, quiet: bool, as_json: bool) -> None:
     from referee.league import changes
 
     with changes.claimed(folder) as opened:

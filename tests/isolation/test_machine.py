@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
@@ -14,11 +15,13 @@ from typing import TYPE_CHECKING
 import pytest
 from conftest import HOSTILE, UNHURRIED, play_match
 
+from referee.cli.league import _has_unplayed
 from referee.errors import MatchVoid, StartError, UsageError
 from referee.isolation import cgroups, diagnosis, machine
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, MIB, NONE, Limits
-from referee.league import local
+from referee.league import config, league, local
+from referee.league.engine import UNPLAYED
 from referee.players import known_good
 from referee.players.spec import resolve
 
@@ -283,3 +286,16 @@ def test_the_doctor_says_what_bots_lack(monkeypatch: pytest.MonkeyPatch) -> None
     found = diagnosis.diagnose()
     assert any("this container has 500 MiB left" in line for line in found.lines())
     assert found.to_json()["checks"][-1]["name"] == "memory"
+
+
+def test_the_same_command_goes_on_where_the_machine_failed(tmp_path: Path) -> None:
+    text = 'name = "l"\nisolation = "none"\n[starts]\ncount = 1\n'
+    (tmp_path / "l.toml").write_text(text + "".join(f'[[teams]]\nname = "{name}"\nhunter = "boxer"\nprey = "runner"\n' for name in "AB"))
+    with contextlib.closing(league.begin(config.load(tmp_path / "l.toml"), tmp_path / "out")) as opened:
+        opened.store.set_fact(UNPLAYED, {})
+        assert not _has_unplayed(tmp_path / "out", config.load(tmp_path / "l.toml"))
+        opened.store.set_fact(UNPLAYED, {"key": "No memory is left."})
+        assert _has_unplayed(tmp_path / "out", config.load(tmp_path / "l.toml"))
+        other = config.load(tmp_path / "l.toml")._replace(name="another")
+        assert not _has_unplayed(tmp_path / "out", other)
+    assert not _has_unplayed(tmp_path, other)
