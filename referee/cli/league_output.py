@@ -71,6 +71,8 @@ class ProgressPrinter:
         self._is_quiet = is_quiet
         self._clock = clock
         self._told = clock()
+        #: When each running match was seen first.
+        self._since: dict[str, float] = {}
         #: None while nobody can play.
         self._pace: Pace | None = Pace(self._told)
 
@@ -89,9 +91,18 @@ class ProgressPrinter:
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Print a line now and then."""
         self._measure(running)
+        self._since = {task.key: self._since.get(task.key, self._clock()) for task in running or ()}
         if not self._is_quiet and self._clock() - self._told >= _LINE_SECONDS:
             self._told = self._clock()
-            say(self.line())
+            say(self.line() + self._awaited(running or ()))
+
+    def _awaited(self, running: Sequence[MatchTask]) -> str:
+        """Return the running match that takes longest, as the end of a line; "" if none takes long."""
+        longest = min(running, key=lambda task: self._since[task.key], default=None)
+        seconds = 0.0 if longest is None else self._clock() - self._since[longest.key]
+        if longest is None or seconds < _LINE_SECONDS:
+            return ""
+        return f", waiting for {' against '.join(longest.seats.values())} ({_duration(seconds)} so far)"
 
     def _measure(self, running: Sequence[MatchTask] | None) -> None:
         """Measure the speed while somebody can play. A pause doesn't count: afterwards the speed is measured anew."""

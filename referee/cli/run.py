@@ -72,7 +72,7 @@ def progress(match: Match, *, is_quiet: bool, has_stderr: bool, title: str = "",
     from referee.author.bot_stderr import BotStderr
     from referee.cli.terminal import Brief, Live
 
-    live = None if is_quiet else (Brief if is_brief else Live)(match.game, match.clocks, title)
+    live = None if is_quiet else (Brief if is_brief else Live)(match.game, match.clocks, title, match.awaited)
     shown: list[Listener] = [BotStderr(match, say if live is None else live.put_line)] if has_stderr else []
     return [*shown, *([] if live is None else [live])]
 

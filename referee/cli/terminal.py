@@ -79,9 +79,15 @@ _OTHERS: _Kind = ("", "", "")
 
 
 class Live(Listener):
-    """Follows a match on stderr; prints every refused wall and every warning with its step and reason."""
+    """Follows a match on stderr; prints every refused wall and every warning with its step and reason.
 
-    def __init__(self, game: Game[Any, Any], clocks: Mapping[Seat, Clock], title: str = "") -> None:
+    ``awaited`` says for whom the match waits at present, "" for nobody.
+    """
+
+    def __init__(
+        self, game: Game[Any, Any], clocks: Mapping[Seat, Clock], title: str = "", awaited: Callable[[], str] = lambda: ""
+    ) -> None:
+        self._awaited = awaited
         #: What begins the lines of one of two matches that change the roles, such as "game 2, "; and the seats with their players' names.
         self._title = title
         self._called: dict[Seat, str] = {}
@@ -132,12 +138,14 @@ class Live(Listener):
     def ticked(self) -> None:
         """Redraw if it is time."""
         now = monotonic()
-        if self._state is None:
-            # A player isn't ready yet.
+        if now - self._drawn < (_REDRAW_SECONDS if self._is_terminal else _PLAIN_SECONDS):
             return
-        if now - self._drawn >= (_REDRAW_SECONDS if self._is_terminal else _PLAIN_SECONDS):
-            self._drawn = now
+        self._drawn = now
+        if self._state is not None:
+            # All players are ready.
             self._draw()
+        if not self._is_terminal and (text := self._awaited()):
+            self.put_line(f"{self._title}{text}")
 
     def faulted(self, event: PlayersFaulted) -> None:
         """Print why a player failed."""
@@ -164,6 +172,7 @@ class Live(Listener):
             bank = "" if clock.bank is None else f" of {clock.bank + clock.used:.0f}"
             line += f"  {seat} {clock.used:.1f}{bank} s"
         if self._is_terminal:
+            line += f"  {self._awaited()}"
             room = shutil.get_terminal_size().columns - 1
             if len(line) > room:
                 short = "  ".join(f"{seat[0].upper()} {clock.used:.1f}s" for seat, clock in self._clocks.items())

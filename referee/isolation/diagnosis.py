@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.isolation import bubblewrap, cgroups, machine, probe
+from referee.isolation import bubblewrap, cgroups, delays, machine, probe
 from referee.isolation.entry import VARIANT_A, VARIANT_B
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE, Limits
@@ -48,6 +48,13 @@ class Diagnosis(NamedTuple):
             return "Bots are frozen between their turns."
         return f"There is no freezer: each bot needs a core of its own, of the {os.cpu_count()} here, or --idle run."
 
+    @property
+    def clock(self) -> str:
+        """A sentence that says which clock bills where none is chosen."""
+        if delays.is_counted():
+            return "The fair clock bills: a bot doesn't pay for time in which it waits for a processor."
+        return "This kernel doesn't count waits for a processor, so there is no fair clock: strict matches bill processor time, others wall time."
+
     def missing(self, level: str) -> str:
         """Return the failed checks that exclude a level."""
         names = (check.name for check in self.checks if not check.ok and (level == ISOLATED_CGROUP or check.name not in _GROUPS))
@@ -59,6 +66,7 @@ class Diagnosis(NamedTuple):
             "strict": self.is_strict,
             "levels": list(self.levels),
             "freezer": self.holds,
+            "fair_clock": delays.is_counted(),
             "checks": [check.to_json() for check in (*self.checks, *self.shortages)],
         }
 
@@ -80,7 +88,7 @@ class Diagnosis(NamedTuple):
             there = level in self.levels
             why = "" if there else f"; missing: {self.missing(level)}"
             lines.append(f"  {'yes' if there else 'no ':<4}  {level:<{len(ISOLATED_CGROUP)}}  {_PROMISES[level]}{why}")
-        return lines
+        return [*lines, "", self.clock]
 
     def conclusion(self) -> list[str]:
         """Return what follows where strict isolation is available."""

@@ -178,6 +178,11 @@ class Conversation:
             inside = "; inside the sandbox there are its own files and the system's alone" if level.has_sandbox else ""
             raise StartError(f"{refusal}{inside}.", seat, is_doubtful=True)
 
+    @property
+    def awaited(self) -> dict[Seat, float]:
+        """The players that are asked at present, in a long wait, and since when, by the performance counter."""
+        return self.io.awaited
+
     def collector(
         self, game: Game[Any, Any], clocks: Mapping[Seat, Clock], *, together: bool = False, remarks_bytes: int = _UNLIMITED
     ) -> MoveCollector:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import nullcontext
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import BUSY, SUPERVISOR, MatchVoid, StartError, UsageError
@@ -17,7 +18,7 @@ from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.match.options import CPU, RunOptions, TimeControl
 from referee.match.seeds import match_id, seat_seed, secret_of
-from referee.players.faults import Fault, the_seat
+from referee.players.faults import Fault, the_seat, who
 from referee.players.log import Log
 from referee.players.placement import Cores
 from referee.players.stack import places
@@ -152,6 +153,14 @@ class Match:
         if time.startup is None or time.bank is None or time.increment or is_patient:
             return None
         return int((time.startup + time.bank) * (os.cpu_count() or 1)) + 10
+
+    def awaited(self) -> str:
+        """Return who has been asked for some time and hasn't answered, as a sentence; "" if nobody."""
+        since = {seat: int(perf_counter() - begun) for seat, begun in self._conversation.awaited.items()}
+        words = [
+            f"{who(seat, self.entrants[seat].label, begins=False)}, asked {seconds} s ago" for seat, seconds in since.items() if seconds
+        ]
+        return f"waiting for {' and '.join(words)}" if words else ""
 
     def log_of(self, seat: Seat) -> Log:
         """Return what a seat's player has written to stderr."""

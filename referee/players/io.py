@@ -88,6 +88,8 @@ class PlayerIO:
         self.by_cpu, self._is_wall = clock == CPU, clock == WALL
         #: The people and remote programs that have left since ``ask_together`` began.
         self.departed: list[str] = []
+        #: Who is asked at present, in a long wait, and since when.
+        self.awaited: dict[str, float] = {}
         self._bots = bots
         self._discards_early = discards_early
         self._max_lateness = max_lateness
@@ -348,10 +350,11 @@ class PlayerIO:
                 # Do this also while a bot sends byte after byte: the listeners must not wait. The account of the bots' time begins
                 # before: if the referee is kept away during the tick, it counts what they used meanwhile.
                 used = self._bots_seconds()
+                self.awaited = {seat: entry.begun for seat, entry in pending.items()}
                 self._on_tick()
                 self._look_for_kills(pending, replies)
                 ticked = perf_counter()
-        self._long_poll = None
+        self._long_poll, self.awaited = None, {}
         return replies
 
     def _watch(self, pending: dict[str, Pending]) -> select.poll:

@@ -127,12 +127,12 @@ def test_runs_that_can_not_be_compared_are_refused_before_anything_is_measured(t
 @pytest.mark.parametrize(
     ("name", "words", "count"),
     [
-        ("match_step", ["--steps", "1000"], 15),
+        ("match_step", ["--steps", "1000"], 16),
         ("isolation", ["--steps", "1000"], 7),
         ("league", ["--steps", "50", "--matches", "40", "--pretended", "2000"], 4),
         ("short_matches", ["--games", "4"], 6),
-        ("fairness", ["--answers", "20", "--steps", "5", "--load", "1"], 4),
-        ("fairness", ["--answers", "20", "--steps", "5", "--load", "1", "--gives-way"], 4),
+        ("fairness", ["--answers", "20", "--steps", "5", "--load", "1", "--most", "1"], 28),
+        ("fairness", ["--answers", "20", "--steps", "5", "--load", "1", "--most", "0", "--isolation", "strict", "--gives-way"], 6),
     ],
 )
 def test_a_benchmark_prints_its_figures(name: str, words: list[str], count: int) -> None:
@@ -144,6 +144,6 @@ def test_a_benchmark_prints_its_figures(name: str, words: list[str], count: int)
     figures = json.loads(done.stdout)
     assert len(figures) == count
     for figure in figures:
-        assert figure["value"] > 0 or figure["unit"] in ("MiB", "late")
+        assert figure["value"] > 0 or figure["unit"] in ("MiB", "late", "bills")
         assert figure["met"] is True or figure["budget"] is not None
         assert (figure["floor"] is None) == (figure["floors"] is None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from referee.cli import terminal
 from referee.cli.terminal import Live
 from referee.games.game import Notice
 from referee.match import steady_pace
@@ -34,6 +35,23 @@ def test_remarks_of_very_many_kinds_are_counted_too(capsys: pytest.CaptureFixtur
     said = capsys.readouterr().err.splitlines()
     assert len(said) < 120
     assert said[-1] == "897 more of other kinds, the last in step 999, hunter: number 999 is refused"
+
+
+def test_a_match_that_waits_names_the_bot_without_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from referee import games
+
+    now, waits = 100.0, "waiting for the hunter (slow.py), asked 11 s ago"
+    monkeypatch.setattr(terminal, "monotonic", lambda: now)
+    live = Live(games.get("evasion"), {"hunter": Clock(TimeControl())}, "game 2, ", lambda: waits)
+    live.ticked()
+    assert capsys.readouterr().err == ""
+    now += 11.0
+    live.ticked()
+    live.ticked()
+    assert capsys.readouterr().err == f"game 2, {waits}\n"
+    now, waits = now + 11.0, ""
+    live.ticked()
+    assert capsys.readouterr().err == ""
 
 
 def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch) -> None:

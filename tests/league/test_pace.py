@@ -90,3 +90,20 @@ def test_the_progress_waits_for_results_and_tells_no_time_without_workers(league
     assert shown.line() == "5 of 30 matches, waiting for results"
     assert play(10, 1.0) == "15 of 30 matches, 60 a minute, 15 s left"
     assert play(15, 1.0) == "30 of 30 matches, 60 a minute"
+
+
+def test_a_match_that_takes_long_is_named(league: OpenLeague, capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    shown = ProgressPrinter(league.store, is_quiet=False, clock=clock)
+    first, second, *_ = league.store.pending()
+    shown.tick([first])
+    clock.now += 11.0
+    shown.tick([first, second])
+    teams = " against ".join(first.seats.values())
+    assert capsys.readouterr().err == f"0 of 30 matches, waiting for results, waiting for {teams} (11 s so far)\n"
+    clock.now += 10.5
+    shown.tick([second])
+    assert "waiting for " + " against ".join(second.seats.values()) in capsys.readouterr().err
+    clock.now += 10.5
+    shown.tick([])
+    assert capsys.readouterr().err == "0 of 30 matches, waiting for results\n"

@@ -16,6 +16,7 @@ from referee.author.check.finding import mend
 from referee.author.check.patience import Patience, Spent, longest_wait
 from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
+from referee.isolation.delays import run_delay
 from referee.isolation.endings import MEMORY
 from referee.match import judgement
 from referee.match.clock import PatientClock
@@ -397,20 +398,12 @@ def with_fields(line: bytes, more: Mapping[str, Json]) -> bytes:
 
 def waited(pid: int) -> float:
     """Return the seconds for which a process and the referee were ready to run but had no processor; 0 where the system doesn't tell."""
-    return _waited_by(str(pid)) + _waited_by("self")
-
-
-def _waited_by(who: str) -> float:
-    try:
-        with open(f"/proc/{who}/schedstat", "rb") as file:  # noqa: PTH123 - as fast as possible: it is read for each question
-            return int(file.read().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return 0.0
+    return run_delay(str(pid)) + run_delay("self")
 
 
 def _peak(pid: int) -> int:
     try:
-        with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - the same
+        with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - the kernel's own file
             for line in file:
                 if line.startswith(b"VmHWM:"):
                     return int(line.split()[1]) * 1024

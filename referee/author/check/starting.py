@@ -204,7 +204,7 @@ MESSAGES = (
         "It plays with a clock of processor time and an increment.",
         "With a clock of processor time",
         ({"clock": {"kind": "cpu", "increment": 0.5}},),
-        'Accept both kinds of clock, "wall" and "cpu", and an increment.',
+        'Accept every kind of clock, such as "fair", "wall" and "cpu", and an increment.',
     ),
     _message(
         "seeds",
