@@ -1,4 +1,4 @@
-"""What many matches cost: a machine full of matches, and the memory of a league's coordinator.
+"""What many matches cost: a machine full of matches, the part of the time that is the bots', and the memory of a league's coordinator.
 
 python benchmarks/league.py [--rounds 7] [--steps 300] [--matches 400] [--json] [--against FILE]
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import math
 import os
 import random
@@ -22,6 +23,7 @@ import psutil
 from harness import Figure, child, number, open_folder, run
 from matches import PARSING, SEATS
 
+from example_bots import BOTS
 from referee.isolation.limits import Limits
 from referee.league import config
 from referee.league.engine import Engine
@@ -34,6 +36,17 @@ from referee.match.options import WALL, MatchOptions
 
 #: The budgets: the time of many matches beside their share of one, busy cores in percent, those busy with the matches, memory in MiB.
 LONGER, BUSY, PLAYING, GROWTH = 1.1, 92.0, 88.0, 20.0
+#: The least part of the processor time of a league of example bots that is the bots' own, in percent.
+IN_BOTS = 85.0
+#: An example bot that writes the processor time of its whole life to its log when it ends.
+NOTING = """
+import atexit, resource, runpy, sys
+def note():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(used.ru_utime + used.ru_stime, file=sys.stderr)
+atexit.register(note)
+runpy.run_path({program!r}, run_name="__main__")
+"""
 #: How often one match is played alone.
 ALONE = 15
 #: Pretended matches before the first reading of the memory, and between two readings.
@@ -104,6 +117,31 @@ def _children_seconds() -> float:
     """Processor time of all processes below this one that have ended."""
     found = resource.getrusage(resource.RUSAGE_CHILDREN)
     return found.ru_utime + found.ru_stime
+
+
+def example_bots(steps: int, folder: Path) -> Figure:
+    """The share of a league's processor time that is the bots' own, their start included: each example hunter against each prey, no sandbox."""
+    lineups: dict[str, dict[str, str]] = {}
+    for seat in SEATS:
+        for number, bot in enumerate(bot for bot in BOTS if bot.game == "evasion" and bot.plays(seat)):
+            program = folder / f"{seat}-{bot.name}.py"
+            program.write_text(NOTING.format(program=str(bot.path)))
+            lineups.setdefault(str(number), {})[seat] = str(program)
+    league = {name: Team(name, lineup) for name, lineup in lineups.items()}
+    pairs = [dict(zip(SEATS, names, strict=True)) for names in itertools.product(league, repeat=2)]
+
+    def share() -> float:
+        used = _children_seconds()
+        with contextlib.closing(LocalPool(terms("none"), league, folder / "examples", free_slots(Limits()))) as pool:
+            for _ in play_stream(pool, (task._replace(seats=pair) for task, pair in zip(tasks(len(pairs), steps), pairs, strict=True))):
+                pass
+        logs = list(folder.glob("examples/**/*.log"))
+        seconds = sum(float(log.read_text().split()[-1]) for log in logs)
+        for log in logs:
+            log.unlink()
+        return 100 * seconds / (_children_seconds() - used)
+
+    return Figure("processor time in the bots", "%", [share()], None, "value", IN_BOTS, at_least=True)
 
 
 def play(pool: LocalPool, matches: int, steps: int) -> float:
@@ -208,7 +246,8 @@ def everything(options: argparse.Namespace) -> list[Figure]:
     """All figures. UsageError if this machine has no sandbox."""
     with open_folder() as folder:
         (folder / "bot.py").write_text(PARSING)
-        return [*full_machine(options.rounds, options.steps, options.matches, folder), memory(options.pretended)]
+        full = full_machine(options.rounds, options.steps, options.matches, folder)
+        return [*full, example_bots(10 * options.steps, folder), memory(options.pretended)]
 
 
 def add(parser: argparse.ArgumentParser) -> None:

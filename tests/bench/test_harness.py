@@ -129,7 +129,7 @@ def test_runs_that_can_not_be_compared_are_refused_before_anything_is_measured(t
     [
         ("match_step", ["--steps", "1000"], 16),
         ("isolation", ["--steps", "1000"], 7),
-        ("league", ["--steps", "50", "--matches", "40", "--pretended", "2000"], 4),
+        ("league", ["--steps", "50", "--matches", "40", "--pretended", "2000"], 5),
         ("short_matches", ["--games", "4"], 6),
         ("fairness", ["--answers", "20", "--steps", "5", "--load", "1", "--most", "1"], 28),
         ("fairness", ["--answers", "20", "--steps", "5", "--load", "1", "--most", "0", "--isolation", "strict", "--gives-way"], 6),
