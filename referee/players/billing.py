@@ -10,6 +10,8 @@ from referee.players.faults import Failure
 from referee.players.player import Reply
 
 if TYPE_CHECKING:
+    import select
+
     from referee.players.pipes import Pipes
     from referee.players.player import Player
     from referee.players.process import BotProcess
@@ -51,7 +53,7 @@ class Billing:
     def renew(self, process: BotProcess | None) -> None:
         """Read what the next answer of a bot is measured by."""
 
-    def note_silence(self) -> None:
+    def note_silence(self, poller: select.poll) -> None:
         """Note that a poll has just found no answer."""
 
     def pending(self, entry: Pending) -> Pending:

@@ -29,6 +29,7 @@ from referee.players.faults import NO_ANSWER, Failure, the_seat
 from referee.players.player import Reply
 
 if TYPE_CHECKING:
+    import select
     from collections.abc import Iterable, Mapping
 
     from referee.players.pipes import Pipes
@@ -186,11 +187,13 @@ class FairBilling(Billing):
         """Renew the readings of a bot and of the referee."""
         if process is not None:
             self.delays[process].renew()
-            self.note_silence()
+            self._own_before = self._own.read().delay
 
-    def note_silence(self) -> None:
-        """Waits of the referee before this moment kept no answer waiting."""
-        self._own_before = self._own.read().delay
+    def note_silence(self, poller: select.poll) -> None:
+        """Waits of the referee before this moment kept no answer waiting, unless one has come between that poll and the reading."""
+        own = self._own.read().delay
+        if not poller.poll(0):
+            self._own_before = own
 
     def reply(self, entry: Pending, now: float, line: bytes | None, failure: Failure | None, *, rescued: bool = False) -> Reply:
         """Return one player's reply, with the bill and the wall time."""

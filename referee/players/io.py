@@ -146,13 +146,13 @@ class PlayerIO:
             # By the fair clock a needless look does harm: nothing tells whether the referee waited afterwards or the bot slept.
             events = poller.poll(_FIRST_MS if fair is None or self._held else _SHORT_MS)
             if not events:
-                self.billing.note_silence()
+                self.billing.note_silence(poller)
                 if self._held:
                     # The time that other bots took isn't billed.
                     begun = min(begun + self._stopping.freeze_others(process, is_long=False), perf_counter() - owed)
                 events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
                 if not events:
-                    self.billing.note_silence()
+                    self.billing.note_silence(poller)
                     if self._held:
                         begun = min(begun + self._stopping.freeze_others(process, is_long=True), perf_counter() - owed)
             if len(events) == 1 and events[0] == pipes.has_answered:
@@ -337,7 +337,7 @@ class PlayerIO:
             self.billing.poll_ends = due
             events = self._long_poll.poll(math.ceil(max(0.0, due - now) * 1000))
             if not events:
-                self.billing.note_silence()
+                self.billing.note_silence(self._long_poll)
             late_by = perf_counter() - due if not events else 0.0
             count = len(pending)
             self._take(events, pending, replies)
