@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 #: The house from top to bottom. A folder stands for all modules below it, but for those that are named themselves. A module imports from its
 #: own part and from those below; imports that only the type checker sees count too.
 HOUSE = (
-    ("referee.__main__", "referee.pytest_plugin"),
+    ("referee.__main__",),
     ("referee.cli",),
     ("referee.codes",),
     ("referee.arena",),

@@ -130,7 +130,7 @@ class MatchOptions(Section):
 
     time: TimeControl = TimeControl()
     run: RunOptions = RunOptions()
-    isolation: IsolationValue = option("auto", "auto, strict (a sandbox or no match), limits (caps only) or none.", flag="--isolation")
+    isolation: IsolationValue = option("auto", "auto, strict (sandbox or no match), limits (caps) or none.", flag="--isolation")
     limits: Limits = Limits()
 
     def settled(self) -> MatchOptions:

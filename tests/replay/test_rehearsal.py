@@ -65,7 +65,7 @@ def test_the_recorded_bot_gives_the_recorded_answer(seat: str, turn: int, source
 
 
 @pytest.mark.parametrize("game", ["evasion", "rectangle", "maze"])
-def test_the_questions_are_those_of_the_match_to_the_byte(game: str, tmp_path: Path) -> None:
+def test_the_questions_are_those_of_the_match_to_the_byte(game: str, tmp_path: Path, shared_folder: Path) -> None:
     """The bank aside, which a replay has in microseconds. Refused moves, ignored keys and cut remarks lead to notices."""
     special = {
         "evasion": 'move = {"build": {"kind": "horizontal", "span": [0, 0]}, "new": 1} if turn % 3 else {}\n        extra = {"say": "x" * 999}',
@@ -75,13 +75,14 @@ def test_the_questions_are_those_of_the_match_to_the_byte(game: str, tmp_path: P
     path = bot(tmp_path, "bot", special)
     other = {"evasion": "runner", "rectangle": "idle", "maze": "hard"}[game]
     settings: dict[str, Any] = {"max_steps": 30} if game == "evasion" else {}
-    replay = play(f"{sys.executable} {path} first", other, game=game, **settings).replay
+    notes = [shared_folder / "first", shared_folder / "second"]
+    replay = play(f"{sys.executable} {path} {notes[0]}", other, game=game, **settings).replay
     seat = games.get(game).seats(games.get(game).codec.settings(None, settings))[0]
     asked = questions(replay, seat)
     turn = sorted(asked.answers)[-2]
-    package.open_replay(replay).ask(turn, seat, f"{sys.executable} {path} second")
+    package.open_replay(replay).ask(turn, seat, f"{sys.executable} {path} {notes[1]}")
     first, second = (
-        [re.sub(r'"bank":[\d.]+', '"bank":0', line) for line in Path(name).read_text().splitlines()] for name in ("first", "second")
+        [re.sub(r'"bank":[\d.]+', '"bank":0', line) for line in note.read_text().splitlines()] for note in notes
     )
     assert second == first[: len(second)]
     assert json.loads(second[-1])["turn"] == turn
