@@ -29,7 +29,7 @@ from referee.league.worker import Played, Worker
 from referee.match.options import CPU, WALL
 from referee.players.io import PlayerIO
 from referee.players.log import Log
-from referee.players.process import BotProcesses
+from referee.players.processes import BotProcesses
 from referee.players.spec import resolve
 
 #: The budget of a whole match of one step, beside its floor.

@@ -14,7 +14,7 @@ from referee.players.connection import ConnectedPlayer
 from referee.players.faults import Fault
 from referee.players.in_process import LocalPlayer
 from referee.players.io import PlayerIO
-from referee.players.process import BotProcesses
+from referee.players.processes import BotProcesses
 from referee.support.escape import escape, is_blank
 from referee.wire.constants import NAME_LENGTH
 

@@ -35,7 +35,7 @@ from referee.players.faults import exceeded, who
 from referee.players.log import Log
 from referee.players.own_files import own_files
 from referee.players.pipes import readable
-from referee.players.process import BotProcesses, ProcessPlayer
+from referee.players.processes import BotProcesses
 from referee.support.escape import escape
 from referee.support.words import counted
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from referee.isolation.copies import Check
     from referee.isolation.program import Program
+    from referee.players.process import ProcessPlayer
 
 #: The version of what a build gets and gives; another one makes the entries of the cache useless.
 _VERSION = 1

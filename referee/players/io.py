@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 
     from referee.players.pipes import Pipes
     from referee.players.player import Player
-    from referee.players.process import BotProcess, BotProcesses, ProcessPlayer
+    from referee.players.process import BotProcess, ProcessPlayer
+    from referee.players.processes import BotProcesses
 
     Questions = Mapping[str, tuple[bytes, float | None, float | None]]
 

@@ -22,7 +22,7 @@ from referee.isolation.submission import Piece
 from referee.isolation.supervision import START_PATIENCE
 from referee.players.log import Log
 from referee.players.pipes import readable
-from referee.players.process import BotProcesses
+from referee.players.processes import BotProcesses
 from referee.players.spec import environment
 from referee.support.escape import escape
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from referee.players.pipes import Pipes
     from referee.players.player import Player
-    from referee.players.process import BotProcesses, ProcessPlayer
+    from referee.players.process import ProcessPlayer
+    from referee.players.processes import BotProcesses
 
 #: How long to wait for the exit status of a bot that has closed its stdout, in seconds.
 _PARTING = 0.5

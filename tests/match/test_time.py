@@ -25,7 +25,8 @@ from referee.match.events import Listener, StepTaken
 from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.pipes import Pipes
-from referee.players.process import BotProcess, BotProcesses, ProcessPlayer
+from referee.players.process import BotProcess, ProcessPlayer
+from referee.players.processes import BotProcesses
 from referee.replay.reader import verify
 from referee.wire.lines import LineBuffer
 

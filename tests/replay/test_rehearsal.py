@@ -81,9 +81,7 @@ def test_the_questions_are_those_of_the_match_to_the_byte(game: str, tmp_path: P
     asked = questions(replay, seat)
     turn = sorted(asked.answers)[-2]
     package.open_replay(replay).ask(turn, seat, f"{sys.executable} {path} {notes[1]}")
-    first, second = (
-        [re.sub(r'"bank":[\d.]+', '"bank":0', line) for line in note.read_text().splitlines()] for note in notes
-    )
+    first, second = ([re.sub(r'"bank":[\d.]+', '"bank":0', line) for line in note.read_text().splitlines()] for note in notes)
     assert second == first[: len(second)]
     assert json.loads(second[-1])["turn"] == turn
     assert any('"code"' in line for line in second)
