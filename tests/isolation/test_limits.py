@@ -90,7 +90,7 @@ def test_limits_from_flags_and_a_file(referee: Cli, tmp_path: Path) -> None:
         (("--max-memory", "1GiB"), "--max-memory is now --limit memory=1GiB."),
         (("--build-seconds", "9"), "--build-seconds is now --limit build_seconds=9."),
         (("--isolation", "total"), "--isolation is 'total', but must be auto, strict, limits or none"),
-        (("--clock", "sun"), "--clock is 'sun', but must be wall or cpu"),
+        (("--clock", "sun"), "--clock is 'sun', but must be auto, fair, cpu or wall"),
     ],
 )
 def test_bad_limits_are_refused_by_name(arguments: tuple[str, str], sentence: str, referee: Cli) -> None:

@@ -428,8 +428,8 @@ def test_more_callers_than_descriptors_do_no_harm(serve: Serve, call: Call, monk
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     server = serve(*COMMAND, "--games", "1")
-    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (80, 80))
-    crowd = [call(server.ports[0]) for _ in range(100)]
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (130, 130))
+    crowd = [call(server.ports[0]) for _ in range(150)]
     for stranger in crowd:
         stranger.vanish()
     hunter, prey = paired(server, call)
