@@ -25,6 +25,9 @@ _MOST_FILES, _MOST_LISTED = 200, 10_000
 #: Characters that no shell needs quoted. Names with others are left out: typer compares unquoted words, so it can't offer quoted ones.
 #: After ``./`` the shell completes them itself.
 _SAFE = re.compile(r"[\w./+@%-]+")
+#: Folders that hold no bot, and the names of hidden files, backups of editors, compiled Python, replays and logs.
+_FOREIGN = frozenset({"__pycache__", "node_modules", "venv", "site-packages"})
+_BESIDE = re.compile(r"^\.|~$|\.(bak|orig|tmp|py[cod]|log|replay\.jsonl\.gz)$", re.IGNORECASE)
 
 
 def game() -> Words:
@@ -209,14 +212,12 @@ def _bot_files(incomplete: str) -> Words:
 
     A file can be a bot if it is a Python program or executable; a source of another language is built first.
     """
-    from referee.author.bot_watcher import is_ignored
-
     if "/" in incomplete:
         return []
     found = []
     for name in _names(Path()):
         path = Path(name)
-        if is_ignored(name) or not name.startswith(incomplete):
+        if name in _FOREIGN or _BESIDE.search(name) or not name.startswith(incomplete):
             continue
         if path.is_dir() or (path.is_file() and (path.suffix == ".py" or os.access(path, os.X_OK))):
             found.append(name)

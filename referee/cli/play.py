@@ -10,7 +10,7 @@ from functools import partial
 from itertools import count, product
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,7 +20,7 @@ from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.options import SLOTS_HELP, Force, Game, Out, Quiet, bot_argument, with_match_options
 from referee.cli.pages import PACES, Browser, Host, Name, Port, page_option, read_pace
-from referee.cli.run import announce_build, linger, progress, run_match, tell_notes
+from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
 from referee.players.spec import HUMAN
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from referee.api.matches import Player
     from referee.api.runner import MatchRequest, PlayedMatch
-    from referee.match.events import Listener
-    from referee.match.loop import Match
 
 
 #: How the result of a duel begins.
@@ -97,7 +95,6 @@ def play(
         ),
     ] = None,
     slots: Annotated[int | None, many_option("--slots", help=SLOTS_HELP)] = None,
-    is_watching: Annotated[bool, work_option("--watch", help="Play again whenever a bot's file changes, until Ctrl-C.")] = False,
     has_stderr: Annotated[bool, work_option("--stderr", help="Print what the bots write to stderr, with seat and step.")] = False,
     flags: dict[str, Any],
 ) -> None:
@@ -105,21 +102,20 @@ def play(
     given = {**flags, "game": game, "out": out, "players": players, "games": games}
     wanted, lineup = _asked(given) if start is None else _begun(start, given, is_quiet=quiet)
     wanted = wanted._replace(match=wanted.match._replace(force=force))
-    _check_together({"--watch": is_watching, "--live": is_live, "--stderr": has_stderr, "--games": games is not None})
+    if has_stderr and games is not None:
+        raise UsageError("--stderr shows one match; it can't be used with --games.")
     is_quiet, wants_json = quiet or wanted.quiet, as_json or wanted.as_json
-    if games is not None and not is_live and not is_watching:
+    if games is not None and not is_live:
         from referee.cli.batch import play_games
 
         play_games(wanted, lineup, games, slots, is_quiet=quiet, as_json=as_json)
         return
     if slots is not None and games is not None:
-        raise UsageError("--slots plays games at the same time; with --live and --watch they follow each other.")
+        raise UsageError("--slots plays games at the same time; with --live they follow each other.")
     if slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
     if pace is not None and not is_live and HUMAN not in lineup.values():
         say("note: --pace does nothing here: it is for a match with a person, or with --live.")
-    if is_watching:
-        _keep_playing(wanted.match, lineup, games, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
     stays = sys.stderr.isatty() and not wants_json if stay is None else stay
     steps_a_second = read_pace(pace, wanted.match.game.human_play.pace if wanted.match.game.human_play is not None else None)
     if pace == "wait" and is_live and HUMAN not in lineup.values():
@@ -132,26 +128,6 @@ def play(
         play_series(wanted, lineup, games, show, is_quiet=is_quiet, as_json=wants_json)
         return
     _play_one(wanted, lineup, show, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
-
-
-def _keep_playing(
-    match: MatchRequest, lineup: Mapping[str, str], games: int | None, *, is_quiet: bool, as_json: bool, has_stderr: bool
-) -> NoReturn:
-    from referee.author.watch_mode import WatchOutput, keep_playing
-    from referee.players.building import tell_builds
-
-    def listeners(match: Match) -> list[Listener]:
-        return progress(match, is_quiet=is_quiet, has_stderr=has_stderr, is_brief=True)
-
-    tell_builds(announce_build if not is_quiet and not as_json else lambda _: None)
-
-    def draw(match: MatchRequest) -> list[MatchRequest]:
-        from referee.league.many import drawn_matches
-
-        return drawn_matches(match, list(lineup.values()), games or 1)
-
-    keep_playing(match, lineup, None if games is None else draw, WatchOutput(put, say, listeners, is_quiet, as_json))
-    raise typer.Exit(130)
 
 
 def _asked(given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
@@ -238,14 +214,6 @@ def duel(
         put(*_duel_report(report, played.verb, played.games["a"].outcome.unit))
     if not all(game["started"] for game in report["games"].values()):
         raise typer.Exit(3)
-
-
-def _check_together(given: Mapping[str, bool]) -> None:
-    """Raise UsageError for two flags that exclude each other."""
-    if given["--stderr"] and given["--games"] and not given["--watch"]:
-        raise UsageError("--stderr shows one match; it can't be used with --games.")
-    if given["--watch"] and given["--live"]:
-        raise UsageError("--watch plays again and again and serves no page; it can't be used with --live.")
 
 
 def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool, has_stderr: bool) -> None:

@@ -242,11 +242,3 @@ def game_of(number: int, start: MatchStart, seed: int, result: matches.Result | 
         result.seconds,
         replay,
     )
-
-
-def drawn_matches(match: MatchRequest, players: Sequence[str], games: int) -> list[MatchRequest]:
-    """Return the requests of several games on drawn starts. Their replays go into one folder, with new names at each change."""
-    checked_games(games)
-    folder = new_folder(match, players)
-    drawn = enumerate(drawn_games(match, games))
-    return [one_of_many(match, folder, number, games, start, seed)._replace(out=f"{folder}/") for number, (start, seed) in drawn]

@@ -19,7 +19,6 @@ WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets
 _EXPORT = {"pillow": "PIL"}
 _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy", "threadpoolctl")}
 _SIGN = {"cryptography": "cryptography"}
-_AUTHOR = {"watchfiles": "watchfiles"}
 _DEBUGGER = {"debugpy": "debugpy"}
 _STATISTICS = {"numpy": "numpy", "scipy": "scipy"}
 
@@ -32,7 +31,7 @@ EXTRAS = {
     "postgres": "leagues in a PostgreSQL database",
     "cluster": "leagues on many machines",
     "sign": "certificates",
-    "author": "--watch, debuggers, profiles",
+    "author": "debuggers, profiles",
     "rl": "learning environments",
 }
 
@@ -84,7 +83,7 @@ def _need(packages: Mapping[str, str], what: str) -> None:
 need_web, need_export = partial(_need, WEB), partial(_need, _EXPORT)
 need_server = partial(_need, {**WEB, "fastapi": "fastapi", "python-multipart": "python_multipart"})
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
-need_sign, need_author = partial(_need, _SIGN), partial(_need, _AUTHOR)
+need_sign = partial(_need, _SIGN)
 need_debugger = partial(_need, _DEBUGGER)
 
 
