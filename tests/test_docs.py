@@ -206,7 +206,6 @@ RUN_ELSEWHERE = {
     ("docs/leagues.md", "text"): "tests/league/test_leagues_page.py",
     ("docs/leagues.md", "toml"): "tests/league/test_config.py",
     ("docs/loop.md", "console"): "tests/cli/test_loop_page.py",
-    ("docs/loop.md", "text"): "tests/cli/test_loop_page.py",
     ("docs/match-files.md", "toml"): "tests/test_docs.py",
     ("docs/playing.md", "console"): "tests/cli/test_completion.py",
     ("docs/protocol.md", ""): "tests/wire/test_messages.py",

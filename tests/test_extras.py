@@ -121,7 +121,7 @@ DOES: dict[str, tuple[dict[str, str], list[tuple[str, ...]], str]] = {
         [("grade", "class", "--rubric", "rubric.toml", "--out", "marks", "--quiet")],
         "4",
     ),
-    "author": ({}, [("profile", "boxer", "still", "--max-steps", "20", *PATIENT)], "p99"),
+    "author": ({}, [("debug", "--help")], "--attach"),
 }
 
 

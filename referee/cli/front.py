@@ -53,10 +53,6 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "check": ("check", "Check a bot: its start, its answers in every kind of position, its time and memory, and its end."),
         "debug": ("rerun", "Ask a bot the questions of a replay up to a turn, and show its answer in that turn beside the recorded one."),
         "compare": ("measure", "Find out whether bot A is better than bot B, with as few duels as possible."),
-        "profile": (
-            "measure",
-            "Play a bot and print how long its answers take, which took longest, and which functions use the time.",
-        ),
         "submit": ("submit", "Hand in a bot as your team's new version to an arena that referee arena serve serves."),
     },
     GRADERS: {

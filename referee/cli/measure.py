@@ -1,4 +1,4 @@
-"""compare and profile: which of two bots is better, and how long a bot thinks, at which steps and in which functions."""
+"""compare: which of two bots is better."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ import typer
 
 from referee import games
 from referee.cli import request
-from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say, told_anyway
+from referee.cli.app import JsonFlag, app, command, put, put_json, say, told_anyway
 from referee.cli.front import AUTHORS
-from referee.cli.options import Game, Out, Quiet, Slots, bot_argument, seat_option, with_match_options, words
+from referee.cli.options import Game, Quiet, Slots, bot_argument, seat_option, with_match_options, words
 from referee.cli.terminal import StatusLine
-from referee.match.events import Listener
 from referee.support.packages import need_league
 from referee.support.words import counted, program
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.league.compare import BotComparison
-    from referee.match.loop import Match
 
 TEST_HELP = "THE TEST"
 
@@ -150,49 +148,3 @@ def _single(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:
         bots = [a if seat == comparison.seat else opponents[0] for seat in game.seats(comparison.request.settings)]
     is_duel = game.pairing is not None and comparison.seat is None
     return ["duel" if is_duel else "play", *bots, *which, *words({**own, **drawn})]
-
-
-@app.command(rich_help_panel=AUTHORS)
-@command
-@with_match_options
-def profile(
-    *,
-    bot: Annotated[str, bot_argument(help="The program to measure: a player as in referee play.")],
-    against: Annotated[str, bot_argument(metavar="AGAINST", help="Its opponent, which fills every other seat.")],
-    seat: Annotated[str | None, seat_option(help="The seat of BOT.  (default: the first that it can play)")] = None,
-    games: Annotated[int, typer.Option("--games", metavar="N", min=1, max=1_000, help="Games to play, one after another.")] = 1,
-    flame: Annotated[
-        Path | None,
-        typer.Option(
-            "--flame", metavar="FILE.svg", help="Let py-spy draw a flame graph of the bot's functions; of several games, the last one."
-        ),
-    ] = None,
-    game: Game = None,
-    out: Out = None,
-    quiet: Quiet = False,
-    as_json: JsonFlag = False,
-    flags: dict[str, Any],
-) -> None:
-    """Play a bot and print how long its answers take, which took longest, and which functions use the time.
-
-    The times are those that the referee bills. The functions come from py-spy, for Python bots. The bots play without isolation unless --isolation says otherwise.
-    """
-    wanted = request.build({**flags, "isolation": flags["isolation"] or "none", "game": game, "out": out})
-    from referee.author import profile as profiling
-    from referee.cli.run import announce_build, progress
-    from referee.players.building import tell_builds
-
-    tell_builds(announce_build if not quiet else lambda _: None)
-
-    def listen(running: Match) -> list[Listener]:
-        return progress(running, is_quiet=quiet, has_stderr=False, is_brief=True)
-
-    found = profiling.measure(wanted.match, bot, against, seat, games, flame, listen, (lambda _: None) if quiet else say)
-    if as_json:
-        put_json(found.report)
-    else:
-        put(*found.lines(columns(0)))
-        if found.note:
-            say(found.note)
-    if not found.has_started:
-        raise typer.Exit(3)

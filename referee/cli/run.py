@@ -67,12 +67,12 @@ def announce_build(program: Program) -> None:
     say(f"Building {program.label}:  {shlex.join([Path(program.build[0]).name, *program.build[1:]])}")
 
 
-def progress(match: Match, *, is_quiet: bool, has_stderr: bool, title: str = "", is_brief: bool = False) -> list[Listener]:
+def progress(match: Match, *, is_quiet: bool, has_stderr: bool, title: str = "") -> list[Listener]:
     """Return the listeners that print a match on stderr: its progress unless ``is_quiet``, and the bots' own stderr if wanted."""
     from referee.author.bot_stderr import BotStderr
-    from referee.cli.terminal import Brief, Live
+    from referee.cli.terminal import Live
 
-    live = None if is_quiet else (Brief if is_brief else Live)(match.game, match.clocks, title, match.awaited)
+    live = None if is_quiet else Live(match.game, match.clocks, title, match.awaited)
     shown: list[Listener] = [BotStderr(match, say if live is None else live.put_line)] if has_stderr else []
     return [*shown, *([] if live is None else [live])]
 

@@ -198,21 +198,3 @@ class Live(Listener):
             sys.stderr.flush()
         except (OSError, ValueError):
             pass  # stderr is closed; the match continues.
-
-
-class Brief(Live):
-    """Follows a match on one line of a terminal, and prints nothing elsewhere."""
-
-    def begun(self, event: MatchBegun) -> None:
-        """The first position."""
-        self._state = event.state
-
-    def faulted(self, event: PlayersFaulted) -> None:
-        """Print nothing: the result names the fault."""
-
-    def _tell(self, turn: int, kind: _Kind, text: str) -> None:
-        pass
-
-    def _draw(self) -> None:
-        if self._is_terminal:
-            super()._draw()

@@ -31,7 +31,7 @@ EXTRAS = {
     "postgres": "leagues in a PostgreSQL database",
     "cluster": "leagues on many machines",
     "sign": "certificates",
-    "author": "debuggers, profiles",
+    "author": "debuggers",
     "rl": "learning environments",
 }
 

@@ -96,7 +96,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 REPLAY = "matches/replays/g.replay.jsonl.gz"
 ISOLATION = ["auto", "strict", "limits", "none"]
 CASES: list[tuple[str, list[str]]] = [
-    ("referee pro", ["profile"]),
     ("referee play --game ", list(games.names())),
     ("referee play --game m", ["maze"]),
     ("referee games r", ["rectangle"]),
@@ -119,11 +118,9 @@ CASES: list[tuple[str, list[str]]] = [
     ("referee play matches/x", []),
     ("referee duel sur", ["surveyor"]),
     ("referee compare boxer sur", ["surveyor"]),
-    ("referee profile sur", ["surveyor"]),
-    ("referee profile --seat ", ["hunter", "prey"]),
+    ("referee check --seat ", ["hunter", "prey"]),
     ("referee check --seat prey gh", ["ghost"]),
     ("referee check boxer --seat h", ["hunter"]),
-    ("referee profile --seat prey gh", ["ghost"]),
     ("referee verify ", ["here.replay.jsonl.gz", REPLAY]),
     ("referee show matches/", [REPLAY]),
     ("referee watch matches/replays/", [REPLAY]),

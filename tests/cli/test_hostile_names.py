@@ -28,7 +28,6 @@ COMMANDS = [
     ("league", "run", f"--{NAME}"),
     ("check", BOT, "--only", "ready", "--isolation", "none"),
     ("check", MISSING),
-    ("profile", MISSING, "runner"),
     ("compare", BOT, MISSING),
     ("stats", MISSING),
     ("show", REPLAY, "--step", "99999"),

@@ -111,6 +111,10 @@ def test_watch_serves_the_viewer_and_ends_with_ctrl_c(good: Path, start: Start) 
     assert running.process.wait(PATIENCE) == 0
 
 
+def test_the_address_is_that_of_the_step(good: Path, start: Start) -> None:
+    assert start("watch", good, "--step", "12").address.endswith("/#t=12")
+
+
 def test_strangers_get_nothing(good: Path, start: Start) -> None:
     running = start("watch", good)
     port = urlsplit(running.address).netloc.rpartition(":")[2]

@@ -108,7 +108,6 @@ def test_a_match_played_by_hand_names_no_folder_of_this_machine_either(level: st
         ("play", str(here / "own" / "hunter.py"), f"{here}/own"),
         ("duel", str(folder), "own"),
         ("play", str(folder), str(folder), "--games", "2"),
-        ("profile", str(folder / "hunter.py"), str(tmp_path / "prey.py")),
     ]
     for number, way in enumerate(ways):
         done = referee(*way, "--max-steps", "20", "--isolation", level, "--out", f"out/{number}/", cwd=here)
@@ -116,7 +115,7 @@ def test_a_match_played_by_hand_names_no_folder_of_this_machine_either(level: st
     script = f"import referee\nreferee.play({str(folder / 'hunter.py')!r}, 'still', max_steps=20, out='out/api.replay.jsonl.gz', isolation={level!r})"
     subprocess.run([sys.executable, "-c", script], cwd=here, check=True, timeout=300)
     found = [path for path in (here / "out").rglob("*") if path.name.endswith((".gz", ".log"))]
-    assert len([path for path in found if path.name.endswith(".gz")]) == 9
+    assert len([path for path in found if path.name.endswith(".gz")]) == 8
     for path in found:
         text = path.read_bytes()
         text = gzip.decompress(text) if path.name.endswith(".gz") else text
