@@ -307,15 +307,16 @@ for line in sys.stdin:
 @pytest.mark.alone
 @pytest.mark.parametrize("level", ["none", pytest.param("limits", marks=[pytest.mark.slow, pytest.mark.again])])
 def test_who_burns_processors_makes_nobody_late_to_start(level: str, tmp_path: Path) -> None:
-    """Children in sessions of their own made a start of 0.8 s take 8 to 9.5 s. Their processor time postpones the end of the limit.
+    """Children in sessions of their own made a start of 0.8 s take 8 to 9.5 s. By the wall clock their processor time postpones the end of the limit.
 
     Other load on the machine postpones nothing, so this test runs alone; the children have the whole limit to burn a fraction of a second.
     """
     slow = tmp_path / "slow.py"
     slow.write_text(SLOW_START)
-    options = UNHURRIED._replace(isolation=Isolation(level, Limits()))
+    patient = PATIENT.replace(kind="wall")
+    options = UNHURRIED._replace(time=patient, isolation=Isolation(level, Limits()))
     burns = str(HOSTILE / "burns_while_others_start.py")
-    result = play_match(str(slow), burns, options=options, times={"hunter": PATIENT.replace(startup=2.0)}, max_steps=3)
+    result = play_match(str(slow), burns, options=options, times={"hunter": patient.replace(startup=2.0)}, max_steps=3)
     assert not result.faults
     assert result.steps == 3
     assert left_behind() == []

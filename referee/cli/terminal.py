@@ -165,18 +165,19 @@ class Live(Listener):
         self._told.clear()
 
     def _draw(self) -> None:
-        text = self._game.text
-        numbers = {} if text is None else text.status_fields(self._state)
+        game_text = self._game.text
+        numbers = {} if game_text is None else game_text.status_fields(self._state)
         line = "  ".join(f"{name} {value:,}" for name, value in numbers.items())
         for seat, clock in self._clocks.items():
             bank = "" if clock.bank is None else f" of {clock.bank + clock.used:.0f}"
             line += f"  {seat} {clock.used:.1f}{bank} s"
         if self._is_terminal:
-            line += f"  {self._awaited()}"
             room = shutil.get_terminal_size().columns - 1
-            if len(line) > room:
+            waits = f"  {text}" if (text := self._awaited()) else ""
+            if len(line + waits) > room:
                 short = "  ".join(f"{seat[0].upper()} {clock.used:.1f}s" for seat, clock in self._clocks.items())
                 line = " ".join(f"{value:,}" for value in numbers.values()) + f"  {short}"
+            line += waits
             self._write("\r\x1b[K" + line[: max(1, room)])
             self._has_line = True
         else:

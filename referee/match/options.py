@@ -99,8 +99,8 @@ class TimeControl(TimeLimits):
         return _GUARDS.get(self.kind)
 
     def startup_guard(self) -> float | None:
-        """Return the wall-clock limit of the start-up in seconds, None where the wall clock bills."""
-        return None if self.startup is None or self.guard is None else self.guard.of_limit(self.startup)
+        """Return the wall-clock limit of the start-up, in seconds. Where the wall clock bills, other bots that work postpone the end up to it."""
+        return None if self.startup is None else (self.guard or _GUARDS[CPU]).of_limit(self.startup)
 
     def settled(self, *, is_strict: bool) -> TimeControl:
         """Return the control with the clock of this machine: the fair one where the kernel counts waits, else processor time in strict matches

@@ -318,7 +318,8 @@ def test_ctrl_c_ends_the_bots_keeps_the_replay_and_exits_130(referee: Cli, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("columns", "wanted"), [(80, rb"step [\d,]+  distance .*hunter .* s  prey .* s"), (40, rb"[\d,]+ [\d.]+ \d+  H [\d.]+s  P [\d.]+s")]
+    ("columns", "wanted"),
+    [(80, rb"step [\d,]+  distance .*hunter .* s  prey [\d.]+ of 120 s"), (40, rb"[\d,]+ [\d.]+ \d+  H [\d.]+s  P [\d.]+s")],
 )
 def test_the_live_line_on_a_terminal_and_nothing_of_it_left(columns: int, wanted: bytes, tmp_path: Path) -> None:
     outside, inside = pty.openpty()

@@ -294,7 +294,7 @@ def test_wrong_requests_of_export(arguments: tuple[str, ...], said: str, good: P
     ("arguments", "said"),
     [
         (("human", "still", "--pace", "9"), "--pace is '9', but must be 1, 2, 4, 8, 15, 30 steps a second, or wait"),
-        (("human", "still", "--human-clock", "--clock", "cpu"), "--human-clock needs --clock wall"),
+        (("human", "still", "--human-clock", "--clock", "cpu"), "--human-clock needs --clock fair or wall"),
         (("straight", "still", "--live", "--host", "no.such.name.invalid"), "names no address"),
     ],
 )

@@ -84,12 +84,12 @@ def test_the_best_clock_of_the_machine(
 @pytest.mark.parametrize(
     ("kind", "guards", "startup", "name"),
     [
-        ("wall", (None, None), None, "the move limit of 1 s"),
+        ("wall", (None, None), 51.0, "the move limit of 1 s"),
         ("cpu", (6.0, 5.0), 51.0, "the move limit of 1 s of processor time"),
         ("fair", (25.0, 25.0), 205.0, "the move limit of 1 s"),
     ],
 )
-def test_the_guards_by_the_wall_clock(kind: Any, guards: tuple[float | None, ...], startup: float | None, name: str) -> None:
+def test_the_guards_by_the_wall_clock(kind: Any, guards: tuple[float | None, ...], startup: float, name: str) -> None:
     clock = Clock(TimeControl(move=1.0, bank=2.0, kind=kind))
     assert clock.control.startup_guard() == startup
     before, limit_name = clock.guard, clock.limit_name()
