@@ -56,11 +56,11 @@ def _main(
     pass
 
 
-def say(*lines: str, label: str = "") -> None:
-    """Print messages for the user on stderr, escaped, each after a ``label`` that may have colors. An stderr that is closed is ignored."""
+def say(*lines: str) -> None:
+    """Print messages for the user on stderr, escaped. An stderr that is closed is ignored."""
     try:
         for line in lines:
-            print(f"{label}{message(line)}", file=sys.stderr, flush=True)
+            print(message(line), file=sys.stderr, flush=True)
     except (OSError, ValueError):
         pass
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 #: How the result of a duel begins.
 _DUEL = re.compile(rb'\{\n  "teams": ')
-WORK_HELP = "WHILE YOU WORK ON A BOT"
-work_option = partial(typer.Option, rich_help_panel=WORK_HELP)
 many_option = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES")
 
 
@@ -95,15 +93,12 @@ def play(
         ),
     ] = None,
     slots: Annotated[int | None, many_option("--slots", help=SLOTS_HELP)] = None,
-    has_stderr: Annotated[bool, work_option("--stderr", help="Print what the bots write to stderr, with seat and step.")] = False,
     flags: dict[str, Any],
 ) -> None:
     """Play one match between programs or people, and write its replay; or play many games with --games."""
     given = {**flags, "game": game, "out": out, "players": players, "games": games}
     wanted, lineup = _asked(given) if start is None else _begun(start, given, is_quiet=quiet)
     wanted = wanted._replace(match=wanted.match._replace(force=force))
-    if has_stderr and games is not None:
-        raise UsageError("--stderr shows one match; it can't be used with --games.")
     is_quiet, wants_json = quiet or wanted.quiet, as_json or wanted.as_json
     if games is not None and not is_live:
         from referee.cli.batch import play_games
@@ -127,7 +122,7 @@ def play(
 
         play_series(wanted, lineup, games, show, is_quiet=is_quiet, as_json=wants_json)
         return
-    _play_one(wanted, lineup, show, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
+    _play_one(wanted, lineup, show, is_quiet=is_quiet, as_json=wants_json)
 
 
 def _asked(given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
@@ -216,7 +211,7 @@ def duel(
         raise typer.Exit(3)
 
 
-def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool, has_stderr: bool) -> None:
+def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool) -> None:
     """Play one match, print its result and serve its pages; and the rematches on which the people at the pages agree."""
     series_match = None
     if HUMAN in lineup.values() and show.stays:
@@ -225,7 +220,7 @@ def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *,
 
         series_match = SeriesMatch(wanted.match, lineup, lineup)
     while True:
-        played, pages = run_match(wanted.match, lineup, quiet=is_quiet, show=show, has_stderr=has_stderr, series_match=series_match)
+        played, pages = run_match(wanted.match, lineup, quiet=is_quiet, show=show, series_match=series_match)
         kind = None
         try:
             if as_json:

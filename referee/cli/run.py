@@ -34,21 +34,22 @@ def run_match(
     show: Show = _PLAIN,
     visitors: Mapping[str, Visitor] = _NOBODY,
     listeners: Sequence[Listener] = (),
-    has_stderr: bool = False,
     series_match: SeriesMatch | None = None,
     place: PageAddress | None = None,
     title: str = "",
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match as ``play_shown`` does, and print its progress unless ``quiet``.
 
-    ``has_stderr``: print the bots' stderr. ``title`` begins the lines of one of several matches, such as "game 2, ".
+    ``title`` begins the lines of one of several matches, such as "game 2, ".
     """
+    from referee.cli.terminal import Live
     from referee.players.building import tell_builds
 
     tell_builds(announce_build if not quiet else lambda _: None)
 
     def listen(running: Match) -> list[Listener]:
-        return [*listeners, *progress(running, is_quiet=quiet, has_stderr=has_stderr, title=title)]
+        shown = [] if quiet else [Live(running.game, running.clocks, title, running.awaited)]
+        return [*listeners, *shown]
 
     played, pages = play_shown(match, names, listen, show, tell, say, visitors=visitors, series_match=series_match, place=place)
     known = () if match.beginning is None else match.beginning.notes
@@ -65,16 +66,6 @@ def tell_notes(notes: Sequence[str], *, is_quiet: bool) -> None:
 def announce_build(program: Program) -> None:
     """Tell the person at the terminal that a bot is being built, which takes a while."""
     say(f"Building {program.label}:  {shlex.join([Path(program.build[0]).name, *program.build[1:]])}")
-
-
-def progress(match: Match, *, is_quiet: bool, has_stderr: bool, title: str = "") -> list[Listener]:
-    """Return the listeners that print a match on stderr: its progress unless ``is_quiet``, and the bots' own stderr if wanted."""
-    from referee.author.bot_stderr import BotStderr
-    from referee.cli.terminal import Live
-
-    live = None if is_quiet else Live(match.game, match.clocks, title, match.awaited)
-    shown: list[Listener] = [BotStderr(match, say if live is None else live.put_line)] if has_stderr else []
-    return [*shown, *([] if live is None else [live])]
 
 
 def linger(pages: Pages, show: Show) -> str | None:

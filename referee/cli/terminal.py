@@ -104,7 +104,7 @@ class Live(Listener):
     def begun(self, event: MatchBegun) -> None:
         """Print the game, the rule set and the players."""
         self._called = {seat: f"{seat} {self._name(player)}" for seat, player in event.head["players"].items()}
-        self.put_line(f"{self._title}{event.head['game']}, {event.head['rules']}: {' against '.join(self._called.values())}")
+        self._put_line(f"{self._title}{event.head['game']}, {event.head['rules']}: {' against '.join(self._called.values())}")
         self._state = event.state
 
     def _name(self, player: Mapping[str, Any]) -> str:
@@ -133,7 +133,7 @@ class Live(Listener):
         called = self._called.get(seat, seat)
         self._last[kind] = f"the last in step {turn}, {called}: {text}"
         if self._told[kind] <= _MOST_TOLD:
-            self.put_line(f"{self._title}step {turn}, {called}: {text}")
+            self._put_line(f"{self._title}step {turn}, {called}: {text}")
 
     def ticked(self) -> None:
         """Redraw if it is time."""
@@ -145,12 +145,12 @@ class Live(Listener):
             # All players are ready.
             self._draw()
         if not self._is_terminal and (text := self._awaited()):
-            self.put_line(f"{self._title}{text}")
+            self._put_line(f"{self._title}{text}")
 
     def faulted(self, event: PlayersFaulted) -> None:
         """Print why a player failed."""
         for fault in event.faults.values():
-            self.put_line(f"{self._title}step {event.turn}: {fault.text}")
+            self._put_line(f"{self._title}step {event.turn}: {fault.text}")
 
     def ended(self, event: MatchEnded) -> None:
         """Print the last lines."""
@@ -161,7 +161,9 @@ class Live(Listener):
         self._clear()
         for kind, count in self._told.items():
             if count > _MOST_TOLD:
-                self.put_line(f"{self._title}{count - _MOST_TOLD:,} more{' of other kinds' if kind == _OTHERS else ''}, {self._last[kind]}")
+                self._put_line(
+                    f"{self._title}{count - _MOST_TOLD:,} more{' of other kinds' if kind == _OTHERS else ''}, {self._last[kind]}"
+                )
         self._told.clear()
 
     def _draw(self) -> None:
@@ -183,10 +185,10 @@ class Live(Listener):
         else:
             self._write(line + "\n")
 
-    def put_line(self, text: str, *, label: str = "") -> None:
+    def _put_line(self, text: str) -> None:
         """Print a line as ``say`` does; on a terminal it takes the place of the status line, which is drawn again later."""
         self._clear()
-        say(text, label=label)
+        say(text)
 
     def _clear(self) -> None:
         if self._has_line:
