@@ -121,7 +121,6 @@ DOES: dict[str, tuple[dict[str, str], list[tuple[str, ...]], str]] = {
         [("grade", "class", "--rubric", "rubric.toml", "--out", "marks", "--quiet")],
         "4",
     ),
-    "author": ({}, [("debug", "--help")], "--attach"),
 }
 
 

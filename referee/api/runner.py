@@ -191,7 +191,7 @@ def _check_ports(entrants: Mapping[Seat, Entrant], isolation: Isolation) -> None
     fixed = [
         one.program
         for one in entrants.values()
-        if one.program is not None and one.host is not None and not (one.isolation or isolation).has_sandbox
+        if one.program is not None and one.host is not None and not isolation.has_sandbox
         if one.program.through[1:] not in ((), ("0",))
     ]
     if len(fixed) > 1:

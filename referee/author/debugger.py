@@ -1,76 +1,30 @@
-"""Asks a bot in a turn of a replay, under a debugger if wanted, and reports what it answered there."""
+"""Asks a bot in a turn of a replay, and reports what it answered there."""
 
 from __future__ import annotations
 
-import json
 import shlex
-import socket
-import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referee.errors import UsageError
 from referee.players.faults import the_seat
 from referee.players.log import Log
+from referee.replay.beginning import SAME
 from referee.replay.position import board, status_facts
 from referee.replay.questions import MOVE
 from referee.replay.rehearsal import CurrentTurn, ask_at, judge, position
 from referee.support.escape import escape
-from referee.support.packages import install_command, to_watch
 from referee.support.words import program, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-    from referee.api.runner import PlayedMatch
     from referee.games.game import Game
     from referee.isolation.level import Isolation
     from referee.match.loop import Entrant
-    from referee.players.spec import Spec
     from referee.replay.questions import Given
     from referee.replay.rehearsal import Debugged, Judgment, QuestionsToTurn
 
-#: The port on which debugpy waits.
-PORT = 5678
-#: Seconds that a bot has to exit after its answer: under a debugger it may stand at another breakpoint.
-_GRACE, _LONG_GRACE = 1.0, 1e6
 _MOST_STDERR = 2_000
-
-
-def under_debugger(spec: Spec, port: int) -> Spec:
-    """Return a Python bot as one that waits for a debugger. UsageError if that is impossible."""
-    from referee.isolation import runtime
-    from referee.players import attach
-    from referee.support.packages import need_debugger
-
-    shown = spec.label[:120]
-    changed = attach.under_debugger(spec.program, port)
-    if changed is None:
-        raise UsageError(
-            f"--attach is for Python bots, and '{shown}' is started by {Path(spec.program.argv[0]).name!r}; a bot in a command line is "
-            'written as "python3 bot.py".'
-        )
-    python = changed.argv[0]
-    if python == runtime.OWN_PYTHON:
-        need_debugger("--attach")
-    elif not _has_debugger(python):
-        raise UsageError(f"--attach needs debugpy in the bot's own Python; install it: {install_command('debugpy', python=python)}")
-    if port:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((attach.ADDRESS, port))
-            except OSError as error:
-                raise UsageError(f"Port {port} can't be used ({error.strerror}); name another one with --port, or --port 0.") from None
-    return spec._replace(runs=changed)
-
-
-def _has_debugger(python: str) -> bool:
-    code = "import importlib.util, sys; sys.exit(importlib.util.find_spec('debugpy') is None)"
-    try:
-        return subprocess.run([python, "-c", code], capture_output=True, check=False).returncode == 0
-    except OSError:
-        return False
 
 
 def report(
@@ -79,7 +33,6 @@ def report(
     level: Isolation,
     to_turn: QuestionsToTurn,
     found: Debugged,
-    played: PlayedMatch | None,
     test: tuple[Path, Path] | None,
 ) -> dict[str, Any]:
     """Return what ``--json`` prints. ``test`` is the written test and the replay beside it."""
@@ -108,28 +61,12 @@ def report(
         "say": found.say,
         "seconds": found.seconds,
         "notes": list(found.notes),
-        "match": None if played is None else played.to_json(),
         "test": None if test is None else [str(path) for path in test],
     }
 
 
 def _failed_turn(to_turn: QuestionsToTurn, found: Debugged) -> int | None:
     return None if not found.is_ready else to_turn.last.turn if found.failed is None else found.failed
-
-
-def how_to_attach(port: int, to_turn: QuestionsToTurn) -> list[str]:
-    """Return what a user does to connect a debugger."""
-    shown = {
-        "name": f"the {to_turn.asked.seat}",
-        "type": "debugpy",
-        "request": "attach",
-        "connect": {"host": "127.0.0.1", "port": port or "the port below"},
-    }
-    return [
-        "The bot waits for a debugger before its first line. VS Code connects with this configuration in .vscode/launch.json:",
-        f"  {json.dumps(shown)}",
-        f"A breakpoint with the condition  self.turn == {to_turn.last.turn}  stops a bot of the SDK in this turn. Ctrl-C ends the bot.",
-    ]
 
 
 class _Stderr:
@@ -154,48 +91,18 @@ class _Stderr:
             self(b"\n")
 
 
-class DebugSession:
-    """Asks one bot in a turn of a replay, alone or in a match that goes on from there. ``tell`` gets its stderr, and notes."""
-
-    def __init__(
-        self, to_turn: QuestionsToTurn, entrant: Entrant, isolation: Isolation, tell: Callable[[str], None], *, is_attached: bool
-    ) -> None:
-        self._to_turn, self._entrant, self._isolation, self._tell = to_turn, entrant, isolation, tell
-        self._is_attached = is_attached
-        self._progress = CurrentTurn()
-        self._stderr = _Stderr(self._progress, tell)
-
-    def ask(self) -> Debugged:
-        """Ask the bot in the turn."""
-        log = Log(None, self._isolation.limits.stderr_bytes, self._stderr)
-        grace = _LONG_GRACE if self._is_attached else _GRACE
-        try:
-            return ask_at(self._to_turn, self._entrant, self._isolation, log, progress=self._progress, grace=grace)
-        finally:
-            self._stderr.finish()
-
-    def play_on(self, against: str | None, out: str | None, recorded_isolation: str | None) -> tuple[Debugged, PlayedMatch]:
-        """Play the match on from the turn. ``recorded_isolation`` is for the programs of the replay, None as for the bot."""
-        from referee.api.debugging import play_on
-
-        played, found = play_on(
-            self._to_turn,
-            self._entrant,
-            against,
-            self._isolation,
-            out=out,
-            recorded_isolation=recorded_isolation,
-            tell=self._tell,
-            progress=self._progress,
-            stderr=self._stderr,
-        )
-        self._stderr.finish()
-        return found, played
+def ask(to_turn: QuestionsToTurn, entrant: Entrant, isolation: Isolation, tell: Callable[[str], None]) -> Debugged:
+    """Ask the bot in the turn. ``tell`` gets its stderr, line by line."""
+    progress = CurrentTurn()
+    stderr = _Stderr(progress, tell)
+    log = Log(None, isolation.limits.stderr_bytes, stderr)
+    try:
+        return ask_at(to_turn, entrant, isolation, log, progress=progress)
+    finally:
+        stderr.finish()
 
 
-def debug_lines(
-    file: Path, to_turn: QuestionsToTurn, found: Debugged, played: PlayedMatch | None, test: tuple[Path, Path] | None, wide: int
-) -> list[str]:
+def debug_lines(file: Path, bot: str, to_turn: QuestionsToTurn, found: Debugged, test: tuple[Path, Path] | None, wide: int) -> list[str]:
     """Return the result for people, in lines of ``wide`` columns. ``test`` is the written test and the replay beside it."""
     asked, state = to_turn.asked, to_turn.last.state
     seat, game = asked.seat, asked.game
@@ -204,11 +111,11 @@ def debug_lines(
     lines = [line for name, text in facts for line in wrapped(name, 10, text, wide)]
     lines += ["", *board(game, state, wide), ""]
     told = [("told", str(notice["text"])) for notice in to_turn.last.notices]
-    facts = [*told, *_answers(game, to_turn, found), *_earlier(found), *_after(played)]
+    facts = [*told, *_answers(game, to_turn, found), *_earlier(found)]
     if test is not None:
         facts.append(("test", f"{test[0]}, with {test[1].name} beside it"))
     lines += [line for name, text in facts for line in wrapped(name, 10, text, wide)]
-    return [*lines, f"Next:  {_next(file, to_turn, played, test)}"]
+    return [*lines, f"Next:  {_next(file, bot, to_turn, test)}"]
 
 
 def _answers(game: Game[Any, Any], to_turn: QuestionsToTurn, found: Debugged) -> list[tuple[str, str]]:
@@ -224,8 +131,6 @@ def _answers(game: Game[Any, Any], to_turn: QuestionsToTurn, found: Debugged) ->
         lines.append(("now", f"{same}{_judged(game, given, judge(to_turn, given))}"))
         if found.say is not None:
             lines.append(("", f"it said: {found.say}"))
-    else:
-        lines.append(("now", "it was not asked: another player failed before"))
     return lines
 
 
@@ -255,19 +160,10 @@ def _earlier(found: Debugged) -> list[tuple[str, str]]:
     return [("earlier", text), *notes]
 
 
-def _after(played: PlayedMatch | None) -> list[tuple[str, str]]:
-    if played is None:
-        return []
-    result = played.result
-    lines = [("played on", result.outcome.text)]
-    lines += [("fault", fault.text) for fault in result.faults.values()]
-    lines += [("note", note) for note in result.notes]
-    return [*lines, ("replay", str(played.replay))]
-
-
-def _next(file: Path, to_turn: QuestionsToTurn, played: PlayedMatch | None, test: tuple[Path, Path] | None) -> str:
-    if played is not None:
-        return to_watch(played.replay)
+def _next(file: Path, bot: str, to_turn: QuestionsToTurn, test: tuple[Path, Path] | None) -> str:
     if test is not None:
         return f"python -m pytest {shlex.quote(str(test[0]))}"
-    return f"{program()} show {shlex.quote(str(file))} --step {to_turn.last.turn + 1}"
+    asked = to_turn.asked
+    seats = list(asked.game.seats(asked.settings))
+    players = [SAME] * seats.index(asked.seat) + [bot]
+    return f"{program()} play --from {shlex.quote(f'{file}@{to_turn.last.turn}')} {shlex.join(players)}"

@@ -1,4 +1,4 @@
-"""rerun and debug: ask a bot the questions of a replay again, all of them or up to one turn, which a debugger can stop."""
+"""rerun and debug: ask a bot the questions of a replay again, all of them or up to one turn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS, GRADERS
 from referee.cli.options import BotIsolation, bot_argument, isolation_option, seat_option
@@ -93,27 +92,6 @@ def debug(
     bot: Annotated[str | None, bot_argument(help=_BOT_HELP)] = None,
     seat: Annotated[str | None, seat_option(help=_SEAT_HELP)] = None,
     turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="The turn.  (default: the last question to the seat)")] = None,
-    is_attached: Annotated[
-        bool, typer.Option("--attach", help="Start a Python bot under debugpy, and wait until a debugger connects to it.")
-    ] = False,
-    port: Annotated[
-        int | None, typer.Option("--port", min=0, max=65_535, help="The port for the debugger; 0: a free one.  (default: 5678)")
-    ] = None,
-    plays_on: Annotated[
-        bool, typer.Option("--play-on", help="Continue the match from this turn against the recorded programs, and write a replay.")
-    ] = False,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            "--against",
-            metavar="PLAYER",
-            help="Continue the match against this program instead.",
-            autocompletion=completion.any_bot,
-        ),
-    ] = None,
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="PATH", help="The file of --play-on's replay, or a folder.  (default: matches/replays/)")
-    ] = None,
     as_test: Annotated[
         Path | None, typer.Option("--as-test", metavar="FILE", help="Write a pytest that checks the bot's answer in this turn.")
     ] = None,
@@ -132,39 +110,30 @@ def debug(
     Exit status 1 if the bot gives no answer in that turn, or if the replay doesn't verify; 2 if the file isn't a replay.
     """
     from referee.api.debugging import program as resolved
-    from referee.author.debugger import PORT, DebugSession, debug_lines, how_to_attach, report, under_debugger
+    from referee.author.debugger import ask, debug_lines, report
     from referee.replay.rehearsal import questions_to_turn
 
-    isolation_value = _checked_isolation(isolation, has_bot=bot is not None, is_attached=is_attached)
-    _check(port, against, out, is_attached=is_attached, plays_on=plays_on)
+    isolation = isolation or ("auto" if bot is None else "none")
+    checked_isolation(isolation, "--isolation")
     if as_test is not None:
         from referee.author.pinned_test import check_free
 
         check_free(as_test)
     bot, asked = _asked(file, bot, seat, "debug")
     spec = resolved(bot, asked.game.info.name, asked.seat, asked.settings)
-    if is_attached:
-        spec = under_debugger(spec, PORT if port is None else port)
     from referee.api import runner
     from referee.players.building import tell_builds
 
     tell_builds(announce_build)
     entrant = runner.entrant(asked.seat, spec)
     to_turn = questions_to_turn(asked, turn, entrant.host)
-    level = _level(isolation_value, asked.limits, spec)
-    session = DebugSession(to_turn, entrant, level, say, is_attached=is_attached)
-    if is_attached:
-        say(*how_to_attach(PORT if port is None else port, to_turn))
-    played = None
-    if plays_on or against is not None:
-        found, played = session.play_on(against, out, "auto" if isolation is None else None)
-    else:
-        found = session.ask()
+    level = _level(isolation, asked.limits, spec)
+    found = ask(to_turn, entrant, level, say)
     test = None if as_test is None else _written(as_test, to_turn, spec, found)
     if as_json:
-        put_json(report(file, bot, level, to_turn, found, played, test))
+        put_json(report(file, bot, level, to_turn, found, test))
     else:
-        put(*debug_lines(file, to_turn, found, played, test, columns(80)))
+        put(*debug_lines(file, bot, to_turn, found, test, columns(80)))
     if not found.is_ready:
         raise typer.Exit(3)
     if not found.has_answered:
@@ -189,29 +158,6 @@ def _asked(file: Path, bot: str | None, seat: str | None, name: str) -> tuple[st
         bot = unchanged_program(asked, f"name the bot: {again} BOT --seat {seat}")
         say(f"The {seat} is '{bot}', as the replay says; it has the recorded hash.")
     return bot, asked
-
-
-def _checked_isolation(wanted: str | None, *, has_bot: bool, is_attached: bool) -> str:
-    """Return the value of --isolation for the bot. UsageError if it is none, or if no debugger would reach the bot."""
-    value = wanted or ("none" if has_bot or is_attached else "auto")
-    checked_isolation(value, "--isolation")
-    if not is_attached:
-        return value
-    if value not in ("none", "limits"):
-        raise UsageError("--attach needs --isolation none or limits: a debugger can't reach into a sandbox.")
-    if wanted is None and not has_bot:
-        raise UsageError(
-            "--attach runs the bot without a sandbox, where a replay must not start a program; name BOT, or use --isolation none, too."
-        )
-    return value
-
-
-def _check(port: int | None, against: str | None, out: str | None, *, is_attached: bool, plays_on: bool) -> None:
-    """Raise UsageError for flags that don't go together."""
-    if port is not None and not is_attached:
-        raise UsageError("--port is for a debugger; use it with --attach.")
-    if out is not None and not plays_on and against is None:
-        raise UsageError("--out is for the replay of --play-on; use it with that.")
 
 
 def _written(path: Path, to_turn: QuestionsToTurn, spec: Spec, found: Debugged) -> tuple[Path, Path] | None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from referee.games.game import Json, Seat
-    from referee.match.clock import Clock
-    from referee.match.conversation import Conversation
     from referee.match.events import PlayersFaulted, StepTaken
     from referee.players.faults import Fault
 
@@ -19,8 +17,7 @@ class Beginning(NamedTuple):
 
     ``secret``, ``match`` and ``seed`` are those of the recorded match, so players get the same seeds. ``source`` names it in the replay's
     head. ``events`` are its steps and faults before the turn. ``notices`` are the notices of each seat's next question. Players in
-    ``faults`` failed before the turn: they are not started. ``about`` is the head's record of each of them. ``rehearse`` asks players that
-    are ready all questions before the position, and returns the faults of those that fail meanwhile.
+    ``faults`` failed before the turn: they are not started. ``about`` is the head's record of each of them.
     """
 
     turn: int
@@ -35,4 +32,3 @@ class Beginning(NamedTuple):
     fault_steps: Mapping[Seat, int] = {}
     about: Mapping[Seat, Mapping[str, Json]] = {}
     notes: tuple[str, ...] = ()
-    rehearse: Callable[[Conversation, Mapping[Seat, Clock]], dict[Seat, Fault]] | None = None

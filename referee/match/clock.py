@@ -62,10 +62,6 @@ class Clock:
         if self.guard is not None:
             self.guard = self._guard()
 
-    def take_over(self, bank: float | None) -> None:
-        """Go on with the bank of another clock."""
-        self.bank = bank
-
     def limit_name(self, *, is_guard: bool = False) -> str:
         """Return the limit that ends the next answer, as words for a message; with ``is_guard`` the wall-clock guard."""
         if is_guard:

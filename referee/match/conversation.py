@@ -42,8 +42,7 @@ class Entrant(NamedTuple):
     """The player of a seat: a program, ``converse`` in this process, or the player at the end of a ``connection``.
 
     ``about`` goes into the replay's head. ``time`` is the player's own time control; None means that of the match. ``host`` communicates
-    with the player in a dialect; None means the native protocol. ``is_patient``: nothing limits its time, though its questions show the
-    limits of its time control. ``isolation`` is the level of this program alone; None means that of the match. ``is_blamed``: it is its
+    with the player in a dialect; None means the native protocol. ``is_blamed``: it is its
     fault if the match ends in a way for which else nobody can be blamed.
     """
 
@@ -54,8 +53,6 @@ class Entrant(NamedTuple):
     connection: Connection | None = None
     time: TimeControl | None = None
     host: Host | None = None
-    is_patient: bool = False
-    isolation: Isolation | None = None
     is_blamed: bool = False
 
 
@@ -108,7 +105,7 @@ class Conversation:
     def start(self) -> None:
         """Start the programs and wait until they run. Raises StartError, MatchVoid and PlayerError as ``BotProcesses`` does."""
         programs = {seat: entrant.program for seat, entrant in self._entrants.items() if entrant.program is not None}
-        levels = {seat: self._entrants[seat].isolation or self._isolation for seat in programs}
+        levels = dict.fromkeys(programs, self._isolation)
         programs = {seat: all_built({seat: program}, levels[seat], self._check)[seat] for seat, program in programs.items()}
         # Like the course's servers, take a line of a dialect that came too early as the answer to the next question.
         self.bots.launch(
@@ -174,8 +171,7 @@ class Conversation:
         bot = self.bots.players.get(seat)
         refusal = None if bot is None else bot.start_refusal()
         if refusal is not None:
-            level = self._entrants[seat].isolation or self._isolation
-            inside = "; inside the sandbox there are its own files and the system's alone" if level.has_sandbox else ""
+            inside = "; inside the sandbox there are its own files and the system's alone" if self._isolation.has_sandbox else ""
             raise StartError(f"{refusal}{inside}.", seat, is_doubtful=True)
 
     @property

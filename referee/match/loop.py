@@ -13,7 +13,7 @@ from referee.isolation import delays
 from referee.isolation.level import Isolation
 from referee.match import judgement
 from referee.match.adjudicator import Adjudicator
-from referee.match.clock import Clock, PatientClock
+from referee.match.clock import Clock
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.match.options import CPU, RunOptions, TimeControl
@@ -119,10 +119,7 @@ class Match:
         self.id = match_id(self.secret) if beginning is None else beginning.match
         self.notes: list[str] = [] if beginning is None else list(beginning.notes)
         self.seats = game.seats(settings)
-        self.clocks = {
-            seat: (PatientClock if entrants[seat].is_patient else Clock)((entrants[seat].time or options.time).settled(is_strict=is_strict))
-            for seat in self.seats
-        }
+        self.clocks = {seat: Clock((entrants[seat].time or options.time).settled(is_strict=is_strict)) for seat in self.seats}
         self.faults: dict[Seat, Fault] = {} if beginning is None else dict(beginning.faults)
         self._fault_steps: dict[Seat, int] = {} if beginning is None else dict(beginning.fault_steps)
         self._beginning = beginning
@@ -149,8 +146,7 @@ class Match:
     def _cpu_seconds(self) -> int | None:
         """Return a kernel limit on a bot's processor time, in seconds, above all that the clock allows; None if the clock has no limit."""
         time = self.options.time
-        is_patient = any(entrant.is_patient for entrant in self.entrants.values())
-        if time.startup is None or time.bank is None or time.increment or is_patient:
+        if time.startup is None or time.bank is None or time.increment:
             return None
         return int((time.startup + time.bank) * (os.cpu_count() or 1)) + 10
 
@@ -161,10 +157,6 @@ class Match:
             f"{who(seat, self.entrants[seat].label, begins=False)}, asked {seconds} s ago" for seat, seconds in since.items() if seconds
         ]
         return f"waiting for {' and '.join(words)}" if words else ""
-
-    def log_of(self, seat: Seat) -> Log:
-        """Return what a seat's player has written to stderr."""
-        return self._logs[seat]
 
     def process_of(self, seat: Seat) -> BotProcess | None:
         """Return the process of a seat's program; None for a player that is no program, or before the start."""
@@ -224,7 +216,9 @@ class Match:
         for listener in self.listeners:
             listener.begun(MatchBegun(self._head, state))
         if beginning is not None:
-            faults |= self._go_to(beginning, is_ready=not faults)
+            for event in beginning.events:
+                for listener in self.listeners:
+                    listener.recorded(event)
         if faults:
             state, _ = self._judge_faults(steps, state, faults, {})
         if self.game.outcome(state) is None:
@@ -241,13 +235,6 @@ class Match:
         """Keep a bot that is about to start on a core of its own."""
         assert self._cores is not None
         self._cores.pin(index, (pid,))
-
-    def _go_to(self, beginning: Beginning, *, is_ready: bool) -> dict[Seat, Fault]:
-        """Call the listeners with the recorded events, and bring the players to the position. Return the faults, by seat."""
-        for event in beginning.events:
-            for listener in self.listeners:
-                listener.recorded(event)
-        return beginning.rehearse(self._conversation, self.clocks) if beginning.rehearse is not None and is_ready else {}
 
     def _finish(self, outcome: Outcome, steps: int, state: Any, *, is_started: bool) -> Result:
         """End all processes, call the listeners, and return the result. MatchVoid if the machine is to blame for the end of a bot."""
@@ -271,7 +258,7 @@ class Match:
         from referee.players import known_good
 
         programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
-        levels = {seat: self.entrants[seat].isolation or self.options.isolation for seat in programs}
+        levels = dict.fromkeys(programs, self.options.isolation)
         if not self._bots.players:
             # The build of a program has failed, which has limits of its own.
             programs = {seat: programs[seat] for seat in seats}
@@ -340,7 +327,6 @@ class Match:
     def _greet(self, state: Any) -> dict[Seat, Fault]:
         """Send ``start`` to all players and read their ``ready``. Return the faults, by seat."""
         times = {seat: clock.control for seat, clock in self.clocks.items()}
-        times |= {seat: time.replace(startup=None) for seat, time in times.items() if self.entrants[seat].is_patient}
         lines = {seat: self._start_line(seat) for seat in self.seats if seat not in self.faults}
         found = self._conversation.greet(self.game, state, lines, times)
         self._names |= {seat: name for seat, name in found.items() if name and isinstance(name, str)}

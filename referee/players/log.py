@@ -32,7 +32,7 @@ def _open_end(data: bytes) -> int:
 class Log:
     """The log of one bot. ``total`` counts every byte that came, ``kept`` those in the file; the last 64 KiB stay in memory.
 
-    Without a path only the last 4 KiB are kept. The first byte creates the file. ``tap`` is called as by ``follow``.
+    Without a path only the last 4 KiB are kept. The first byte creates the file. ``tap`` is called with each piece as it comes.
     """
 
     def __init__(self, path: Path | None, max_bytes: int, tap: Callable[[bytes], None] | None = None) -> None:
@@ -43,16 +43,12 @@ class Log:
         self._tail = bytearray()
         self._rewrite: Callable[[bytes], bytes] | None = None
         self._held = b""
-        self._taps = [] if tap is None else [tap]
+        self._tap = tap
         self._file: RawIOBase | None = None
 
     def rename_files(self, rewrite: Callable[[bytes], bytes]) -> None:
         """Change what a bot writes before it is kept and counted: its files get the names that its author knows."""
         self._rewrite = rewrite
-
-    def follow(self, tap: Callable[[bytes], None]) -> None:
-        """Call this with each piece as it comes. A clock may run meanwhile, so it must be quick."""
-        self._taps.append(tap)
 
     def take(self, data: bytes) -> None:
         """Add bytes that came from the bot. A path at the end is held back until the rest of it has come, or somebody reads the log."""
@@ -74,8 +70,8 @@ class Log:
 
     def _keep(self, data: bytes) -> None:
         self.total += len(data)
-        for tap in self._taps:
-            tap(data)
+        if self._tap is not None:
+            self._tap(data)
         self._tail += data
         if len(self._tail) > 2 * _KEPT_BYTES:
             # Seldom, so that a bot that writes much costs little.

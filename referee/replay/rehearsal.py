@@ -10,23 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.match.events import Listener, PlayersFaulted, StepTaken
 from referee.players.faults import ILLEGAL, MALFORMED, the_seat
-from referee.replay.questions import PASS, Asker, Interview, answer_of, fault_given, read_questions
+from referee.replay.questions import PASS, Interview, fault_given, read_questions
 from referee.replay.recorded import first_turn, known_secret, start_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from referee.dialects.dialect import Host
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
     from referee.match.answers import JudgedAnswer
-    from referee.match.clock import Clock
-    from referee.match.conversation import Conversation, Entrant
+    from referee.match.conversation import Entrant
     from referee.players.faults import Fault
     from referee.players.log import Log
-    from referee.replay.questions import Given, NewAnswer, Question, Questions
+    from referee.replay.questions import Asker, Given, NewAnswer, Question, Questions
     from referee.replay.reader import Step
 
 #: The kinds of faults after which a program can still be asked.
@@ -201,47 +199,6 @@ def ask_at(
         log.close()
 
 
-class Rehearsal(Listener):
-    """Asks one bot of a match the questions before the turn at which the match begins, and keeps its first answer. A listener of that match."""
-
-    def __init__(self, to_turn: QuestionsToTurn, progress: CurrentTurn) -> None:
-        self._to_turn, self._progress = to_turn, progress
-        self._prompter: Prompter | None = None
-        self._given: Given | None = None
-        self._judged: JudgedAnswer | None = None
-
-    def go(self, conversation: Conversation, clocks: Mapping[Seat, Clock]) -> dict[Seat, Fault]:
-        """Ask the questions before the turn, as ``Beginning.rehearse``. The bot's bank is then the recorded one."""
-        seat = self._to_turn.asked.seat
-        self._prompter = prompter = Prompter(self._to_turn, Asker(self._to_turn.asked, conversation, None), self._progress)
-        prompter.go()
-        if prompter.fault is not None:
-            return {seat: prompter.fault}
-        clocks[seat].take_over(prompter.asker.clock.bank)
-        self._progress.turn = self._to_turn.last.turn
-        return {}
-
-    def stepped(self, event: StepTaken) -> None:
-        """Keep the bot's first answer."""
-        seat = self._to_turn.asked.seat
-        if event.turn == self._to_turn.last.turn and self._given is None:
-            self._judged = event.answers[seat]
-            self._given = answer_of(self._to_turn.asked.game, self._judged.move, self._judged.remark)
-        self._progress.turn = event.turn + 1
-
-    def faulted(self, event: PlayersFaulted) -> None:
-        """Keep the bot's fault."""
-        fault = event.faults.get(self._to_turn.asked.seat)
-        if fault is not None and event.turn == self._to_turn.last.turn and self._given is None:
-            self._given = fault_given(fault)
-
-    def report(self) -> Debugged:
-        """Return the result up to the bot's first answer."""
-        if self._prompter is None:
-            return Debugged(0, 0, None, self._given, is_ready=False)
-        return self._prompter.report(self._given, self._judged)
-
-
 def judge(to_turn: QuestionsToTurn, given: Given | None) -> Judgment | None:
     """Return what the engine does with an answer in the turn, beside the recorded moves of the others; None if there is no answer.
 
@@ -270,4 +227,4 @@ def position(to_turn: QuestionsToTurn, game: Game[Any, Any], seat: Seat | None) 
     return json.loads(game.codec.view_text(to_turn.last.state, seat))
 
 
-__all__ = ["CurrentTurn", "Debugged", "Judgment", "QuestionsToTurn", "Rehearsal", "ask_at", "judge", "position", "questions_to_turn"]
+__all__ = ["CurrentTurn", "Debugged", "Judgment", "QuestionsToTurn", "ask_at", "judge", "position", "questions_to_turn"]

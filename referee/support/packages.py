@@ -19,7 +19,6 @@ WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets
 _EXPORT = {"pillow": "PIL"}
 _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy", "threadpoolctl")}
 _SIGN = {"cryptography": "cryptography"}
-_DEBUGGER = {"debugpy": "debugpy"}
 _STATISTICS = {"numpy": "numpy", "scipy": "scipy"}
 
 #: What each extra is for.
@@ -31,7 +30,6 @@ EXTRAS = {
     "postgres": "leagues in a PostgreSQL database",
     "cluster": "leagues on many machines",
     "sign": "certificates",
-    "author": "debuggers",
     "rl": "learning environments",
 }
 
@@ -84,7 +82,6 @@ need_web, need_export = partial(_need, WEB), partial(_need, _EXPORT)
 need_server = partial(_need, {**WEB, "fastapi": "fastapi", "python-multipart": "python_multipart"})
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
 need_sign = partial(_need, _SIGN)
-need_debugger = partial(_need, _DEBUGGER)
 
 
 def to_watch(replay: object) -> str:

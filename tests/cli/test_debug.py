@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,8 +15,6 @@ import pytest
 from conftest import play_match
 from sandboxes import missing
 from scripted_bots import bot
-
-from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +44,9 @@ def test_the_answers_stand_side_by_side(referee: Cli, replay: str) -> None:
     assert answers["recorded"].startswith('{"go":[1,1]}, accepted; then step 12, distance ')
     assert answers["now"].startswith("{}, accepted; then step 12, distance ")
     assert answers["earlier"] == "5 of 5 answers differ from the recorded ones, first in turn 1; they change nothing"
-    assert lines[-1].endswith("show game.gz --step 12")
+    assert lines[-1].endswith("referee play --from game.gz@11 - still")
+    again = referee(*shlex.split(lines[-1].partition("referee ")[2]), "--isolation", "none")
+    assert again.returncode == 0, again.stderr
 
 
 @pytest.mark.parametrize("columns", [60, 160])
@@ -104,65 +105,9 @@ def test_a_bot_that_fails(special: str, status: int, words: str, referee: Cli, r
 
 def test_a_bot_that_is_never_ready(referee: Cli, replay: str, tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text("raise SystemExit(4)\n")
-    for more in ((), ("--play-on",)):
-        done = referee("debug", replay, "--seat", "prey", "bot.py", *more)
-        assert done.returncode == 3, done.stdout
-        assert "the bot failed before its first question" in done.stdout
-
-
-def test_it_plays_on_with_its_memory(referee: Cli, replay: str, tmp_path: Path) -> None:
-    """The bot goes right in every turn until it has been asked eight times: six times before the match begins, then twice."""
-    bot(tmp_path, "counts", "count = globals().get('count', 0) + 1\n        move = {'go': [1, 0]} if count <= 8 else {'go': [0, 1]}")
-    done = referee("debug", replay, "--seat", "prey", "--turn", "11", "counts.py", "--play-on", "--out", "on.gz", "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["new"]["move"] == {"go": [1, 0]}
-    assert found["earlier"] == {"same": 0, "different": 5, "first_different": 1}
-    assert found["match"]["replay"] == "on.gz"
-    assert found["match"]["steps"] == 20
-    steps = [json.loads(line) for line in gzip.open(tmp_path / "on.gz").read().splitlines()]
-    assert steps[0]["from"] == {"match": steps[0]["match"], "turn": 11, "file": "game.gz"}
-    moves = {record["turn"]: record.get("moves", {}).get("prey") for record in steps[1:-1]}
-    assert [moves[turn] for turn in (1, 3, 9)] == [{"go": [1, 1]}] * 3
-    assert [moves[turn] for turn in range(11, 20, 2)] == [{"go": [1, 0]}] * 3 + [{"go": [0, 1]}] * 2
-    assert verify(tmp_path / "on.gz").problem is None
-    assert referee("rerun", "on.gz", "--seat", "hunter", "straight").returncode == 0
-
-
-def test_it_plays_on_against_another_program(referee: Cli, replay: str) -> None:
-    done = referee("debug", replay, "--seat", "prey", "--turn", "11", "runner", "--against", "boxer")
-    assert done.returncode == 0, done.stderr
-    assert "played on  The prey is still free after 20 steps" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("Next:  ")
-
-
-def test_an_opponent_that_is_not_found_again(referee: Cli, tmp_path: Path) -> None:
-    path = bot(tmp_path, "mine")
-    play_match(f"{sys.executable} {path}", "still", replay=tmp_path / "game.gz", max_steps=20)
-    done = referee("debug", "game.gz", "--seat", "prey", "--turn", "11", "runner", "--play-on")
-    assert done.returncode == 2
-    assert "is a command line, which a replay must not start; name it: --against PROGRAM" in done.stderr
-
-
-def test_a_program_that_the_replay_names_is_sandboxed(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It can't read the file of its user, unless the user says so; the bot can."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "secret").write_text("")
-    looks = f"import os\n        print('sees', os.path.exists({str(tmp_path / 'secret')!r}), file=sys.stderr, flush=True)"
-    bot(tmp_path, "theirs", looks)
-    bot(tmp_path, "mine", looks)
-    play_match("theirs.py", "runner", replay=tmp_path / "game.gz", max_steps=20)
-    for more, seen in (((), "sees False"), (("--isolation", "none"), "sees True")):
-        words = ("debug", "game.gz", "--seat", "prey", "--turn", "11", "mine.py", "--play-on", "--out", "on.gz", *more)
-        done = referee(*words)
-        assert done.returncode == 0, done.stderr
-        assert "turn 11  sees True" in done.stderr
-        assert seen in (tmp_path / "on.hunter.stderr.log").read_text()
-        assert "The hunter is 'theirs.py', as the replay says. No clock limits it; Ctrl-C ends the match." in done.stderr
-    bot(tmp_path, "theirs", "print('other', file=sys.stderr)")
-    told = referee(*words).stderr
-    assert "note: The hunter 'theirs.py' is not the file that played in the replay" in told
-    assert told.index("not the file that played") < told.index("sees True")
+    done = referee("debug", replay, "--seat", "prey", "bot.py")
+    assert done.returncode == 3, done.stdout
+    assert "the bot failed before its first question" in done.stdout
 
 
 def test_the_bot_is_the_one_that_the_replay_names(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,8 +125,6 @@ def test_the_bot_is_the_one_that_the_replay_names(referee: Cli, tmp_path: Path, 
     assert json.loads(referee("debug", "game.gz", "--seat", "hunter", "--json").stdout)["bot"] == "mine.py"
     done = referee("rerun", "game.gz", "--seat", "hunter")
     assert (done.returncode, "all 20 answers equal: this bot played this match" in done.stdout) == (0, True), done.stderr
-    done = referee("debug", "game.gz", "--seat", "hunter", "--attach")
-    assert (done.returncode, "name BOT, or use --isolation none, too" in done.stderr) == (2, True)
 
 
 def test_the_seat_is_that_of_the_bot_where_the_replay_makes_it_clear(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,16 +210,6 @@ def test_a_bot_that_has_changed_since_is_not_taken_from_the_replay(referee: Cli,
     assert (done.returncode, "a file outside this folder, which a replay must not start; name the bot: " in done.stderr) == (2, True)
 
 
-def test_all_other_seats_are_played_by_the_named_program(referee: Cli, tmp_path: Path) -> None:
-    done = referee(
-        "play", "--game", "rectangle", "looper", "idle", "random", "--cap", "12", "--isolation", "none", "--out", "game.gz", "-q"
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(referee("debug", "game.gz", "--seat", "b", "--turn", "5", "idle", "--against", "idle", "--json").stdout)
-    assert {seat: player["program"] for seat, player in found["match"]["players"].items()} == {"a": "idle", "b": "idle", "c": "idle"}
-    assert verify(tmp_path / found["match"]["replay"]).problem is None
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("special", ["move = {'go': [1, 0]} if turn == 11 else {}", "if turn == 11: sys.exit(4)"])
 def test_a_test_pins_the_answer(special: str, referee: Cli, replay: str, tmp_path: Path) -> None:
@@ -317,8 +250,8 @@ def test_a_folder_is_built_first(referee: Cli, replay: str, tmp_path: Path) -> N
     # Builds of the same files are kept from an earlier run of the test.
     bot(tmp_path / "mine", "source", f"pass  # {tmp_path} {time.time_ns()}")
     (tmp_path / "mine" / "bot.toml").write_text('build = "cp source.py built.py"\nrun = "python3 built.py"\n')
-    for more, told in (((), "Building mine:  cp source.py built.py\n"), (("--play-on",), "")):
-        done = referee("debug", replay, "--seat", "prey", "--turn", "11", "mine", *more)
+    for told in ("Building mine:  cp source.py built.py\n", ""):
+        done = referee("debug", replay, "--seat", "prey", "--turn", "11", "mine")
         assert (done.returncode, done.stderr) == (0, told)
         assert "now        {}, accepted" in done.stdout
 
@@ -342,11 +275,9 @@ def test_the_exit_status_says_what_is_wrong(referee: Cli, replay: str, tmp_path:
         ((replay, "--seat", "prey", "--turn", "10", "still"), 2, "wasn't asked in turn 10"),
         ((replay, "--seat", "prey", "--turn", "20", "still"), 2, "has no turn 20"),
         ((replay, "--seat", "prey", "--isolation", "much", "still"), 2, "--isolation is 'much'"),
-        ((replay, "--seat", "prey", "--out", "x.gz", "still"), 2, "--out is for the replay of --play-on"),
         ((replay, "--seat", "prey", "--as-test", "test.txt", "still"), 2, "the name of a new Python file"),
         ((replay, "--seat", "prey", "--as-test", "no/test_a.py", "still"), 2, "the folder 'no' does not exist"),
         ((replay, "--seat", "prey", "--as-test", "test_old.py", "still"), 2, "test_old.replay.jsonl.gz exists already"),
-        ((replay, "--seat", "prey", "--play-on", "--out", replay, "still"), 2, "is an input of this command"),
         ((replay, "still"), 2, "--seat"),
         (("text.gz", "--seat", "prey", "runner"), 2, "the first line is not JSON"),
         (("nothing.gz", "--seat", "prey", "runner"), 2, "can't be read"),
