@@ -37,7 +37,7 @@ _NO_SUPERVISOR = "The supervisor process of the match did not start the bots: th
 
 #: The message for a killed supervisor when no bot can have killed it, and the other one.
 _KILLED_FROM_OUTSIDE = (
-    "The supervisor process of the match was killed from outside, which no bot in a sandbox can do: the match is void and nobody loses."
+    "The supervisor process of the match was killed from outside, which none of its bots can do: the match is void and nobody loses."
 )
 _KILLED = (
     "The supervisor process of the match was killed. Without a sandbox each bot can do that ({}), so the match is void and nobody loses; "
