@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Annotated, Any, Literal
 
@@ -63,6 +64,11 @@ class Limits(Section):
             open_files=max(self.open_files, 1024),
         )
 
+    @property
+    def build_cpu_seconds(self) -> int:
+        """The kernel limit on the processor time of a build, in seconds: for one that outlives a referee that was killed with its supervisor."""
+        return most_cpu_seconds(self.build_seconds)
+
     def to_json(self) -> dict[str, int]:
         """Return the limits by name. The time of a build is left out if it is the ordinary one, as in leagues that are older than it."""
         limits = dict(self)
@@ -74,6 +80,11 @@ class Limits(Section):
         """Return the names of the limits that are higher than others, as words."""
         own, theirs = dict(self), dict(other)
         return [name.removesuffix("_bytes").replace("_", " ") for name in own if own[name] > theirs[name]]
+
+
+def most_cpu_seconds(seconds: float) -> int:
+    """Return a limit on processor time, in seconds, that no program reaches in a time by the wall clock."""
+    return int(seconds * (os.cpu_count() or 1)) + 10
 
 
 def size(text: str) -> int:

@@ -16,7 +16,7 @@ from referee.isolation import bubblewrap, cgroups
 from referee.isolation.limits import NONE, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from referee.isolation.limits import Limits
 
@@ -33,14 +33,15 @@ _REMEDIES = {
     DISK: "Name a folder in TMPDIR whose disk has room and isn't mounted with noexec.",
     MEMORY: f"Give this machine or its container more memory, play fewer matches at once (--slots), or promise bots less ({_OPTION}).",
 }
-#: The resource limits by name: the option of ``ulimit``, what it limits, and whether in bytes.
-_NAMES = {
-    "fsize": ("f", "the size of a file", True),
-    "nproc": ("u", "processes", False),
-    "memlock": ("l", "locked memory", True),
-    "data": ("d", "data in memory", True),
-    "as": ("v", "the address space", True),
-    "nofile": ("n", "open files", False),
+#: The resource limits by name: the option of ``ulimit``, what it limits, and how its values are written.
+_NAMES: dict[str, tuple[str, str, Callable[[int], str]]] = {
+    "fsize": ("f", "the size of a file", size_text),
+    "nproc": ("u", "processes", "{:,}".format),
+    "memlock": ("l", "locked memory", size_text),
+    "data": ("d", "data in memory", size_text),
+    "as": ("v", "the address space", size_text),
+    "nofile": ("n", "open files", "{:,}".format),
+    "cpu": ("t", "processor time", "{:,} s".format),
 }
 
 
@@ -72,35 +73,46 @@ def refuse_few_files() -> None:
         )
 
 
-def refuse(level: str, limits: Limits, bots: int) -> None:
-    """Raise UsageError if it is certain that ``bots`` bots at the same time can't get what they are promised."""
-    found = list(shortages(level, limits, bots))
+def refuse(level: str, limits: Limits, bots: int, cpu_seconds: int | None = None) -> None:
+    """Raise UsageError if it is certain that ``bots`` bots at the same time can't get what they are promised; the rest as for ``shortages``."""
+    found = list(shortages(level, limits, bots, cpu_seconds))
     if found:
         lines = [f"  {shortage.name}: {shortage.seen}. {shortage.remedy}" for shortage in found]
         raise UsageError("\n".join(["This machine can't give bots what they are promised, so no match was started:", *lines]))
 
 
-def shortages(level: str, limits: Limits, bots: int) -> Iterable[Shortage]:
-    """Yield what this machine lacks. At the level ``none`` bots are promised no amounts, but their programs must start."""
+def shortages(level: str, limits: Limits, bots: int, cpu_seconds: int | None = None) -> Iterable[Shortage]:
+    """Yield what this machine lacks. At the level ``none`` bots are promised no amounts, but their programs must start.
+
+    ``cpu_seconds`` is the limit on a bot's processor time, None without one.
+    """
     folder = tempfile.gettempdir()
     if forbids_programs(folder):
         yield Shortage("programs start", f"{folder} is mounted with noexec, so no copy of a bot starts there", _REMEDIES[DISK])
     if level == NONE:
         return
-    wanted = bubblewrap.hard_limits(limits, None, limits.memory_bytes, limits.processes + 1)
-    for name, value in (*wanted.items(), ("as", limits.memory_bytes)):
-        hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))[1]
-        if hard != resource.RLIM_INFINITY and hard < value:
-            letter, what, is_size = _NAMES[name]
-            own, its = (size_text(hard), size_text(value)) if is_size else (f"{hard:,}", f"{value:,}")
-            seen = f"the hard limit on {what} (ulimit -{letter}) is {own}, but bots are given {its}"
-            yield Shortage(
-                "hard limits", seen, f"Start the referee from a shell or service with a higher limit (systemd: Limit{name.upper()}=)."
-            )
+    found = low_limits("bots", limits, cpu_seconds)
+    # Whether a bot must be built is known only later.
+    found = low_limits("builds", limits.for_build(), limits.build_cpu_seconds) | found
+    yield from found.values()
     free, needed = cgroups.free_memory(), bots * limits.memory_bytes
     if free is not None and free < needed:
         seen = f"{bots} bots with {size_text(limits.memory_bytes)} each need {size_text(needed)}, but this container has {size_text(free)} left"
         yield Shortage("memory", seen, _REMEDIES[MEMORY])
+
+
+def low_limits(whose: str, limits: Limits, cpu_seconds: int | None) -> dict[str, Shortage]:
+    """Return the hard limits of this process below those that programs are given, by name. ``whose`` names the programs: "bots"."""
+    found = {}
+    wanted = bubblewrap.hard_limits(limits, cpu_seconds, limits.memory_bytes, limits.processes + 1)
+    for name, value in (*wanted.items(), ("as", limits.memory_bytes)):
+        hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))[1]
+        if hard != resource.RLIM_INFINITY and hard < value:
+            letter, what, text = _NAMES[name]
+            seen = f"the hard limit on {what} (ulimit -{letter}) is {text(hard)}, but {whose} are given {text(value)}"
+            remedy = f"Start the referee from a shell or service with a higher limit (systemd: Limit{name.upper()}=)."
+            found[name] = Shortage("hard limits", seen, remedy)
+    return found
 
 
 def forbids_programs(path: str) -> bool:

@@ -39,7 +39,8 @@ class Workers(NamedTuple):
         from referee.league.local import checked_slots
 
         if self.cluster is None:
-            machine.refuse(options.isolation, options.limits, machine.BOTS_OF_A_MATCH * checked_slots(self.slots, options.limits))
+            bots = machine.BOTS_OF_A_MATCH * checked_slots(self.slots, options.limits)
+            machine.refuse(options.isolation, options.limits, bots, options.time.cpu_seconds)
 
     def or_slots(self, slots: int | None) -> Workers:
         """Return these workers; if the user chose none, this number of matches at once on this machine."""

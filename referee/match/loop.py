@@ -133,8 +133,9 @@ class Match:
             # Nothing else would confine them: with this, every process that they start begins on their own core.
             before_start=self._pin if self._needs_cores() else None,
         )
-        cpu_seconds = self._cpu_seconds()
-        self._conversation = Conversation(entrants, options.isolation, self._logs, manner, reserve=reserve, cpu_seconds=cpu_seconds)
+        self._conversation = Conversation(
+            entrants, options.isolation, self._logs, manner, reserve=reserve, cpu_seconds=options.time.cpu_seconds
+        )
         self._cores: Cores | None = None
         self._names = {seat: escape(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
@@ -142,13 +143,6 @@ class Match:
         self._together = options.run.ask == "together"
         self._bots = self._conversation.bots
         self.listeners = tuple(listeners(self) if callable(listeners) else listeners)
-
-    def _cpu_seconds(self) -> int | None:
-        """Return a kernel limit on a bot's processor time, in seconds, above all that the clock allows; None if the clock has no limit."""
-        time = self.options.time
-        if time.startup is None or time.bank is None or time.increment:
-            return None
-        return int((time.startup + time.bank) * (os.cpu_count() or 1)) + 10
 
     def awaited(self) -> str:
         """Return who has been asked for some time and hasn't answered, as a sentence; "" if nobody."""
@@ -263,7 +257,7 @@ class Match:
             # The build of a program has failed, which has limits of its own.
             programs = {seat: programs[seat] for seat in seats}
             levels = {seat: levels[seat]._replace(limits=levels[seat].limits.for_build()) for seat in seats}
-        known_good.check(programs, levels, self._cpu_seconds(), seats)
+        known_good.check(programs, levels, self.options.time.cpu_seconds, seats)
 
     def _farewells(self, state: Any, outcome: Outcome, steps: int) -> dict[Seat, bytes]:
         """Return the last message for each player that can still receive one."""

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, ValidationError
 
 from referee.errors import UsageError
 from referee.isolation import delays
-from referee.isolation.limits import KIB, IsolationValue, Limits, size_text
+from referee.isolation.limits import KIB, IsolationValue, Limits, most_cpu_seconds, size_text
 from referee.players.billing import CPU as CPU  # noqa: PLC0414 - the clocks are options
 from referee.players.billing import FAIR as FAIR  # noqa: PLC0414 - the same
 from referee.players.billing import WALL as WALL  # noqa: PLC0414 - the same
@@ -97,6 +97,13 @@ class TimeControl(TimeLimits):
     def guard(self) -> Guard | None:
         """The limits by the wall clock, None where it bills."""
         return _GUARDS.get(self.kind)
+
+    @property
+    def cpu_seconds(self) -> int | None:
+        """A kernel limit on a bot's processor time, in seconds, above all that the clock allows; None if the clock has no limit."""
+        if self.startup is None or self.bank is None or self.increment:
+            return None
+        return most_cpu_seconds(self.startup + self.bank)
 
     def startup_guard(self) -> float | None:
         """Return the wall-clock limit of the start-up, in seconds. Where the wall clock bills, other bots that work postpone the end up to it."""

@@ -58,6 +58,8 @@ _WAIT_SECONDS = 0.1
 #: The most programs of which this process keeps a built copy.
 _MOST_BUILT = 64
 _ERROR = re.compile(r"\berror\b|\bError\b|\bException\b|: undefined|cannot find|can't|syntax", re.IGNORECASE)
+#: The exit status of the sandbox's own programs if they can't set a limit or a rule.
+_NOT_PREPARED = 125
 _SEAT = "build"
 _LOST = "The supervisor process of a build was killed: the match is void."
 
@@ -113,6 +115,9 @@ def all_built(programs: Mapping[str, Program], isolation: Isolation | None = Non
             except _Refused as refusal:
                 text = f"{who(seat, program.label)} can't be built: {refusal}"
                 raise StartError(text, seat, is_doubtful=refusal.is_doubtful) from None
+            except MatchVoid as void:
+                void.seats = (seat,) if void.reason in machine.SHORTAGES else void.seats
+                raise
         else:
             found[seat] = program
     return found
@@ -233,10 +238,8 @@ class _Run:
     def to_end(self, build: Program) -> None:
         """Run it until its first process has ended, then end the others. _Refused if it has not succeeded."""
         processes = BotProcesses()
-        # For a build that outlives a referee that was killed with its supervisor.
-        cpu_seconds = self._seconds * (os.cpu_count() or 1) + 10
         try:
-            processes.launch({_SEAT: build}, {_SEAT: self._output}, self._isolation, cpu_seconds)
+            processes.launch({_SEAT: build}, {_SEAT: self._output}, self._isolation, self._isolation.limits.build_cpu_seconds)
             processes.wait()
             player = processes.players[_SEAT]
             player.pipes.close_one("stdin")
@@ -322,8 +325,12 @@ class _Run:
         if status == 0:
             is_whole = self.parcel is None or self.parcel.is_whole
             return None if is_whole else f"{self.command} ended before its files were sent back."
+        if self._isolation.level != NONE:
+            # Also at another machine of a cluster, where nothing is refused before the first match.
+            for low in machine.low_limits("builds", self._isolation.limits, self._isolation.limits.build_cpu_seconds).values():
+                raise machine.void(f"{self.command} failed, and {low.seen}", machine.LIMIT, ())
         cause = sandbox.cause(status, self._output.last_lines())
-        self._is_doubtful = sandbox.is_doubtful(status, cause)
+        self._is_doubtful = sandbox.is_doubtful(status, cause) or status == _NOT_PREPARED
         if (excess := sandbox.excess(cause)) is not None:
             return f"{self.command} {exceeded(excess)}."
         return f"{self.command} was ended by signal {-status}." if status < 0 else f"{self.command} ended with exit status {status}."

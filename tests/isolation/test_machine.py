@@ -19,43 +19,47 @@ from referee.cli.league import _has_unplayed
 from referee.errors import MatchVoid, StartError, UsageError
 from referee.isolation import cgroups, diagnosis, machine
 from referee.isolation.level import Isolation
-from referee.isolation.limits import LIMITS, MIB, NONE, Limits
+from referee.isolation.limits import LIMITS, MIB, NONE, Limits, most_cpu_seconds
 from referee.league import config, league, local
 from referee.league.engine import UNPLAYED
 from referee.players import known_good
+from referee.players.building import forget
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
     from referee.match.loop import Result
 
-#: The resource limits that bots are given, with an option of ``ulimit``, and what they are with the default limits.
+#: The resource limits that bots are given, with an option of ``ulimit``, and what bots and builds are given with the default limits.
 GIVEN = {
-    "fsize": ("f", 16 * MIB),
-    "nproc": ("u", 65),
-    "memlock": ("l", 65_536),
-    "data": ("d", 512 * MIB),
-    "as": ("v", 512 * MIB),
-    "nofile": ("n", 64),
+    "fsize": ("f", 16 * MIB, 512 * MIB),
+    "nproc": ("u", 65, 257),
+    "memlock": ("l", 65_536, 65_536),
+    "data": ("d", 512 * MIB, 2048 * MIB),
+    "as": ("v", 512 * MIB, 2048 * MIB),
+    "nofile": ("n", 64, 1024),
+    "cpu": ("t", 40, most_cpu_seconds(120)),
 }
 #: Less than a bot uses to start, so that known good bots take nothing of note.
 LITTLE = Limits(memory_bytes=48 * MIB, processes=4, scratch_bytes=MIB, open_files=32)
 
 
 def lacking(level: str = LIMITS, limits: Limits = Limits(), bots: int = 2) -> list[machine.Shortage]:  # noqa: B008 - it never changes
-    return list(machine.shortages(level, limits, bots))
+    return list(machine.shortages(level, limits, bots, cpu_seconds=40))
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_a_hard_limit_below_that_of_bots_is_refused_with_its_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    letter, needed = GIVEN[name]
+def test_a_hard_limit_below_that_of_bots_or_builds_is_refused_with_its_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    letter, for_bots, for_builds = GIVEN[name]
     number = getattr(resource, f"RLIMIT_{name.upper()}")
-    hard = {number: needed}
+    hard = {number: for_builds}
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (-1, hard.get(kind, resource.RLIM_INFINITY)))
     monkeypatch.setattr(cgroups, "free_memory", lambda: None)
     assert lacking() == []
-    hard[number] = needed - 1
-    (found,) = lacking()
-    assert f"(ulimit -{letter})" in found.seen
+    for given, whose in ((for_bots, "bots"), *([(for_builds, "builds")] if for_builds > for_bots else [])):
+        hard[number] = given - 1
+        (found,) = lacking()
+        assert f"(ulimit -{letter})" in found.seen
+        assert f"but {whose} are given" in found.seen
     assert lacking(NONE) == []
     with pytest.raises(UsageError, match=f"ulimit -{letter}"):
         machine.refuse(LIMITS, Limits(), 2)
@@ -239,6 +243,29 @@ def test_a_build_that_was_killed_is_not_built_wrong(tried: list[tuple[str, ...]]
     with pytest.raises(MatchVoid):
         play_match("straight", str(tmp_path))
     assert tried == [("prey",)]
+
+
+@pytest.mark.parametrize("source", ["exit 1", "exit 125"])
+def test_a_build_that_the_sandbox_could_not_begin_is_not_built_wrong(source: str, tried: list[tuple[str, ...]], tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text(f'build = "sh -c \'{source}\'"\nrun = "./bot"\n')
+    with pytest.raises(MatchVoid if source == "exit 125" else StartError):
+        play_match("straight", str(tmp_path))
+    assert tried == ([("prey",)] if source == "exit 125" else [])
+
+
+@pytest.mark.parametrize("name", ["nofile", "cpu", "fsize"])
+def test_a_build_that_fails_below_its_hard_limits_makes_the_match_void(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text('build = "false"\nrun = "./bot"\n')
+    options = UNHURRIED._replace(isolation=Isolation(LIMITS, LITTLE))
+    with pytest.raises(StartError):
+        play_match("straight", str(tmp_path), options=options)
+    letter, _, needed = GIVEN[name]
+    number, real = getattr(resource, f"RLIMIT_{name.upper()}"), resource.getrlimit
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (needed - 1, needed - 1) if kind == number else real(kind))
+    forget()
+    with pytest.raises(MatchVoid, match=f"ulimit -{letter}") as raised:
+        play_match("straight", str(tmp_path), options=options)
+    assert (raised.value.reason, raised.value.seats) == (machine.LIMIT, ("prey",))
 
 
 def test_memory_that_a_bot_did_not_get_is_the_machines_fault(best: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
