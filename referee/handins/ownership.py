@@ -96,12 +96,14 @@ def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[K
     return made
 
 
-def _nobody(found: Sequence[Found]) -> str:
+def _nobody(found: Sequence[Found], rows: Sequence[Row]) -> str:
     """Return the sentence for a roster that fits no submission: it may be that of another class, or the submissions may be those of teams."""
     named = listed([item.full_name or item.student for item in found])
+    zeros = next((pair for item in found if (pair := roster.without_zeros(item, rows))), None)
+    hint = f"{_hint(zeros, ())} " if zeros else ""
     return (
         f"None of the {len(found)} submissions belongs surely to a student on the roster: it may be that of another class, it may lack the ids or "
-        f"addresses by which the platform knows the students, or the submissions may be those of teams. They are by {named}. Without the roster, each "
+        f"addresses by which the platform knows the students, or the submissions may be those of teams. They are by {named}. {hint}Without the roster, each "
         "is graded under its own name."
     )
 
@@ -243,12 +245,14 @@ def _on_roster(
             owned.append(Claim(mine, row.student, row))
         if not students:
             alike = match.rows or (() if item.is_named_by_grader else roster.namesakes(item, rows))
-            for row in alike:
+            zeros = roster.without_zeros(item, rows)
+            grouped = [row for row in rows if item.number and not alike and roster.is_named(item, row)]
+            for row in (*alike, *grouped, *([zeros[1]] if zeros and zeros[1] not in alike else ())):
                 possible.setdefault(row.line, []).append(item)
-            others.append(_outsider(item, rows, match.rows, alike))
+            others.append(_outsider(item, match.rows, alike, _hint(zeros, grouped)))
             is_anybodys |= bool(match.rows)
     if not is_anybodys and not groups and not known and not clashes and len(found) > 1:
-        clashes.append(_nobody(found))
+        clashes.append(_nobody(found, rows))
     made = []
     for row in rows:
         if row.line in groups:
@@ -316,16 +320,24 @@ def _doubt(item: Found, team: Sequence[Row], rows: Sequence[Row], facts: _Facts)
 def _unclear_number(item: Found, rows: Sequence[Row], facts: _Facts) -> str:
     """Return what is wrong if the number of a submission is that of a student with another name, as a verb phrase; else "".
 
-    A number on the roster may be of any kind. So if none there is one of the platform, the name of another student counts.
+    The name of another student counts only if the number can't be one of the platform: it counts the rows, or several students have it. Numbers that
+    all belong to others aren't of another kind for that: two students may have swapped their names.
     """
     number = item.number
     numbered = [row for row in rows if number and number in roster.keys(row)]
     alike = roster.namesakes(item, rows)
-    if not numbered or any(roster.is_named(item, row) for row in numbered) or (alike and not facts.are_numbers):
+    if not numbered or any(roster.is_named(item, row) for row in numbered):
         return ""
+    owner = next((row for row in numbered if number in row.numbers), None)
+    if alike and owner is None and not facts.are_numbers:
+        return ""
+    owner = owner or numbered[0]
     name = f"'{item.people[0]:.80}'" if item.people else "none"
     other = f"the student '{alike[0].student}'" if alike else "a team"
-    return f"could be that of the student '{numbered[0].student}', by the number {number}, or that of {other}, by the name {name}."
+    return (
+        f"could be that of the student '{owner.student}', by the number {number}, or that of {other}, by the name {name}. If the {number} in line "
+        f"{owner.line} of the roster is no number of the platform, leave its column out."
+    )
 
 
 def _unclear_team(item: Found, team: Sequence[Row], rows: Sequence[Row]) -> str:
@@ -359,7 +371,18 @@ def _is_same_person(item: Found, before: Known) -> bool:
     return escape(item.person) == before.person
 
 
-def _outsider(item: Found, rows: Sequence[Row], several: Sequence[Row], alike: Sequence[Row]) -> Claim:
+def _hint(zeros: tuple[str, Row] | None, grouped: Sequence[Row]) -> str:
+    """Return whose a submission could be that belongs to nobody: by an id without its zeros, or by a name after that of a group."""
+    if zeros is not None:
+        text, row = zeros
+        shown = f"{text.lstrip('0'):.60} for {text:.60}"
+        return f"Line {row.line} of the roster has {shown}: a spreadsheet drops such zeros, so make the column one of text."
+    if not grouped:
+        return ""
+    return f"If its name begins with that of a group, it could be that of {listed([row.student for row in grouped])}: name it in a column 'submission'."
+
+
+def _outsider(item: Found, several: Sequence[Row], alike: Sequence[Row], hint: str) -> Claim:
     """Return the claim of a submission that belongs to nobody on the roster, or that could belong to several students there.
 
     It is left out if it has the name of somebody there.
@@ -370,7 +393,7 @@ def _outsider(item: Found, rows: Sequence[Row], several: Sequence[Row], alike: S
             item,
             reason=f"{_the_submission(item)} could belong to several students on the roster: {students}; name it in a column 'submission'.",
         )
-    text = " ".join(part for part in (f"{_the_submission(item)} belongs to nobody on the roster.", roster.zeros(item, rows)) if part)
+    text = " ".join(part for part in (f"{_the_submission(item)} belongs to nobody on the roster.", hint) if part)
     if not alike:
         return Claim(item, note=text)
     shown = " and ".join(f"'{row.student}' ({', '.join(row.identities[:3])})" for row in alike[:MOST_NAMED])

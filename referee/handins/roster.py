@@ -12,6 +12,7 @@ import csv
 import io
 import re
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,7 +43,8 @@ class Row(NamedTuple):
     """A student on the roster, or the team of an arena. ``submission`` is the name of a file or folder, if the roster names one; ``identities`` are all cells.
 
     ``ids`` are the cells of columns whose name says that they have student ids, ``team`` is that of the student, ``late`` is when the student
-    handed in, as a worksheet of Moodle says it.
+    handed in, as a worksheet of Moodle says it. ``numbers`` are the cells that may be numbers of a platform: they don't count the rows, and no other
+    row has the same in its column.
     """
 
     line: int
@@ -53,6 +55,7 @@ class Row(NamedTuple):
     ids: tuple[str, ...] = ()
     team: str = ""
     late: str = ""
+    numbers: tuple[str, ...] = ()
 
 
 class Match(NamedTuple):
@@ -77,11 +80,11 @@ def load(path: Path, who: str = "student", longest: int = LONGEST_STUDENT) -> tu
         if who == "student" and who not in header and mail:
             header[header.index(mail)] = who
         _check_header(header, shown, who)
-        rows = [
-            _row(header, cells, reader.line_num + skipped, shown, who, longest) for cells in reader if any(cell.strip() for cell in cells)
-        ]
+        table = [(reader.line_num + skipped, cells) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as error:
         raise UsageError(f"Line {reader.line_num + skipped} of the roster {shown} is no CSV: {error}.") from None
+    rows = [_row(header, cells, line, shown, who, longest) for line, cells in table]
+    rows = [row._replace(numbers=own) for row, own in zip(rows, _numbers(header, [cells for _, cells in table]), strict=True)]
     if not rows:
         raise UsageError(f"The roster {shown} has no {who}s.")
     _check_different(rows, shown, who)
@@ -147,6 +150,22 @@ def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who
     return Row(line, student, full_name, values.get("submission", ""), identities, ids, team, values.get(_LATE, "").strip("-"))
 
 
+def _numbers(header: Sequence[str], table: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Return for each row the cells that may be numbers of a platform."""
+    own: list[list[str]] = [[] for _ in table]
+    for at, name in enumerate(header):
+        cells = [_cleaned(cells[at]) if at < len(cells) else "" for cells in table]
+        cells = [cell.rpartition(" ")[2] for cell in cells] if name == "identifier" else cells
+        counts = Counter(cells)
+        is_counter = "".join(words(name)) in _COUNTERS and cells in (
+            [str(number) for number in range(start, start + len(cells))] for start in (0, 1)
+        )
+        for row, cell in zip(own, cells, strict=True):
+            if cell.isdecimal() and counts[cell] == 1 and not is_counter and name not in _OTHERS:
+                row.append(key(cell))
+    return [tuple(row) for row in own]
+
+
 def _cleaned(cell: str) -> str:
     """Return a cell on one line. Of an address as programs for mail write it, "Ada <ada@uni.example>", only the address is left."""
     text = " ".join(cell.split())
@@ -162,6 +181,8 @@ _LATE = "last modified (submission)"
 _GRADES = ("status", "grade", "maximum grade", "grade can be changed", "last modified (grade)", "feedback comments", "online text")
 #: Columns that identify nobody.
 _OTHERS = frozenset({"submission", "team", _LATE, *_NAMES, *_GRADES})
+#: Headings of columns that count the rows, as "No.", "#" or the empty one of a data frame. Under any other heading such numbers may be a platform's.
+_COUNTERS = frozenset({"", "n", "nr", "no", "lfdnr", "sno", "srno", "row", "line", "pos", "position", "index"})
 _IDS = frozenset({"id", "sid", "student id", "studentid", "student number", "matriculation number"})
 
 
@@ -271,13 +292,14 @@ def members(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.team in own)
 
 
-def zeros(found: Found, rows: Sequence[Row]) -> str:
-    """Return a hint if the roster has the student id of a submission without the zeros at its beginning, else ""."""
-    sid = key(found.student_id)
-    row = next((row for row in rows if sid[:1] == "0" and sid.lstrip("0") in keys(row)), None)
-    if row is None:
-        return ""
-    return f"Line {row.line} of the roster has {sid.lstrip('0'):.60} for {sid:.60}: a spreadsheet drops such zeros, so make the column one of text."
+def without_zeros(found: Found, rows: Sequence[Row]) -> tuple[str, Row] | None:
+    """Return the student id of a submission and its row, if the roster has it without the zeros at its beginning.
+
+    Where the grader named the files, their names are the ids.
+    """
+    ids = found.identities if found.is_named_by_grader else (found.student_id,)
+    dropped = [key(text) for text in ids if text.isdecimal() and text.startswith("0")]
+    return next(((text, row) for text in dropped for row in rows if text.lstrip("0") in keys(row)), None)
 
 
 @lru_cache(_MOST_CACHED)

@@ -153,18 +153,51 @@ def test_both_readings_are_named(case: str, tmp_path: Path) -> None:
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_number_of_another_kind_is_nobodys(tmp_path: Path) -> None:
-    """The roster counts its rows, so the names decide, also if one number happens to be right."""
-    lines: tuple[str, ...] = ("nr,student,name", "12,aruiz,Ana Ruiz", "40,klee,Kim Lee")
-    assert names(graded(moodle(tmp_path / "class", "Kim Lee_12", "Ana Ruiz_40"), *lines)) == {"aruiz": "40", "klee": "12"}
-    lines = ("nr,student,name", "12,klee,Kim Lee", "13,aruiz,Ana Ruiz", "40,bli,Bo Li")
-    assert names(graded(moodle(tmp_path / "one", "Kim Lee_12", "Ana Ruiz_40", "Bo Li_13"), *lines)) == {
-        "klee": "12",
-        "aruiz": "40",
-        "bli": "13",
+@pytest.mark.parametrize("heading", ["nr", "No.", "#", ""])
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_number_of_another_kind_is_nobodys(start: int, heading: str, tmp_path: Path) -> None:
+    """The roster counts its rows, or several students have the number: so the names decide."""
+    lines: tuple[str, ...] = (
+        f"{heading},student,name",
+        *(f"{start + at},{who}" for at, who in enumerate(("aruiz,Ana Ruiz", "klee,Kim Lee"))),
+    )
+    submissions = (f"Kim Lee_{start}", f"Ana Ruiz_{start + 1}")
+    assert names(graded(moodle(tmp_path / "class", *submissions), *lines)) == {"aruiz": str(start + 1), "klee": str(start)}
+    lines = ("student,name,section", "klee,Kim Lee,12", "bli,Bo Li,12", "aruiz,Ana Ruiz,13", "cy,Cy Fox,13")
+    assert names(graded(moodle(tmp_path / "sections", "Kim Lee_13", "Ana Ruiz_12"), *lines)) == {
+        "klee": "13",
+        "bli": "",
+        "aruiz": "12",
+        "cy": "",
     }
     lines = ("student,name,room", "klee,Kim Lee,Room 12", "aruiz,Ana Ruiz,Room 12")
     assert names(graded(moodle(tmp_path / "room", "Ana Ruiz_7", "Guest_12"), *lines)) == {"klee": "", "aruiz": "7", "Guest-12": "12"}
+
+
+#: Rosters with numbers that may be the platform's, and Kim's and Ana's.
+NUMBERED: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "a column": (("student,name,moodle", "klee,Kim Lee,1007", "aruiz,Ana Ruiz,1008"), "1007", "1008"),
+    "no heading of a counter": (("student,name,participant", "klee,Kim Lee,1", "aruiz,Ana Ruiz,2"), "1", "2"),
+    "no counter": (("nr,student,name", "12,klee,Kim Lee", "40,aruiz,Ana Ruiz"), "12", "40"),
+    "a counter beside them": (("nr,student,name,moodle", "1,klee,Kim Lee,1", "2,aruiz,Ana Ruiz,2"), "1", "2"),
+    "students": (("student,name", "1007,Kim Lee", "1008,Ana Ruiz"), "1007", "1008"),
+    "more students": (("student,name,id", "klee,Kim Lee,7", "bli,Bo Li,8", "aruiz,Ana Ruiz,9", "x,X Y,10"), "7", "9"),
+    "a worksheet": (("Identifier,Full name,Email address", "Participant 7,Kim Lee,k@u.example", "Participant 8,Ana Ruiz,a@u.example"), "7", "8"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NUMBERED)
+@pytest.mark.parametrize("others", [(), ("Bo Li_77",), ("Bo Li_8",)])
+def test_swapped_names_swap_no_submissions(others: tuple[str, ...], case: str, tmp_path: Path) -> None:
+    """Students choose their names: two who swap them get a stop with both readings, not each other's marks."""
+    lines, kims, anas = NUMBERED[case]
+    sources = [moodle(tmp_path / "moodle", f"Kim Lee_{anas}", f"Ana Ruiz_{kims}", *others)]
+    if case != "a worksheet":
+        sources.append(laid_out(tmp_path / "canvas", f"leekim_{anas}_901_bot.py", f"ruizana_{kims}_902_bot.py"))
+    for source in sources:
+        with pytest.raises(UsageError, match=f"by the number {kims}, or that of the student '.*', by the name") as caught:
+            graded(source, *lines)
+        assert f"by the number {anas}, or that of the student" in str(caught.value)
 
 
 def test_participants_without_names_are_known_by_their_numbers(tmp_path: Path) -> None:
@@ -206,7 +239,19 @@ def test_a_worksheet_of_moodle_is_a_roster(tmp_path: Path) -> None:
 def test_a_part_of_a_name_is_nobody_else(tmp_path: Path) -> None:
     found = graded(moodle(tmp_path / "class", "Anne-Marie Smith_7", "Kim Lee_12"), *ANNA[:1], *ANNA[2:])
     assert names(found) == {"mary": "", "kim": "12", "ana": "", "Anne-Marie Smith-7": "7"}
-    assert found["Anne-Marie Smith-7"].reason.endswith("belongs to nobody on the roster.")
+    assert "it could be that of 'mary'" in found["Anne-Marie Smith-7"].reason
+
+
+@pytest.mark.parametrize("others", [(), ("Kim Lee_12",)])
+def test_the_only_submission_of_a_group_could_be_its_students(others: tuple[str, ...], tmp_path: Path) -> None:
+    found = graded(moodle(tmp_path / "class", "Lab 2-Ana Ruiz_1009", *others), *ANNA)
+    assert (found["ana"].status, found["Lab 2-Ana Ruiz-1009"].status) == ("missing", "ok")
+    assert "it could be 'Lab 2-Ana Ruiz_1009_assignsubmission_file_'" in found["ana"].reason
+    assert (
+        "belongs to nobody on the roster. If its name begins with that of a group, it could be that of 'ana'"
+        in found["Lab 2-Ana Ruiz-1009"].reason
+    )
+    assert found["mary"].reason == "Nothing was submitted."
 
 
 #: Names on a roster, and as Canvas writes them.
@@ -330,6 +375,23 @@ def test_a_zero_that_a_spreadsheet_dropped_is_a_hint(tmp_path: Path) -> None:
     )
     found = graded(source, "student,id", "ada,101", "bob,102")
     assert "Line 2 of the roster has 101 for 00101: a spreadsheet drops such zeros" in found["00101"].reason
+    assert "it could be 'submission_1'" in found["ada"].reason
+
+
+def test_zeros_of_the_whole_class(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"None of the 2 submissions .* Line 2 of the roster has 7123 for 007123: a spreadsheet drops such zeros"
+    ):
+        graded(laid_out(tmp_path / "class", "007123.py", "007124.py"), "student", "7123", "7124")
+
+
+@pytest.mark.parametrize("lines", [("student", "7123", "ada"), ("student,id", "x,7123", "ada,8")])
+@pytest.mark.parametrize("files", [("007123.py", "ada.py"), ("hw3-007123/", "hw3-ada/"), ("007123/", "ada.py")])
+def test_zeros_in_the_names_of_files(files: tuple[str, ...], lines: tuple[str, ...], tmp_path: Path) -> None:
+    found = graded(laid_out(tmp_path / "class", *files), *lines)
+    mine = found[lines[1].partition(",")[0]]
+    assert (mine.status, f"it could be '{files[0].rstrip('/')}'" in mine.reason) == ("missing", True)
+    assert any("Line 2 of the roster has 7123 for 007123: a spreadsheet drops such zeros" in each.reason for each in found.values())
 
 
 TABLES = {

@@ -39,7 +39,7 @@ def found(name: str = "x", identities: tuple[str, ...] = (), people: tuple[str, 
 
 def test_a_roster_is_read(rows: tuple[Row, ...]) -> None:
     assert [row.student for row in rows] == ["101", "102", "103", "104"]
-    assert rows[0] == Row(2, "101", "Jane Doe", "", ("101", "jdoe@uni.example", "7001"))
+    assert rows[0] == Row(2, "101", "Jane Doe", "", ("101", "jdoe@uni.example", "7001"), numbers=("101", "7001"))
     assert rows[1].full_name == "Smith, John"
     assert rows[2].submission == "odd name.zip"
 
