@@ -147,6 +147,7 @@ def serve(
     from referee.arena.invitations import address
     from referee.arena.season_work import SeasonWork
     from referee.arena.server import ArenaServer
+    from referee.isolation import machine
     from referee.isolation.choose import choose
     from referee.web import serve as pages
 
@@ -161,6 +162,7 @@ def serve(
     # What pages compute leaves the cores to the matches.
     with opened_arena(folder) as opened, threadpool_limits(1, user_api="blas"):
         choose(isolation, opened.league.options.limits)
+        machine.refuse_disk(folder)
         workers.check_machine(opened.league.options.replace(isolation=isolation))
         check_playable(opened)
         opened.isolate(isolation)

@@ -15,6 +15,7 @@ from referee.grading.marks_text import told
 from referee.grading.rubric import example_submissions
 from referee.grading.submissions import collect
 from referee.grading.values import Submission
+from referee.isolation import machine
 from referee.league.engine import LeagueStopped, MachineFailed
 from referee.support.words import counted, program
 
@@ -49,6 +50,7 @@ def grade_class(
 
     ``play`` plays what has no result yet; ``say`` gets what is to be told meanwhile.
     """
+    machine.refuse_disk(folder)
     is_new = not grading.is_begun(folder)
     with grading.open_grading(folder, rubric) as opened:
         if wanted.submissions is not None:

@@ -17,6 +17,7 @@ from referee.isolation.limits import NONE, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from referee.isolation.limits import Limits
 
@@ -99,6 +100,15 @@ def shortages(level: str, limits: Limits, bots: int, cpu_seconds: int | None = N
     if free is not None and free < needed:
         seen = f"{bots} bots with {size_text(limits.memory_bytes)} each need {size_text(needed)}, but this container has {size_text(free)} left"
         yield Shortage("memory", seen, _REMEDIES[MEMORY])
+
+
+def refuse_disk(folder: Path) -> None:
+    """Raise UsageError if no program starts in a folder, which need not exist yet, in which those of others are to be kept."""
+    here = folder.absolute()
+    # Not Path.exists, which raises for a folder that is closed to this user.
+    existing = next(path for path in (here, *here.parents) if os.path.exists(path))  # noqa: PTH110 - as said
+    if forbids_programs(str(existing)):
+        raise UsageError(f"{folder} is on a disk that is mounted with noexec, so no program starts there. Name a folder on another disk.")
 
 
 def low_limits(whose: str, limits: Limits, cpu_seconds: int | None) -> dict[str, Shortage]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import PlayerError
-from referee.isolation import contents, runtime, submission
+from referee.isolation import contents, machine, runtime, submission
 from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
@@ -236,6 +236,9 @@ def _not_runnable(path: Path, name: str, *, is_built: bool = False) -> str:
         return ""
     if run and not has_first and not runtime.is_binary(str(path)):
         return f'can\'t be started by itself; name its interpreter: "{run}"'
+    if path.stat().st_mode & 0o111 and machine.forbids_programs(str(path)):
+        other = f', or name its interpreter, as in "{run}"' if run else ""
+        return f"is on a disk that is mounted with noexec, so it can't be started there; copy it to another disk{other}."
     first = "" if has_first else " and a first line that names its interpreter, such as #!/usr/bin/env node"
     return f'is not executable; try: chmod +x {shlex.quote(name)}{first} (or name its interpreter, as in "{run or "node bot.js"}")'
 

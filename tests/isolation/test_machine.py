@@ -16,7 +16,8 @@ import pytest
 from conftest import HOSTILE, UNHURRIED, play_match
 
 from referee.cli.league import _has_unplayed
-from referee.errors import MatchVoid, StartError, UsageError
+from referee.errors import MatchVoid, PlayerError, StartError, UsageError
+from referee.grading.grade_class import Wanted, grade_class
 from referee.isolation import cgroups, diagnosis, machine
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, MIB, NONE, Limits, most_cpu_seconds
@@ -75,6 +76,37 @@ def test_a_folder_of_copies_without_programs_is_refused_at_every_level(monkeypat
     (found,) = lacking(NONE)
     assert "noexec" in found.seen
     assert "TMPDIR" in found.remedy
+
+
+@pytest.fixture
+def noexec(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder on a disk that is mounted with noexec."""
+    folder, access = tmp_path / "disk", os.access
+    folder.mkdir()
+    monkeypatch.setattr(machine, "forbids_programs", lambda path: Path(path).is_relative_to(folder))
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.X_OK and access(path, mode))
+    return folder
+
+
+def test_a_program_on_a_disk_without_programs_is_not_said_to_lack_its_mode(noexec: Path) -> None:
+    bot = noexec / "bot"
+    bot.write_text("#!/bin/sh\n")
+    with pytest.raises(PlayerError, match=r"chmod \+x"):
+        resolve(str(bot), "prey", "evasion")
+    bot.chmod(0o755)
+    (noexec / "bot.toml").write_text('run = "./bot"\n')
+    for name in (bot, noexec, f"{bot} word"):
+        with pytest.raises(PlayerError, match=r"noexec.*copy it to another disk") as raised:
+            resolve(str(name), "prey", "evasion")
+        assert "chmod" not in str(raised.value)
+
+
+def test_a_grading_on_a_disk_without_programs_does_not_begin(noexec: Path, tmp_path: Path) -> None:
+    out = noexec / "deep" / "marks"
+    with pytest.raises(UsageError, match=r"marks is on a disk that is mounted with noexec"):
+        grade_class(out, None, Wanted(tmp_path), lambda _: None, print, after_due=False)
+    assert not out.parent.exists()
+    machine.refuse_disk(tmp_path / "other")
 
 
 def group(folder: Path, **files: int | str) -> None:
