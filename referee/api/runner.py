@@ -34,7 +34,7 @@ class MatchRequest(NamedTuple):
     """One match to play, without its players.
 
     ``seed`` None: a seed is drawn and stored in the replay. ``out`` is a file or a folder for the replay, None for matches/replays/. With
-    ``beginning`` the match begins at a recorded position, with the recorded seed. With ``force``, the replay may replace any file.
+    ``beginning`` the match begins at a recorded position, with the recorded seed. With ``force``, the replay and the logs may replace any file but ``inputs``, which may be folders.
     """
 
     game: Game[Any, Any]
@@ -44,6 +44,7 @@ class MatchRequest(NamedTuple):
     out: str | None = None
     beginning: Beginning | None = None
     force: bool = False
+    inputs: Sequence[Path] = ()
 
 
 def settings_of(game: Game[Any, Any], *, draws_starts: bool = False) -> Callable[[str | None, Mapping[str, Any]], Any]:
@@ -91,7 +92,7 @@ def prepare(
         programs = [one.program for one in entrants.values() if one.program is not None]
         isolation = choose(request.options.isolation, request.options.limits, programs)
     _check_ports(entrants, isolation)
-    path = reserve_replay(request.out, list(names), force=request.force)
+    path = reserve_replay(request.out, list(names), tuple(entrants), request.inputs, force=request.force)
     logs = {seat: log_path(path, seat) for seat in entrants}
     for log in logs.values():
         log.unlink(missing_ok=True)
@@ -146,6 +147,10 @@ def play(
             # The next match begins with a proof, and finds out what has changed.
             forget(prepared.isolation)
         discard_empty(prepared.replay)
+        if not prepared.replay.exists():
+            # Without their replay, the next match would take them for somebody else's.
+            for log in prepared.logs.values():
+                log.unlink(missing_ok=True)
         raise
 
 
@@ -164,12 +169,14 @@ def entrant(seat: Seat, spec: Spec) -> Entrant:
     return Entrant(spec.label, spec.about, spec.runs, host=spec.dialect.host(seat) if spec.dialect else None)
 
 
-def reserve_replay(out: str | None, players: Sequence[str], *, force: bool = False) -> Path:
+def reserve_replay(
+    out: str | None, players: Sequence[str], seats: Sequence[Seat] = (), inputs: Sequence[Path] = (), *, force: bool = False
+) -> Path:
     """A new replay's file, made empty so that no other match takes it: below matches/replays/, or where ``out`` says."""
     words = [_file_word(player, _MOST_NAMED_BYTES // max(1, len(players))) for player in players]
     stem = "-".join([time.strftime("%Y%m%d-%H%M%S"), *words])
     try:
-        return reserve(out, stem, force=force)
+        return reserve(out, stem, seats, inputs, force=force)
     except (OSError, ValueError) as error:
         where = str(getattr(error, "filename", None) or out or "matches/replays")
         raise UsageError(

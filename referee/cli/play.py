@@ -23,14 +23,14 @@ from referee.cli.pages import PACES, Browser, Host, Name, Port, page_option, rea
 from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
-from referee.players.spec import HUMAN
+from referee.players.spec import HUMAN, named_files
 from referee.replay.paths import DUEL_SUFFIX, SUFFIX
 from referee.support.outputs import write_output
 from referee.support.packages import need_web, to_watch
 from referee.support.words import counted, fitted, of_unit, program
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from referee.api.matches import Player
     from referee.api.runner import MatchRequest, PlayedMatch
@@ -98,7 +98,7 @@ def play(
     """Play one match between programs or people, and write its replay; or play many games with --games."""
     given = {**flags, "game": game, "out": out, "players": players, "games": games}
     wanted, lineup = _asked(given) if start is None else _begun(start, given, is_quiet=quiet)
-    wanted = wanted._replace(match=wanted.match._replace(force=force))
+    wanted = wanted._replace(match=_with_inputs(wanted.match._replace(force=force), lineup.values(), given))
     is_quiet, wants_json = quiet or wanted.quiet, as_json or wanted.as_json
     if games is not None and not is_live:
         from referee.cli.batch import play_games
@@ -123,6 +123,13 @@ def play(
         play_series(wanted, lineup, games, show, is_quiet=is_quiet, as_json=wants_json)
         return
     _play_one(wanted, lineup, show, is_quiet=is_quiet, as_json=wants_json)
+
+
+def _with_inputs(match: MatchRequest, players: Iterable[str], given: Mapping[str, Any]) -> MatchRequest:
+    """Return the request with the files that no output may replace. Where no place is named, names are new in any case."""
+    named = [each for player in players for each in named_files(player)]
+    files = [Path(given[name]) for name in ("match", "layout") if given.get(name) is not None]
+    return match if match.out is None else match._replace(inputs=(*named, *files))
 
 
 def _asked(given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
@@ -182,7 +189,7 @@ def duel(
     from referee.api.matches import play_pair
     from referee.players.spec import resolve
 
-    match = wanted.match
+    match = _with_inputs(wanted.match, (team_a, team_b), flags)
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if match.out is None else match.out.rstrip("/") + "/"

@@ -166,7 +166,7 @@ def _many(
     terms = Terms(game.info.name, request.settings.rules, request.options)
     folder = new_folder(request, [team.players[seat] for seat, team in teams.items()])
     for number in range(len(schedule)):
-        check_output(_replay_of(folder, number, len(schedule)), is_replay, force=request.force)
+        check_output(_replay_of(folder, number, len(schedule)), is_replay, request.inputs, force=request.force)
     make_folder(folder)
     parts = Path(mkdtemp(prefix=".games-", dir=folder))
     tasks = []

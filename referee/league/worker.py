@@ -123,7 +123,7 @@ class Worker:
 
     def _played(self, task: MatchTask, settings: Any, specs: Mapping[Seat, Spec], begun: float) -> Report:
         replay = replay_path(self._folder, task.key)
-        request = runner.MatchRequest(self._game, settings, self._terms.options, task.seed, str(replay))
+        request = runner.MatchRequest(self._game, settings, self._terms.options, task.seed, str(replay), force=True)
         entrants = {seat: self._entrant(seat, spec, task.seats[seat], task.blamed) for seat, spec in specs.items()}
         prepared = runner.prepare(request, task.seats.values(), entrants, isolation=self._proved(specs))
         played = runner.play(prepared, entrants, reserve=self._reserve)

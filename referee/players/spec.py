@@ -104,6 +104,22 @@ def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Spec:
     return _of_command(text, seat, words)
 
 
+def named_files(text: str) -> list[Path]:
+    """Return the files and folders that a player's description names: itself, or words of its command line."""
+    try:
+        path = Path(text.strip()).expanduser()
+        words = [] if _exists(path) else shlex.split(text)
+        found = [Path(part).expanduser() for word in words for part in (word, word.partition("=")[2]) if part]
+    except (OSError, RuntimeError, ValueError):
+        return []
+    # A command that is told the current folder, or one above it, doesn't consist of everything in there.
+    return [path] if not words else [each for each in found if each.is_file() or (each.is_dir() and not _is_above(each))]
+
+
+def _is_above(folder: Path) -> bool:
+    return Path.cwd().is_relative_to(folder.resolve())
+
+
 def _dialect(text: str, seat: Seat, game: str) -> Dialect | None:
     """Return the dialect that a name begins with, or None. PlayerError for a name with ``{port}`` and an unknown dialect."""
     prefix, colon, rest = text.partition(":")

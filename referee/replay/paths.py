@@ -1,14 +1,20 @@
 """Paths of replays and logs."""
 
+from __future__ import annotations
+
 import os
 import re
 import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.support.escape import quoted
 from referee.support.files import open_regular, similar, takes_data
-from referee.support.outputs import check_output
+from referee.support.outputs import check_not_input, check_output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: The suffix of a replay's name.
 SUFFIX = ".replay.jsonl.gz"
@@ -23,23 +29,31 @@ _HEAD_BYTES = 4096
 _GZIP = 16 + zlib.MAX_WBITS
 
 
-def reserve(out: str | os.PathLike[str] | None, stem: str, *, force: bool = False) -> Path:
+def reserve(
+    out: str | os.PathLike[str] | None, stem: str, seats: Sequence[str] = (), inputs: Sequence[Path] = (), *, force: bool = False
+) -> Path:
     """A path for a new replay, with its file made: ``out`` is a file, a folder (existing, or ending in a slash) or None.
 
     A generated name never names an existing file; a replay or an empty file that the user names is replaced, any other file with ``force``.
-    UsageError for another file of that name, OSError if the file can't be made.
+    So are the logs of ``seats`` beside it, if it is a replay; and nothing that is one of ``inputs``.
+    UsageError for what must not be replaced, OSError if the file can't be made.
     """
     text = None if out is None else os.fspath(out)
     if text is not None and not text.endswith(os.sep) and not Path(text).is_dir():
         path = Path(text)
         path = path if path.name.endswith(".gz") else path.with_name(path.name + SUFFIX)
+        check_not_input(path, inputs)
         path.parent.mkdir(parents=True, exist_ok=True)
         if takes_data(os.fspath(path)):
             raise OSError(0, "it is not an ordinary file", str(path))
-        check_output(path, is_replay, force=force)
+        check_output(path, is_replay, inputs, force=force)
+        is_again = _is_written(path)
+        for seat in seats:
+            check_output(log_path(path, seat), lambda _: is_again, inputs, force=force)
         path.open("ab").close()
         return path
     folder = FOLDER if text is None else Path(text)
+    check_not_input(folder / f"{stem}{SUFFIX}", inputs)
     folder.mkdir(parents=True, exist_ok=True)
     count = 1
     while True:
@@ -50,6 +64,16 @@ def reserve(out: str | os.PathLike[str] | None, stem: str, *, force: bool = Fals
             count += 1
         else:
             return path
+
+
+def _is_written(path: Path) -> bool:
+    """Return whether a replay was written to this file, which may not be there."""
+    try:
+        with open_regular(path) as file:
+            start = file.read(_HEAD_BYTES)
+    except OSError:
+        return False
+    return bool(start) and is_replay(start)
 
 
 def is_replay(start: bytes) -> bool:

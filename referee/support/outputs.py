@@ -46,10 +46,12 @@ def check_output(place: Path, mark: Mark, inputs: Iterable[Path] = (), *, force:
 
 
 def check_not_input(place: Path, inputs: Iterable[Path], *, option: str = "--out") -> None:
-    """Raise UsageError if an existing file or folder is one of a command's inputs, or a file in one of them."""
+    """Raise UsageError if a file or folder is one of a command's inputs, or a file in one of them, also one that isn't there yet."""
     try:
         facts = place.stat()
-    except (OSError, ValueError):
+    except OSError:
+        facts = None
+    except ValueError:
         return
     for each in inputs:
         if _is_part(place, facts, each):
@@ -57,19 +59,21 @@ def check_not_input(place: Path, inputs: Iterable[Path], *, option: str = "--out
             raise UsageError(f"{place} is an input of this command{under}, so nothing is written there; name another place with {option}.")
 
 
-def _is_part(place: Path, facts: os.stat_result, each: Path) -> bool:
+def _is_part(place: Path, facts: os.stat_result | None, each: Path) -> bool:
     try:
         other = each.stat()
     except (OSError, ValueError):
         return False
-    if os.path.samestat(facts, other):
+    if facts is not None and os.path.samestat(facts, other):
         return True
-    if stat.S_ISDIR(facts.st_mode) or not stat.S_ISDIR(other.st_mode):
+    if not stat.S_ISDIR(other.st_mode) or (facts is not None and stat.S_ISDIR(facts.st_mode)):
         return False
     if place.resolve().is_relative_to(each.resolve()):
         return True
     # Only a file with several names can be in the folder under another one.
-    return facts.st_nlink > 1 and any(os.path.samestat(facts, file.stat()) for file in each.rglob("*") if file.is_file())
+    return (
+        facts is not None and facts.st_nlink > 1 and any(os.path.samestat(facts, file.stat()) for file in each.rglob("*") if file.is_file())
+    )
 
 
 def write_output(

@@ -180,3 +180,51 @@ def test_where_nothing_is_nothing_is_replaced(place: str, here: Path) -> None:
     (here / "folder").mkdir()
     (here / "dangling").symlink_to("nowhere")
     check_output(here / place, lambda _: False, [here / "missing", here / "file"])
+
+
+def test_a_match_replaces_nothing_of_its_players(here: Path, referee: Cli) -> None:
+    shutil.copy(REPLAY, here / "data.gz")
+    (here / "soft.gz").symlink_to("bot.py")
+    (here / "m.gz").write_text('game = "evasion"\n')
+    (here / "team").mkdir()
+    (here / "team/bot.toml").write_text('run = "./main.py"\n')
+    (here / "team/main.py").write_text("raise SystemExit")
+    (here / "y.hunter.stderr.log").write_text("raise SystemExit")
+    command = "python3 bot.py data.gz"
+    cases: list[tuple[tuple[str, ...], str]] = [
+        (("play", "bot.py", "still"), "soft.gz"),
+        (("play", "straight", "still", "--match", "m.gz"), "m.gz"),
+        (("play", command, "still"), "data.gz"),
+        (("play", "python3 bot.py --data=data.gz", "still"), "data.gz"),
+        (("play", "team", "still"), "team"),
+        (("play", "team", "still"), "team/notes.gz"),
+        (("play", "team", "still"), "team/matches/"),
+        (("play", "team", "still", "--games", "2"), "team"),
+        (("play", "team", "still", "--games", "2", "--live"), "team"),
+        (("play", "python3 y.hunter.stderr.log", "still"), "y.gz"),
+    ]
+    before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+    for words, place in cases:
+        for more in ((), ("--force",)):
+            assert refused(referee(*words, "--isolation", "none", "--out", place, *more), "is an input of this command"), (
+                words,
+                place,
+                more,
+            )
+    assert refused(referee("duel", "team", "straight", "--isolation", "none", "--out", "team"), "is an input of this command")
+    assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
+
+
+def test_a_log_is_replaced_with_its_replay_alone(here: Path, referee: Cli) -> None:
+    (here / "noisy.py").write_text("import sys\nsys.exit('one')\n")
+    words = ("play", "noisy.py", "still", "--isolation", "none", "-q", "--out", "x.gz")
+    log = here / "x.hunter.stderr.log"
+    log.write_bytes(NOTES)
+    for is_there in (False, True):
+        if is_there:
+            (here / "x.gz").touch()
+        assert refused(referee(*words), "x.hunter.stderr.log exists, and this command did not write it")
+        assert log.read_bytes() == NOTES
+    for more in (("--force",), ()):
+        assert referee(*words, *more).returncode == 3
+        assert log.read_bytes() == b"one\n"
