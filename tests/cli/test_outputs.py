@@ -211,7 +211,7 @@ def test_a_match_replaces_nothing_of_its_players(here: Path, referee: Cli) -> No
                 place,
                 more,
             )
-    assert refused(referee("duel", "team", "straight", "--isolation", "none", "--out", "team"), "is an input of this command")
+    assert refused(referee("duel", "team", "team", "--isolation", "none", "--out", "team"), "is an input of this command")
     assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
 
 
