@@ -18,7 +18,7 @@ from referee.cli.options import BotIsolation, Game, bot_argument, seat_option
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.isolation.limits import ISOLATED_CGROUP
-from referee.match.options import checked_isolation
+from referee.match.options import TimeControl, checked_isolation
 from referee.support.packages import EXTRAS, install_command, missing_of_extras
 from referee.support.words import counted, program
 
@@ -215,7 +215,7 @@ def doctor(as_json: JsonFlag = False) -> None:
     """
     from referee.isolation.diagnosis import diagnose
 
-    found, extras = diagnose(), missing_of_extras()
+    found, extras = diagnose(TimeControl().cpu_seconds), missing_of_extras()
     if as_json:
         put_json({**found.to_json(), "extras": {name: {"works": not missing, "missing": missing} for name, missing in extras.items()}})
     else:

@@ -104,8 +104,8 @@ class Diagnosis(NamedTuple):
 _GROUPS = ("control groups: caps", "control groups: freezer", "control groups: time")
 
 
-def diagnose() -> Diagnosis:
-    """Run all checks; this takes up to a second. UsageError if the referee itself may open too few files."""
+def diagnose(cpu_seconds: int | None = None) -> Diagnosis:
+    """Run all checks; this takes up to a second. ``cpu_seconds`` is as for ``machine.shortages``. UsageError if the referee itself may open too few files."""
     machine.refuse_few_files()
     checks = probe.parts()
     levels: list[str] = []
@@ -129,7 +129,7 @@ def diagnose() -> Diagnosis:
         checks += tried
     if bubblewrap.tool("prlimit") is not None or os.access("/bin/sh", os.X_OK):
         levels.append(LIMITS)
-    shortages = machine.shortages(LIMITS, Limits(), machine.BOTS_OF_A_MATCH)
+    shortages = machine.shortages(LIMITS, Limits(), machine.BOTS_OF_A_MATCH, cpu_seconds)
     lacking = [SandboxCheck(name, ok=False, seen=seen, remedy=remedy) for name, seen, remedy in shortages]
     return Diagnosis(checks, (*levels, NONE), ISOLATED in levels and trees.has_freezer, lacking)
 

@@ -29,6 +29,8 @@ OWN_FILES = ("auxv", "cmdline", "comm", "environ", "io", "limits", "maps", "oom_
 
 #: The prefix of the log line if the program can't be started.
 PREFIX = "landlock"
+#: The end of that line if a rule or a limit can't be set.
+ADVICE = "; try: referee doctor"
 
 _CREATE_RULESET = 444
 _VERSION = 1  # LANDLOCK_CREATE_RULESET_VERSION
@@ -38,7 +40,7 @@ _VERSION = 1  # LANDLOCK_CREATE_RULESET_VERSION
 # kernel four more things about each file.
 _SCRIPT = r"""
 delete $ENV{LC_ALL};
-sub refuse { print STDERR "PREFIX: $_[0] can't be set ($!); try: referee doctor\n"; exit(125) }
+sub refuse { print STDERR "PREFIX: $_[0] can't be set ($!)ADVICE\n"; exit(125) }
 my @limits = (LIMITS);
 for my $limit (@limits) {
     my $value = pack("QQ", $$limit[1], $$limit[1]);
@@ -91,6 +93,7 @@ def before(perl: str, shown: Iterable[str], caps: Mapping[int, int], pipes_at: i
         "PRLIMIT": str(seccomp.number("prlimit64")),
         "PIPES": str(pipes_at),
         "PREFIX": PREFIX,
+        "ADVICE": ADVICE,
     }
     script = _SCRIPT
     for word, text in words.items():

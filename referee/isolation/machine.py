@@ -106,7 +106,7 @@ def refuse_disk(folder: Path) -> None:
     """Raise UsageError if no program starts in a folder, which need not exist yet, in which those of others are to be kept."""
     here = folder.absolute()
     # Not Path.exists, which raises for a folder that is closed to this user.
-    existing = next(path for path in (here, *here.parents) if os.path.exists(path))  # noqa: PTH110 - as said
+    existing = next(path for path in (here, *here.parents) if os.path.exists(path))
     if forbids_programs(str(existing)):
         raise UsageError(f"{folder} is on a disk that is mounted with noexec, so no program starts there. Name a folder on another disk.")
 

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation import bubblewrap, runtime, selfcheck, submission
+from referee.isolation import bubblewrap, landlock, runtime, selfcheck, submission
 from referee.isolation.entry import VARIANT_A, VARIANT_B, VARIANTS, needs, variant_for
 from referee.isolation.limits import MIB, Limits
 from referee.isolation.program import Program
@@ -170,7 +170,7 @@ def _run(isolation: Isolation, program: Program, variant: str, *, is_deep: bool)
                 sandbox.close()
             supervision.clean_up()
     if report is None:
-        yield SandboxCheck("sandbox starts", ok=False, seen=said, remedy=remedy(said))
+        yield SandboxCheck("sandbox starts", ok=False, seen=said.removesuffix(landlock.ADVICE), remedy=remedy(said))
         return
     yield SandboxCheck("sandbox starts", ok=True, seen=f"a sandbox ({variant})")
     for title, (ok, seen) in report.items():
@@ -283,6 +283,10 @@ def remedy(said: str) -> str:
         ("No permissions to creat", _NAMESPACES),
         ("Can't mount proc", "In Docker: --security-opt systempaths=unconfined --security-opt seccomp=unconfined (docs/isolation.md)"),
         ("Failed to make / slave", "In Docker: --security-opt seccomp=unconfined --cap-add SYS_ADMIN (docs/isolation.md)"),
+        (
+            "a limit of the sandbox can't be set",
+            "Start the referee with higher limits; the check 'hard limits' of referee doctor names them",
+        ),
         ("failed to execute", "The sandbox's user can't run this Python; install one that everybody can read: apt install python3"),
     )
     return next((text for words, text in known if words in said), "See docs/isolation.md")

@@ -347,6 +347,17 @@ def test_the_doctor_says_what_bots_lack(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.to_json()["checks"][-1]["name"] == "memory"
 
 
+@pytest.mark.parametrize(("seconds", "whose"), [(20, "bots"), (most_cpu_seconds(130) - 1, "bots"), (most_cpu_seconds(130), "")])
+def test_the_doctor_names_processor_time(seconds: int, whose: str) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+    command = [sys.executable, "-m", "referee", "doctor"]
+    told = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False).stdout
+    assert (f"(ulimit -t) is {seconds:,} s, but {whose} are given {most_cpu_seconds(130):,} s" in told) == bool(whose)
+    assert "try: referee doctor" not in told
+
+
 def test_the_same_command_goes_on_where_the_machine_failed(tmp_path: Path) -> None:
     text = 'name = "l"\nisolation = "none"\n[starts]\ncount = 1\n'
     (tmp_path / "l.toml").write_text(text + "".join(f'[[teams]]\nname = "{name}"\nhunter = "boxer"\nprey = "runner"\n' for name in "AB"))
