@@ -209,11 +209,16 @@ class _Facts(NamedTuple):
 
 def _facts(found: Sequence[Found], rows: Sequence[Row]) -> _Facts:
     numbered = [item for item in found if item.number]
-    are_named = [any(roster.is_named(item, row) for row in own) for item in numbered if (own := roster.sure(item, rows))]
+    # A number that only counts a row may be right by chance.
+    owners = {
+        item: [row for row in roster.sure(item, rows) if item.number in row.numbers or item.number not in roster.keys(row)]
+        for item in numbered
+    }
+    are_named = [any(roster.is_named(item, row) for row in own) for item, own in owners.items() if own]
     are_numbers = any(are_named) and sum(are_named) * 2 >= len(are_named)
     is_vouched = any(item.is_vouched for item in found)
     return _Facts(
-        are_numbers or len(numbered) == 1,
+        are_numbers,
         not are_numbers and not any(item.is_vouched and roster.sure(item, rows) for item in found),
         is_vouched,
         len({address.partition("@")[2] for item in found for address in item.addresses}) < 2,
@@ -324,7 +329,7 @@ def _unclear_number(item: Found, rows: Sequence[Row], facts: _Facts) -> str:
     all belong to others aren't of another kind for that: two students may have swapped their names.
     """
     number = item.number
-    numbered = [row for row in rows if number and number in roster.keys(row)]
+    numbered = [row for row in rows if number and (number in roster.keys(row) or number in row.numbers)]
     alike = roster.namesakes(item, rows)
     if not numbered or any(roster.is_named(item, row) for row in numbered):
         return ""

@@ -154,7 +154,8 @@ def _numbers(header: Sequence[str], table: Sequence[Sequence[str]]) -> list[tupl
     """Return for each row the cells that may be numbers of a platform."""
     own: list[list[str]] = [[] for _ in table]
     for at, name in enumerate(header):
-        cells = [_cleaned(cells[at]) if at < len(cells) else "" for cells in table]
+        # Data frames write 12 as 12.0 in a column with empty cells.
+        cells = [_cleaned(cells[at]).removesuffix(".0") if at < len(cells) else "" for cells in table]
         cells = [cell.rpartition(" ")[2] for cell in cells] if name == "identifier" else cells
         counts = Counter(cells)
         is_counter = "".join(words(name)) in _COUNTERS and cells in (

@@ -163,6 +163,8 @@ def test_a_number_of_another_kind_is_nobodys(start: int, heading: str, tmp_path:
     )
     submissions = (f"Kim Lee_{start}", f"Ana Ruiz_{start + 1}")
     assert names(graded(moodle(tmp_path / "class", *submissions), *lines)) == {"aruiz": str(start + 1), "klee": str(start)}
+    assert names(graded(moodle(tmp_path / "chance", f"Ana Ruiz_{start}", "Kim Lee_57"), *lines)) == {"aruiz": str(start), "klee": "57"}
+    assert names(graded(moodle(tmp_path / "one", f"Kim Lee_{start}"), *lines)) == {"aruiz": "", "klee": str(start)}
     lines = ("student,name,section", "klee,Kim Lee,12", "bli,Bo Li,12", "aruiz,Ana Ruiz,13", "cy,Cy Fox,13")
     assert names(graded(moodle(tmp_path / "sections", "Kim Lee_13", "Ana Ruiz_12"), *lines)) == {
         "klee": "13",
@@ -178,6 +180,7 @@ def test_a_number_of_another_kind_is_nobodys(start: int, heading: str, tmp_path:
 NUMBERED: dict[str, tuple[tuple[str, ...], str, str]] = {
     "a column": (("student,name,moodle", "klee,Kim Lee,1007", "aruiz,Ana Ruiz,1008"), "1007", "1008"),
     "no heading of a counter": (("student,name,participant", "klee,Kim Lee,1", "aruiz,Ana Ruiz,2"), "1", "2"),
+    "a data frame's": (("student,name,moodle", "klee,Kim Lee,1007.0", "bli,Bo Li,", "aruiz,Ana Ruiz,1008.0"), "1007", "1008"),
     "no counter": (("nr,student,name", "12,klee,Kim Lee", "40,aruiz,Ana Ruiz"), "12", "40"),
     "a counter beside them": (("nr,student,name,moodle", "1,klee,Kim Lee,1", "2,aruiz,Ana Ruiz,2"), "1", "2"),
     "students": (("student,name", "1007,Kim Lee", "1008,Ana Ruiz"), "1007", "1008"),
