@@ -22,6 +22,7 @@ from referee.cli.plain import Program
 from referee.errors import UsageError
 from referee.league.standings_text import counts
 from referee.league.workers import HostNotes, Workers, open_pool
+from referee.players.spec import named_files
 from referee.support.outputs import check_not_input, check_output
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program
@@ -73,7 +74,8 @@ def run(
 
     found = config.load(file)
     folder = out if out is not None else _FOLDER / file_name(found.name)
-    check_not_input(folder, [file])
+    programs = [each for team in found.teams for player in team.players.values() for each in named_files(player)]
+    check_not_input(folder, [file, *programs] if folder.exists() else ())
     if database is None and _has_unplayed(folder, found):
         _resume(folder, workers, force=False, quiet=quiet, as_json=as_json)
         return

@@ -17,6 +17,8 @@ from referee.cli.app import JsonFlag, app, command, put, put_json, say, told_any
 from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Quiet, Slots, bot_argument, seat_option, with_match_options, words
 from referee.cli.terminal import StatusLine
+from referee.players.spec import named_files
+from referee.support.outputs import check_not_input
 from referee.support.packages import need_league
 from referee.support.words import counted, program
 
@@ -69,6 +71,8 @@ def compare(
     """
     need_league("compare")
     wanted = request.build({**flags, "game": game}, draws_starts=True)
+    if out is not None and out.exists():
+        check_not_input(out, [each for player in (a, b, *(against or ())) for each in named_files(player)])
     from referee.league.compare import Trial
     from referee.league.comparison import begin
 

@@ -17,7 +17,7 @@ from referee.grading.marks import public
 from referee.grading.tables import needs
 from referee.grading.values import AFTER_DUE, MISSING, REFUSED
 from referee.replay.paths import SUFFIX, log_path
-from referee.support.files import open_regular, write_whole
+from referee.support.files import open_regular, remove_parts, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -199,8 +199,7 @@ def _copy(copied: Copied, target: Path) -> bool:
 
 def write_changed(path: Path, data: bytes) -> None:
     """Write a file whole, unless it has these bytes. Parts that a killed process left behind are removed."""
-    for part in path.parent.glob(f"{path.name}.*.part"):
-        part.unlink()
+    remove_parts(path.parent.glob(f"{path.name}.*.part"))
     try:
         if not path.is_symlink() and path.read_bytes() == data:
             return

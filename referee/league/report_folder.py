@@ -22,7 +22,7 @@ from referee.export.source import PNG
 from referee.league import report_page
 from referee.replay.paths import SUFFIX
 from referee.replay.several import cores
-from referee.support.files import open_regular, write_whole
+from referee.support.files import open_regular, remove_parts, write_whole
 from referee.web import page
 
 if TYPE_CHECKING:
@@ -140,8 +140,7 @@ def write_pages(
 
 def remove_others(pages: Path, shown: Container[str]) -> None:
     """Remove scripts of replays that are not shown any more, and parts of scripts. Other files stay."""
-    for path in pages.rglob("*.js.*.part"):
-        path.unlink()
+    remove_parts(pages.rglob("*.js.*.part"))
     for path in pages.rglob("*.js"):
         replay = path.relative_to(pages).as_posix().removesuffix(".js") + SUFFIX
         if replay not in shown and path.is_file() and _is_script(path):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
     from typing import BinaryIO
 
@@ -139,6 +141,13 @@ def write_whole(path: Path | str, data: bytes) -> None:
         if isinstance(error, OSError) and error.filename is None:
             error.filename = os.fspath(path)
         raise
+
+
+def remove_parts(found: Iterable[Path]) -> None:
+    """Remove those of the files that ``write_whole`` of a killed process left behind, by the number in their names."""
+    for path in found:
+        if path.is_file() and re.search(r"\.\d+\.part$", path.name):
+            path.unlink()
 
 
 def takes_data(path: str) -> bool:

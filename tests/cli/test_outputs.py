@@ -228,3 +228,33 @@ def test_a_log_is_replaced_with_its_replay_alone(here: Path, referee: Cli) -> No
     for more in (("--force",), ()):
         assert referee(*words, *more).returncode == 3
         assert log.read_bytes() == b"one\n"
+
+
+def test_no_folder_of_results_is_a_program(here: Path, referee: Cli) -> None:
+    file = write_league(here / "season", 2)
+    for name in ("a", "b"):
+        (here / name).mkdir()
+        (here / name / "main.py").write_text("raise SystemExit")
+    (here / "a.toml").write_text(
+        'name = "x"\nisolation = "none"\n[[teams]]\nname = "A"\nprogram = "a"\n[[teams]]\nname = "B"\nprogram = "b"\n'
+    )
+    before = sorted(here.rglob("*"))
+    for words in (
+        ("league", "run", "a.toml", "--out", "a"),
+        ("league", "run", "a.toml", "--out", "./b"),
+        ("league", "run", str(file), "--out", "season/bot0.py"),
+        ("compare", "a", "b", "--duels", "1", "--isolation", "none", "--out", "a"),
+        ("compare", "a", "a", "--against", "b", "--duels", "1", "--isolation", "none", "--out", "b"),
+    ):
+        assert refused(referee(*words), "is an input of this command"), words
+    assert sorted(here.rglob("*")) == before
+
+
+def test_a_report_removes_only_parts_of_its_own(here: Path, league: str, referee: Cli) -> None:
+    pages = here / "page/pages"
+    pages.mkdir(parents=True)
+    for name in ("a.js.mine.part", "a.js.12.part"):
+        (pages / name).write_bytes(NOTES)
+    assert referee("league", "report", league, "--out", "page").returncode == 0
+    assert (pages / "a.js.mine.part").exists()
+    assert not (pages / "a.js.12.part").exists()
