@@ -13,7 +13,7 @@ The import registers ``referee/Evasion-v0`` with Gymnasium. The rules are those 
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from example_bots.evasion.boxer import Boxer
 from example_bots.evasion.runner import Runner
@@ -126,6 +126,12 @@ def action_mask(state: State, seat: str) -> Mask:
     return mask
 
 
+@overload
+def move(state: State, seat: Literal["hunter"], action: Any) -> HunterMove: ...
+@overload
+def move(state: State, seat: Literal["prey"], action: Any) -> PreyMove: ...
+@overload
+def move(state: State, seat: str, action: Any) -> HunterMove | PreyMove: ...
 def move(state: State, seat: str, action: Any) -> HunterMove | PreyMove:
     """Return an action as a move of a bot. ValueError for a number that is no action of the seat."""
     number = int(action)

@@ -112,7 +112,12 @@ def _has_unplayed(folder: Path, found: League) -> bool:
 
     if not (folder / FILE).is_file():
         return False
-    with contextlib.closing(open_league(folder)) as opened:
+    try:
+        opened = open_league(folder)
+    except UsageError:
+        # A league that was never begun has no tables: ``check_new`` decides about the folder.
+        return False
+    with contextlib.closing(opened):
         is_same = opened.league._replace(seed=0).to_json() == found._replace(seed=0).to_json()
         return is_same and bool(opened.store.fact(UNPLAYED))
 
