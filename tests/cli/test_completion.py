@@ -128,7 +128,6 @@ CASES: list[tuple[str, list[str]]] = [
     (f"referee rerun {REPLAY} boxer --seat ", ["hunter", "prey"]),
     ("referee rerun notes.txt boxer --seat p", ["prey"]),
     (f"referee debug {REPLAY} boxer --seat p", ["prey"]),
-    (f"referee debug {REPLAY} boxer --against gh", ["ghost"]),
     ("referee play --from matches/", [REPLAY]),
     ("referee new h", ["hunter"]),
     ("referee new ", ["hunter", "prey", "thief", "policeman", "painter"]),
