@@ -342,6 +342,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.usefixtures("same_user")
 def test_an_end_that_the_first_match_showed_is_told_of_by_one_check(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(ONE_MATCH)
     done = referee("check", "bot.py", "--seat", "hunter", "--isolation", "none", "--only", "in-pieces", "--json")
