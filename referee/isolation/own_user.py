@@ -83,6 +83,9 @@ def sandbox(program: Program, argv: tuple[str, ...], limits: Limits, level: str,
             _passages[key] = passage
         _compile_sdk()
         env = {name: value for name, value in program.env.items() if not name.startswith("XDG_")}
+        if os.path.isdir(toolchains := os.path.join(env.get("HOME", ""), ".rustup")):
+            # rustup finds its toolchains by HOME, which is another one here.
+            env.setdefault("RUSTUP_HOME", toolchains)
         env |= {"HOME": home, "TMPDIR": home, CACHE_VARIABLE: ""}
         start = ProgramStart(argv, env, program.cwd, user=user.number, passage=passage)
         return OwnUser(start, limits, level, user, folder)
