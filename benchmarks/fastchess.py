@@ -4,7 +4,7 @@ python benchmarks/fastchess.py FASTCHESS [--rounds 9] [--steps 10000] [--games 2
 
 FASTCHESS is the path of a fastchess binary (https://github.com/Disservin/fastchess). A C compiler is needed, too. Every process of both sides
 runs on the same core, one game at a time. In every round fastchess and all kinds of matches run one after the other, so that a busy machine
-slows all of them. The floor is a question of fastchess. Budget: 0.8. Medians of fewer than 7 rounds mean little.
+slows all of them. The floor is a question of fastchess. Budget: 0.75. Medians of fewer than 7 rounds mean little.
 
 - fastchess: two engines play one fixed game of 120 plies again and again. They answer at once, and note the time of the first and of the last
   question of a game. A question costs the slope between the span of 2 games and that of --games games. So the start and the end of fastchess

@@ -217,7 +217,7 @@ def test_a_whole_run_gives_a_ratio_for_each_kind_of_match(script: Any, tmp_path:
     assert [figure.name for figure in figures] == ["none, wall clock", "none, cpu clock"]
     for figure in figures:
         assert figure.measured == figure.values[0] / figure.floors[0] > 0
-        assert (figure.compared, figure.budget) == ("ratio", 0.8)
+        assert (figure.compared, figure.budget) == ("ratio", 0.75)
     # Two games to try the binary, then two and four that are measured.
     assert len((tmp_path / "games").read_text().splitlines()) == 8
     assert "stand-in 1.0, all on core " in capsys.readouterr().err
