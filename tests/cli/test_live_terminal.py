@@ -54,6 +54,34 @@ def test_a_match_that_waits_names_the_bot_without_a_terminal(monkeypatch: pytest
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        (160, "step 0  distance 304.8  walls 0  hunter 0.0 of 120 s  waiting for the hunter (slow.py), asked 11 s ago"),
+        (70, "0 304.8 0  H 0.0s  waiting for the hunter (slow.py), asked 11 s ago"),
+        (40, "0 304.8 0  H 0.0s  waiting for the hunt"),
+    ],
+)
+def test_a_match_that_waits_names_the_bot_in_its_line(
+    columns: int, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from referee import games
+
+    now, waits = 100.0, "waiting for the hunter (slow.py), asked 11 s ago"
+    monkeypatch.setattr(terminal, "monotonic", lambda: now)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    game = games.get("evasion")
+    live = Live(game, {"hunter": Clock(TimeControl())}, awaited=lambda: waits)
+    state = game.start(game.codec.settings(None, {}), None)
+    now += 1.0
+    live.stepped(StepTaken(0, state, state, {}, (), {}, {}))
+    assert capsys.readouterr().err == f"\r\x1b[K{line}"
+    now, waits = now + 1.0, ""
+    live.ticked()
+    assert "waiting" not in capsys.readouterr().err
+
+
 def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
     now = 100.0
