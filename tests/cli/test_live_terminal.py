@@ -73,7 +73,7 @@ def test_a_match_that_waits_names_the_bot_in_its_line(
     monkeypatch.setenv("COLUMNS", str(columns))
     game = games.get("evasion")
     live = Live(game, {"hunter": Clock(TimeControl())}, awaited=lambda: waits)
-    state = game.start(game.codec.settings(None, {}), None)
+    state = game.start(game.codec.settings(None, {}), bytes(16))
     now += 1.0
     live.stepped(StepTaken(0, state, state, {}, (), {}, {}))
     assert capsys.readouterr().err == f"\r\x1b[K{line}"
