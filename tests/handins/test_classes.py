@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 import pytest
-from leagues import IDLE
+from downloads import laid_out
 
 from referee.errors import UsageError
 from referee.grading.submissions import collect
@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.grading.values import Submission
-
-
-def laid_out(folder: Path, *names: str) -> Path:
-    """A download: folders for names that end in a slash, else files."""
-    for name in names:
-        path = folder / f"{name}bot.py" if name.endswith("/") else folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(IDLE)
-    return folder
 
 
 def moodle(folder: Path, *names: str) -> Path:

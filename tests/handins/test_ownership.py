@@ -6,6 +6,7 @@ import csv
 from typing import TYPE_CHECKING
 
 import pytest
+from downloads import laid_out
 from leagues import IDLE
 from rubrics import CRASHES, HUNTS
 
@@ -37,15 +38,6 @@ def gradescope(folder: Path, *people: tuple[str, str, str], first: int = 1) -> P
         text += f"submission_{number}:\n  :submitters:\n  - :name: {name}\n    :sid: '{sid}'\n    :email: '{email}'\n"
         text += f"  :created_at: 2026-01-0{number} 00:00:00 Z\n"
     (folder / "submission_metadata.yml").write_text(text)
-    return folder
-
-
-def named(folder: Path, *names: str) -> Path:
-    """A download in which each submission is a file, or a folder for names that end in a slash."""
-    for name in names:
-        path = folder / f"{name}bot.py" if name.endswith("/") else folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(IDLE)
     return folder
 
 
@@ -198,7 +190,7 @@ CLASHES = {
 
 @pytest.mark.parametrize("layout", CLASHES)
 def test_a_clash_stops_in_every_layout(layout: str, tmp_path: Path) -> None:
-    source = named(tmp_path / "class", *CLASHES[layout])
+    source = laid_out(tmp_path / "class", *CLASHES[layout])
     with pytest.raises(UsageError, match="the same student, 'ada'") as caught:
         collect(source, tmp_path / "out", SEATS, roster(tmp_path, *NAMES))
     assert all(f"'{name.rstrip('/')}'" in str(caught.value) for name in CLASHES[layout])
@@ -207,7 +199,7 @@ def test_a_clash_stops_in_every_layout(layout: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", ["moodle", "canvas"])
 def test_the_number_of_a_platform_decides(layout: str, tmp_path: Path) -> None:
-    source = named(tmp_path / "class", *CLASHES[layout])
+    source = laid_out(tmp_path / "class", *CLASHES[layout])
     number = "1" if layout == "moodle" else "7001"
     found = collect(source, tmp_path / "out", SEATS, roster(tmp_path, "student,name,number", f"ada,Ada Lovelace,{number}"))
     assert (found[0].student, found[0].name) == ("ada", CLASHES[layout][0].rstrip("/"))
@@ -234,11 +226,11 @@ def test_a_student_keeps_the_name_of_earlier_runs(tmp_path: Path) -> None:
     assert students(again) == {"ada": "submission_2"}
     every = [f"hw3-{name}/.git/config" for name in ("al-x", "al-y", "x")]
     for name in every:
-        named(tmp_path / "repos", name, f"{name.partition('/')[0]}/")
+        laid_out(tmp_path / "repos", name, f"{name.partition('/')[0]}/")
     known = collect(tmp_path / "repos", tmp_path / "3", SEATS)
     assert [item.student for item in known] == ["al-x", "al-y", "x"]
     for name in every[:2]:
-        named(tmp_path / "two", name, f"{name.partition('/')[0]}/")
+        laid_out(tmp_path / "two", name, f"{name.partition('/')[0]}/")
     assert [item.student for item in collect(tmp_path / "two", tmp_path / "4", SEATS, known=known)] == ["al-x", "al-y"]
 
 
@@ -280,7 +272,7 @@ def test_a_stranger_with_her_name_can_not_move_adas_mark(referee: Referee, tmp_p
 @pytest.mark.parametrize("has_metadata", [True, False])
 def test_the_files_of_a_hand_in_are_of_nobody_else(has_metadata: bool, referee: Referee, tmp_path: Path) -> None:
     (tmp_path / "rubric.toml").write_text(HUNTS)
-    named(tmp_path / "class", "ada.py", "bob.py")
+    laid_out(tmp_path / "class", "ada.py", "bob.py")
     options = ("--out", "out", "--slots", "1")
     assert referee("grade", "class", *options).returncode == 0
     mallory = tmp_path / "late" / "mallory"
