@@ -75,7 +75,7 @@ def grade(
         typer.Option(
             "--layout",
             metavar="LAYOUT",
-            help="How SUBMISSIONS is laid out: auto, gradescope, canvas, moodle, github or plain.  (default: auto)",
+            help="How SUBMISSIONS is laid out: auto, gradescope, canvas, moodle or plain.  (default: auto)",
         ),
     ] = None,
     rerun: Annotated[
@@ -222,7 +222,7 @@ def _outputs(folder: Path, gradebook: Path | None) -> Iterator[Path]:
 
     folders = [folder / name for name in (handout.STUDENTS, PAGES)]
     yield from (folder, *folders, *(path for each in folders for path in each.rglob("*") if path.is_file()))
-    yield from (folder / name for name in (outputs.CSV, outputs.JSON, outputs.JUNIT, REPORT, VIEWER))
+    yield from (folder / name for name in (outputs.CSV, outputs.JSON, REPORT, VIEWER))
     if gradebook is not None:
         yield folder / f"gradebook-{gradebook.name}"
 

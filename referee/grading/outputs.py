@@ -12,7 +12,7 @@ from referee.grading import handout, page, tables
 if TYPE_CHECKING:
     from referee.grading.values import Grades
 
-CSV, JSON, JUNIT = "grades.csv", "grades.json", "junit.xml"
+CSV, JSON = "grades.csv", "grades.json"
 
 
 def write(grades: Grades, *, after_due: bool = False) -> None:
@@ -25,6 +25,5 @@ def write(grades: Grades, *, after_due: bool = False) -> None:
     folders = handout.folder_names(grades.students)
     handout.write_changed(folder / CSV, tables.grades_csv(grades))
     handout.write_changed(folder / JSON, tables.grades_json(grades, folders))
-    handout.write_changed(folder / JUNIT, tables.junit_xml(grades))
     handout.write(grades, folders, after_due=after_due)
     page.write(grades, folders)

@@ -1,23 +1,18 @@
-"""The marks as tables for programs: ``grades.csv``, ``grades.json`` and ``junit.xml``. All of them are the teacher's.
-
-docs/grades.schema.json describes ``grades.json``.
-"""
+"""The marks as tables for programs: ``grades.csv`` and ``grades.json``. Both are the teacher's; docs/marks.md describes them."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
-from referee.grading.escaping import finite, number, one_line
-from referee.grading.values import MISSING, REFUSED
+from referee.grading.escaping import finite, number
 from referee.support.csv_text import marked, written
 from referee.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.grading.values import Grades, RubricMark, RubricTest, StudentMarks, TrialMark
+    from referee.grading.values import Grades, RubricTest, StudentMarks, TrialMark
     from referee.league.values import MatchRecord, MatchTask
 
 #: The version of grades.json. It grows when a key changes its meaning or goes away.
@@ -163,50 +158,3 @@ def _match(task: MatchTask, record: MatchRecord) -> dict[str, Any]:
         "replay": record.replay,
         "replay_hash": record.replay_hash,
     }
-
-
-def junit_xml(grades: Grades) -> bytes:
-    """Return junit.xml: a suite a student, a case a test. It has the elements and attributes that the readers of Jenkins and GitLab know.
-
-    A case with all points passes, one that lost points has a failure. A submission that is missing or refused has errors. A case that isn't
-    complete is skipped.
-    """
-    root = ET.Element("testsuites", name=one_line(grades.rubric.name))
-    totals = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
-    for student in grades.students:
-        suite = ET.SubElement(root, "testsuite", name=one_line(student.submission.student))
-        counts = dict.fromkeys(totals, 0)
-        seconds = 0.0
-        for mark in student.tests:
-            seconds += _case(suite, student, mark, counts)
-        for key, count in counts.items():
-            suite.set(key, str(count))
-            totals[key] += count
-        suite.set("time", f"{seconds:.3f}")
-    for key in ("tests", "failures", "errors"):
-        root.set(key, str(totals[key]))
-    ET.indent(root)
-    text = ET.tostring(root, encoding="unicode")
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
-
-
-def _case(suite: ET.Element, student: StudentMarks, mark: RubricMark, counts: dict[str, int]) -> float:
-    """Append a case and count it; return its seconds."""
-    seconds = sum(record.wall_seconds for trial in mark.trials for _, record in trial.matches)
-    case = ET.SubElement(
-        suite, "testcase", classname=one_line(student.submission.student), name=one_line(mark.test.name), time=f"{seconds:.3f}"
-    )
-    counts["tests"] += 1
-    points = f"{number(mark.points)} of {number(mark.test.points)} points"
-    if student.status in (MISSING, REFUSED):
-        counts["errors"] += 1
-        ET.SubElement(case, "error", type=student.status, message=one_line(student.reason or student.status))
-    elif not mark.is_complete:
-        counts["skipped"] += 1
-        ET.SubElement(case, "skipped", message="Not all matches of this test are decided.")
-    elif any(trial.passed is False for trial in mark.trials):
-        counts["failures"] += 1
-        is_fault = any(trial.is_fault for trial in mark.trials)
-        failure = ET.SubElement(case, "failure", type="fault" if is_fault else "lost", message=points)
-        failure.text = "\n".join(f"Start {trial.trial.start + 1}: {one_line(trial.text)}" for trial in mark.trials if trial.passed is False)
-    return seconds

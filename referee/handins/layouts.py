@@ -1,4 +1,4 @@
-"""Reads bulk downloads: which files belong to which account, by the naming of Gradescope, Canvas, Moodle and GitHub Classroom.
+"""Reads bulk downloads: which files belong to which account, by the naming of Gradescope, Canvas and Moodle.
 
 Whatever a platform writes before its numbers is a name, and names are chosen by people. Sources of the namings: Canvas, lib/content_zipper.rb;
 Moodle, mod/assign/classes/downloader.php.
@@ -41,7 +41,7 @@ _CANVAS_IDS = re.compile(r"(?=_(?:LATE_)?(?P<user>[0-9]+)_(?:(?P<attachment>[0-9
 #: Canvas adds -1, -2 ... to the name of a file that was submitted before.
 _NUMBERED = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,3})(?P<suffix>(?:\.[^.]*)?)", re.DOTALL)
 #: How the submissions of a class can be laid out. AUTO: by the names at the top, which no student chooses.
-LAYOUTS = AUTO, GRADESCOPE, CANVAS, MOODLE, GITHUB, PLAIN = ("auto", "gradescope", "canvas", "moodle", "github", "plain")
+LAYOUTS = AUTO, GRADESCOPE, CANVAS, MOODLE, PLAIN = ("auto", "gradescope", "canvas", "moodle", "plain")
 
 
 class Found(NamedTuple):
@@ -106,7 +106,7 @@ def is_wrapper(name: str, inner: Collection[str], programs: Collection[str], lay
         return METADATA in inner and not gradescope.FOLDER.fullmatch(name)
     if layout in (CANVAS, MOODLE):
         return not (_MOODLE if layout == MOODLE else _CANVAS).fullmatch(name)
-    if layout in (GITHUB, PLAIN) or _MOODLE.fullmatch(name) or gradescope.FOLDER.fullmatch(name) or is_known(name):
+    if layout == PLAIN or _MOODLE.fullmatch(name) or gradescope.FOLDER.fullmatch(name) or is_known(name):
         return False
     if EXPORT.fullmatch(name) and METADATA in inner:
         return True
@@ -151,7 +151,7 @@ def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collecti
             what = "a link" if kind == stat.S_IFLNK else KINDS.get(kind, "no ordinary file")
             reasons[name] = f"The submission '{name:.120}' is {what}; put the file or folder itself there."
     names = sorted({*kinds, *refused})
-    layout = _layout(top, [name for name in names if name in kinds] or names, kinds) if layout == AUTO else layout
+    layout = _layout([name for name in names if name in kinds] or names, kinds) if layout == AUTO else layout
     found: list[Found] = []
     if layout == GRADESCOPE:
         found += _gradescope(top, names, gradescope.metadata(top / METADATA), reasons)
@@ -165,7 +165,7 @@ def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collecti
     others = [name for name in names if name not in moodle and name not in canvas]
     if layout in (CANVAS, MOODLE) and others == names and names:
         raise UsageError(f"No name in '{top}' is one of {layout}, such as '{names[0]:.80}'; choose another --layout.")
-    found += _plain(top, others, kinds, reasons, _shared(others) if layout == GITHUB else "")
+    found += _plain(top, others, kinds, reasons)
     return sorted(found, key=lambda item: (item.name.casefold(), item.name, item.student))
 
 
@@ -173,7 +173,7 @@ def _matching(pattern: re.Pattern[str], names: Iterable[str]) -> dict[str, re.Ma
     return {name: match for name in names if (match := pattern.fullmatch(name)) is not None}
 
 
-def _layout(top: Path, names: Sequence[str], kinds: Mapping[str, int]) -> str:
+def _layout(names: Sequence[str], kinds: Mapping[str, int]) -> str:
     """Return the layout that the names at the top have. UsageError if only some of them are named as by a platform, or all as by two.
 
     A student chooses the ends of these names on some platforms, and never the beginnings. So one name alone decides nothing.
@@ -202,8 +202,7 @@ def _layout(top: Path, names: Sequence[str], kinds: Mapping[str, int]) -> str:
             f"It isn't certain how the submissions are laid out: read {'; '.join(read_as)}{plain}. Take out what doesn't belong there, or add "
             f"{' or '.join(f'--layout {layout}' for layout in (*(each for each, count in counts.items() if count), PLAIN))}."
         )
-    is_github = all(kinds.get(name) == stat.S_IFDIR and os.path.lexists(top / name / ".git") for name in names)
-    return GITHUB if names and is_github else PLAIN
+    return PLAIN
 
 
 def _example(pattern: re.Pattern[str], names: Iterable[str]) -> str:
@@ -380,20 +379,17 @@ def _places(files: Sequence[str], names: Mapping[str, re.Match[str]]) -> dict[st
     return places
 
 
-def _plain(top: Path, names: Sequence[str], kinds: Mapping[str, int], reasons: Mapping[str, str], prefix: str = "") -> list[Found]:
-    """Files and folders with any names. The ``prefix`` that the names of all repositories share is left out of the students' names."""
+def _plain(top: Path, names: Sequence[str], kinds: Mapping[str, int], reasons: Mapping[str, str]) -> list[Found]:
+    """Files and folders with any names. A folder is also known by its name without the words with which all folders begin."""
     folders = [name for name in names if kinds.get(name) == stat.S_IFDIR]
     shared = _shared(folders)
     found = []
     for name in names:
         is_folder = name in folders
         base = name if is_folder else stem(name)
-        own = name.removeprefix(prefix)
-        own = base if own == name else own
         parts = [name[match.end() :] for match in re.finditer("[-_]", shared)] if is_folder else []
         pieces = ((str(top / name), "" if is_folder else name),)
-        identities = _some(own, base, name, *parts)
-        found.append(Found(name, pieces, own, "", identities, _some(own, base), None, reasons.get(name, ""), f"name {key(base)}"))
+        found.append(Found(name, pieces, base, "", _some(base, name, *parts), (base,), None, reasons.get(name, ""), f"name {key(base)}"))
     return found
 
 
