@@ -213,6 +213,7 @@ RUN_ELSEWHERE = {
     ("docs/statistics.md", "csv"): "tests/cli/test_stats.py",
     ("docs/statistics.md", "text"): "tests/cli/test_stats.py",
     ("docs/trust.md", "console"): "tests/grading/test_trust_page.py",
+    ("docs/trust.md", "sh"): "tests/grading/test_trust_page.py",
     ("docs/trust.md", "text"): "tests/grading/test_trust_page.py",
 }
 
@@ -252,7 +253,7 @@ def test_the_readme_names_every_command(referee: Cli) -> None:
     readme = (ROOT / "README.md").read_text()
     shown = referee("--help").stdout
     names = re.findall(r"^. ([a-z][a-z-]*)  +[A-Z]", shown, re.MULTILINE)
-    assert {"play", "league", "certificate"} <= set(names)
+    assert {"play", "league", "grade"} <= set(names)
     for name in names:
         assert f"`referee {name}" in readme, name
 

@@ -112,7 +112,6 @@ DOES: dict[str, tuple[dict[str, str], list[tuple[str, ...]], str]] = {
         "can't be opened: connection failed",
     ),
     "league,cluster": ({"league.toml": LEAGUE}, [(*RUN, "--cluster", "local:1"), ("league", "standings", "autumn")], "possible places"),
-    "sign": ({}, [("certificate", "new-key", "--out", "k.pem")], "k.pub.pem"),
     "grade": (
         {
             "rubric.toml": RUBRIC,

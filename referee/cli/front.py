@@ -59,7 +59,6 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "grade": ("grade", "Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated."),
         "doctor": ("check", "Test the sandbox of this machine, and say which extras work here. For each failed check, print the remedy."),
         "rerun": ("rerun", "Ask a bot the questions of a replay again, and say where its answers differ from the recorded ones."),
-        "certificate": ("certificate", "Sign the results of a grading or of a league, and check such a signature."),
     },
     REPLAYS: {
         "verify": ("replays", "Replay the recorded moves on the engine and compare every step."),

@@ -186,7 +186,7 @@ class OpenGrading:
             return submission._replace(status=REFUSED, reason=for_author(reason, submission.folder or self.private, submission.name)), None
 
     def _settled(self, submission: Submission, team: Team) -> Submission:
-        """Move an incoming copy to the folder of its hash. Nothing is removed there, so that old certificates still find what they name."""
+        """Move an incoming copy to the folder of its hash. Nothing is removed there: an appeal needs the files of before."""
         top = self.private / SUBMISSIONS
         folder = submission.folder
         if folder is None or folder.parent != top.absolute() / _INCOMING:

@@ -1,4 +1,4 @@
-"""Certificates and revealed seeds: files that the referee wrote and strangers may have changed, and the report of a check of one."""
+"""Revealed seeds: files that the referee wrote and strangers may have changed, and the report of a check of one."""
 
 from __future__ import annotations
 

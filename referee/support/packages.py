@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
 _EXPORT = {"pillow": "PIL"}
 _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy", "threadpoolctl")}
-_SIGN = {"cryptography": "cryptography"}
 _STATISTICS = {"numpy": "numpy", "scipy": "scipy"}
 
 #: What each extra is for.
@@ -29,7 +28,6 @@ EXTRAS = {
     "grade": "gradings",
     "postgres": "leagues in a PostgreSQL database",
     "cluster": "leagues on many machines",
-    "sign": "certificates",
     "rl": "learning environments",
 }
 
@@ -81,7 +79,6 @@ def _need(packages: Mapping[str, str], what: str) -> None:
 need_web, need_export = partial(_need, WEB), partial(_need, _EXPORT)
 need_server = partial(_need, {**WEB, "fastapi": "fastapi", "python-multipart": "python_multipart"})
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
-need_sign = partial(_need, _SIGN)
 
 
 def to_watch(replay: object) -> str:

@@ -143,7 +143,6 @@ CASES: list[tuple[str, list[str]]] = [
     ("referee maze --difficulty ", ["easy", "hard", "hard-manhattan", "expert"]),
     ("referee connect --dialect ", ["architect", "gameserver"]),
     ("referee serve ", ["architect", "gameserver"]),
-    ("referee certificate ", ["check", "new-key", "sign"]),
     ("referee check", ["check"]),
 ]
 

@@ -46,8 +46,6 @@ COMMANDS = [
     ("league", "standings", FOLDER),
     ("grade", FOLDER, "--rubric", MISSING),
     ("grade", "--check-rubric", "--rubric", MISSING),
-    ("certificate", "check", MISSING, FOLDER),
-    ("certificate", "sign", FOLDER, "--key", MISSING),
     ("arena", "standings", FOLDER),
     (NAME,),
 ]

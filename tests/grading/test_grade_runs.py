@@ -106,20 +106,6 @@ def test_a_superseded_submission_stays_in_the_folder_of_its_hash(home: Path, ref
     assert all((home / "out" / "private" / replay).is_file() for replay in replays)
 
 
-def test_a_certificate_still_finds_every_submission_that_it_names(home: Path, referee: Referee) -> None:
-    assert referee("certificate", "new-key", "--out", "key.pem").returncode == 0
-    assert referee("certificate", "sign", "out", "--key", "key.pem").returncode == 0
-    shutil.copy(home / "out" / "certificate.json", home / "old.json")
-    hand_in(home / "late", ada=rubrics.CRASHES)
-    referee("grade", "late", "--out", "out", "--slots", "1")
-    done = referee("certificate", "check", "old.json", "out", "--json")
-    problems = json.loads(done.stdout)["problems"]
-    assert not [text for text in problems if "private/submissions/" in text and "not in the certificate" not in text]
-    for name in ("bob", "carl"):
-        own = referee("certificate", "check", "old.json", f"out/students/{name}", "--part", f"students/{name}")
-        assert own.returncode == 0, own.stdout
-
-
 def test_a_submission_that_an_export_of_gradescope_lacks_takes_no_mark_away(home: Path, referee: Referee) -> None:
     """Such as a folder with one late submission and the metadata of the class."""
     export = home / "export"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -14,7 +15,6 @@ import pytest
 import rubrics
 from sandboxes import need
 
-from referee.grading import certificate
 from referee.grading.family import committed
 from referee.grading.reveal import reveal
 from referee.grading.rubric import load
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "trust.md").read_text()
-RERUN, REVEAL, OPENSSL, CERTIFICATE = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+RERUN, REVEAL, OPENSSL = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+SIGN, CHECK = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
 (HASH,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 (SEED,) = re.findall(r"With the seed `(\w+)`", PAGE)
 (TEST,) = re.findall(r"with the name\s`([\w ]+)`", PAGE)
@@ -72,23 +73,33 @@ def test_the_hash_and_the_secret_need_no_referee(tmp_path: Path) -> None:
     assert second.split()[-1] in body
 
 
-def test_a_league_is_certified(referee: Cli, tmp_path: Path) -> None:
-    """The session of the page, with a league that is over soon; that of the page itself is run by the test of the page about leagues."""
-    from leagues import write_league
+def test_the_files_of_a_folder_are_signed(tmp_path: Path) -> None:
+    """Each change, each new file and each missing one is named."""
+    need(shutil.which("ssh-keygen") is not None, "ssh-keygen is missing")
+    folder = tmp_path / "marks"
+    own = folder / "students" / "ada bob"
+    own.mkdir(parents=True)
+    (folder / "grades.csv").write_text("ada,7\n")
+    (own / "report.md").write_text("7 points\n")
 
-    write_league(tmp_path / "matches/leagues", 2).rename(tmp_path / "matches/leagues/class.toml")
-    for words in commands(CERTIFICATE):
-        done = referee(*words)
-        assert done.returncode == 0, (words, done.stderr)
-    assert (tmp_path / "autumn" / certificate.CERTIFICATE).exists()
+    def sh(session: str) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "HOME": str(tmp_path)}
+        return subprocess.run(["sh", "-ec", session], cwd=folder, env=env, capture_output=True, text=True, check=False)
 
-
-def test_every_field_is_on_the_page() -> None:
-    from referee.grading.certificate import Certificate
-
-    fields = PAGE.partition("these fields:")[2].partition("The signature")[0]
-    for name in [*Certificate.model_fields, "game", "rules", "rubric_sha256", "seed_sha256", "league_sha256", "standings", "played_by"]:
-        assert f"`{name}`" in fields
+    assert sh(SIGN).returncode == 0
+    good = sh(CHECK)
+    assert (good.returncode, good.stderr) == (0, ""), good
+    assert good.stdout.startswith('Good "results" signature for grader')
+    (part,) = re.findall(r"`(grep\s[^`]*)`", PAGE)
+    assert sh(part.replace("\n", " ").replace("ada/", '"ada bob/"')).stdout == "./students/ada bob/report.md: OK\n"
+    (folder / "grades.csv").write_text("ada,9\n")
+    (own / "report.md").rename(own / "other.md")
+    wrong = sh(CHECK)
+    assert wrong.returncode == 1
+    names = {line.split("./")[-1] for line in wrong.stdout.splitlines() if line.startswith(("<", ">"))}
+    assert names == {"grades.csv", "students/ada bob/report.md", "students/ada bob/other.md"}
+    (folder / "SHA256SUMS").write_text((folder / "SHA256SUMS").read_text().replace("a", "b"))
+    assert sh(CHECK).returncode == 255
 
 
 def test_every_option_of_rerun_is_on_the_page(referee: Cli) -> None:

@@ -171,7 +171,7 @@ def test_resume_and_add_name_what_has_changed(name: str, referee: Referee, playe
 
 
 def test_what_no_hash_contains_reaches_no_match_and_changes_no_check(referee: Referee, tmp_path: Path) -> None:
-    """A bot that would behave differently under the same hash: its league is run, goes on, grows, verifies and keeps its certificates."""
+    """A bot that would behave differently under the same hash: its league is run, goes on, grows and verifies."""
     out = write_league(tmp_path, "strict", LOOKS)
     first = tmp_path / "first"
 
@@ -187,12 +187,8 @@ def test_what_no_hash_contains_reaches_no_match_and_changes_no_check(referee: Re
 
     put("slow")
     run("league", "run", tmp_path, "--out", out, "--quiet")
-    run("certificate", "new-key", "--out", tmp_path / "key.pem")
-    run("certificate", "sign", out, "--key", tmp_path / "key.pem")
-    shutil.copy(out / "certificate.json", tmp_path / "before.json")
     put("fast")
     run("league", "verify", out)
-    run("certificate", "check", tmp_path / "before.json", out)
     assert "8 " not in run("league", "resume", out, "--quiet")
     shutil.rmtree(first / "__pycache__")
     (first / ".git" / "mode.txt").unlink()
@@ -201,8 +197,6 @@ def test_what_no_hash_contains_reaches_no_match_and_changes_no_check(referee: Re
     put("other")
     run("league", "add", out, tmp_path / "third", "--quiet")
     assert "6 replays checked, 0 problems." in run("league", "verify", out)
-    run("certificate", "sign", out, "--key", tmp_path / "key.pem")
-    run("certificate", "check", out / "certificate.json", out)
     logs = [path.read_text() for path in out.rglob("*.stderr.log")]
     assert not any("seen" in log for log in logs)
     assert "seen" not in run("league", "export", out, "--csv")
