@@ -11,7 +11,7 @@ slows all of them. The floor is a question of fastchess. Budget: 0.75. Medians o
   don't count (it looks for its end once a second), but what it does between two games does. It asks `isready` around every question and
   sends all moves of the game. It writes a PGN file.
 - the referee: Evasion with two bots that answer at once, --steps steps with 1.5 questions each, from the first question to the last step. It
-  writes a replay. Each match is played by the wall clock and by the processor-time clock, without a sandbox (none) and in it (strict).
+  writes a replay. Each match is played by each clock that this machine has, without a sandbox (none) and in it (strict).
 
 The exit status is 2 if something is missing, with a sentence that names it. A missed budget does not change the exit status.
 """
@@ -36,10 +36,12 @@ from matches import Stopwatch
 
 from referee.errors import RefereeError
 from referee.games.evasion.game import GAME
+from referee.isolation import delays
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match.options import CPU, WALL, TimeControl, RunOptions
+from referee.match.options import CPU, FAIR, WALL, TimeControl, RunOptions
 from referee.match.loop import Entrant, Match, Options
+
 from referee.players.placement import Cores
 from referee.players.spec import resolve
 from referee.replay.writer import ReplayWriter
@@ -355,7 +357,8 @@ def everything(options: argparse.Namespace) -> list[Figure]:
             bot = compiled(folder, "bot", BOT)
             fastchess = Fastchess(str(binary), compiled(folder, "engine", ENGINE, MOVES=" ".join(LINE), COUNTERS=COUNTERS), folder)
             print(f"{fastchess.version()}, all on core {core}", file=sys.stderr)
-            return measure(fastchess, [Matches(bot, level, clock, folder) for level in levels for clock in (WALL, CPU)], options)
+            clocks = (FAIR, CPU, WALL) if delays.is_counted() else (CPU, WALL)
+            return measure(fastchess, [Matches(bot, level, clock, folder) for level in levels for clock in clocks], options)
     finally:
         cores.release()
         os.sched_setaffinity(0, before)

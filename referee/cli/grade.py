@@ -206,16 +206,27 @@ def grade(
     found = None if submissions is None or is_kept else _load(rubric, isolation)
     folder = out if out is not None else _default_folder(found)
     wanted = Wanted(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero, layout or "auto")
-    begun = is_begun(folder)
-    inputs = [one for one in (submissions, rubric or Path(RUBRIC), roster, gradebook) if one is not None]
-    for path in _outputs(folder, gradebook):
-        # The folder of the marks may be in that of the submissions, where it is no submission.
-        check_output(path, no_mark, [one for one in inputs if path.is_dir() or one.is_file()], force=begun or force)
+    inputs = [path for path in (submissions, rubric or Path(RUBRIC), roster, gradebook) if path is not None]
+    _check_outputs(folder, inputs, gradebook, force=force)
     grades = grade_class(folder, found, wanted, play.all, say, after_due=after_due)
     _finish(grades, wanted.done(grades), after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
 
 
-def _outputs(folder: Path, gradebook: Path | None) -> Iterator[Path]:
+def _check_outputs(folder: Path, inputs: list[Path], gradebook: Path | None, *, force: bool) -> None:
+    """Raise UsageError if a file of the marks is an input, or replaces a file that no grading wrote."""
+    from referee.grading.gradebook import is_gradebook
+    from referee.grading.grading import is_begun
+
+    is_ours = is_begun(folder) or force
+    for path in _outputs(folder):
+        # The folder of the marks may be in that of the submissions, where it is no submission.
+        check_output(path, no_mark, [each for each in inputs if path.is_dir() or each.is_file()], force=is_ours)
+    if gradebook is not None:
+        # A begun grading can have any file beside the marks.
+        check_output(_filled(folder, gradebook), is_gradebook, inputs, force=force)
+
+
+def _outputs(folder: Path) -> Iterator[Path]:
     """Yield the folders and files of the marks; of the students' folders, the files that are there."""
     from referee.grading import handout, outputs
     from referee.league.report_folder import PAGES, REPORT, VIEWER
@@ -223,8 +234,11 @@ def _outputs(folder: Path, gradebook: Path | None) -> Iterator[Path]:
     folders = [folder / name for name in (handout.STUDENTS, PAGES)]
     yield from (folder, *folders, *(path for each in folders for path in each.rglob("*") if path.is_file()))
     yield from (folder / name for name in (outputs.CSV, outputs.JSON, REPORT, VIEWER))
-    if gradebook is not None:
-        yield folder / f"gradebook-{gradebook.name}"
+
+
+def _filled(folder: Path, gradebook: Path) -> Path:
+    """Return the file into which a gradebook is filled."""
+    return folder / f"gradebook-{gradebook.name}"
 
 
 def _check_given(
@@ -405,7 +419,7 @@ def _fill(gradebook: Path, grades: Grades, column: str | None, *, after_due: boo
     """Fill an exported gradebook, and say which marks are not in it."""
     from referee.grading import gradebook as gradebooks
 
-    written = grades.folder / f"gradebook-{gradebook.name}"
+    written = _filled(grades.folder, gradebook)
     filled = gradebooks.fill(gradebook, grades, written, column, after_due=after_due)
     say(*(*filled.notes, *filled.refused))
     if filled.unmatched:

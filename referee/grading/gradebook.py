@@ -98,16 +98,34 @@ def fill(export: Path, grades: Grades, out: Path, column: str | None = None, *, 
     Platforms show the points to students: tests that are shown after the due date are left out unless ``after_due``, and a note says so.
     """
     sheet = _read(export)
-    if "Identifier" in sheet.head and "Grade" in sheet.head:
+    kind = _kind(sheet.head)
+    if kind == MOODLE:
         if column is not None and column != "Grade":
             raise UsageError(f"{sheet.name} is a worksheet of Moodle: its marks are in the column 'Grade'; leave the column out.")
         return _moodle(sheet, grades, out, after_due=after_due)
-    if "ID" in sheet.head and ("Student" in sheet.head or {"LastName", "FirstName"} <= set(sheet.head)):
+    if kind == CANVAS:
         return _canvas(sheet, grades, out, column, after_due=after_due)
     raise UsageError(
         f"{sheet.name} is neither a gradebook exported from Canvas (columns 'Student' and 'ID') nor Moodle's worksheet for offline grading "
         "(columns 'Identifier' and 'Grade')."
     )
+
+
+def is_gradebook(head: bytes) -> bool:
+    """Return True if the first bytes of a file are those of a gradebook."""
+    first = head.decode("utf-8", "replace").removeprefix(_BOM).split("\n", 1)[0].strip()
+    return _kind([cell.strip() for cell in next(csv.reader([first], delimiter=_delimiter(first)), [])]) is not None
+
+
+def _kind(head: Sequence[str]) -> str | None:
+    """Return the platform whose gradebook has these columns, if any."""
+    if "Identifier" in head and "Grade" in head:
+        return MOODLE
+    return CANVAS if "ID" in head and ("Student" in head or {"LastName", "FirstName"} <= set(head)) else None
+
+
+def _delimiter(first: str) -> str:
+    return max(",;\t", key=first.count)
 
 
 def _read(path: Path) -> _Sheet:
@@ -119,7 +137,7 @@ def _read(path: Path) -> _Sheet:
     has_bom = text.startswith(_BOM)
     text = text.removeprefix(_BOM)
     first = text.split("\n", 1)[0]
-    delimiter = max(",;\t", key=first.count)
+    delimiter = _delimiter(first)
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
     except csv.Error as error:

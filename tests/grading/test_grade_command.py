@@ -205,6 +205,20 @@ def test_a_gradebook_is_filled_and_what_is_not_in_it_is_said(odd_class: tuple[Pa
     is_refused(referee("grade", "--out", "out", "--gradebook", "none.csv"), "none.csv does not exist")
 
 
+def test_a_gradebook_replaces_only_a_gradebook(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
+    written = copied(odd_class, tmp_path) / "gradebook-canvas.csv"
+    (tmp_path / "canvas.csv").write_text("Student,ID,SIS Login ID,Homework (77)\nPoints Possible,,,20\nBob,3,bob,\n")
+    written.write_text("my notes of this class\n")
+    command = ("grade", "--out", "out", "--after-due", "--gradebook", "canvas.csv")
+    is_refused(referee(*command), "gradebook-canvas.csv exists, and this command did not write it")
+    assert written.read_text() == "my notes of this class\n"
+    assert referee(*command, "--force").returncode == 0
+    filled = written.read_text()
+    assert filled.endswith("Bob,3,bob,0\n")
+    assert referee(*command).returncode == 0
+    assert written.read_text() == filled
+
+
 def test_the_seed_is_revealed_on_request(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
     out = copied(odd_class, tmp_path)
     done = referee("grade", "--reveal", "out")
