@@ -7,7 +7,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -160,16 +159,15 @@ SESSIONS = [(name, text) for name, text in blocks("console") if text.startswith(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "text"), SESSIONS, ids=[name for name, _ in SESSIONS])
-def test_sessions_of_several_terminals_run_as_printed(name: str, text: str, serve: Callable[..., Server], referee: Cli) -> None:
-    """The first line is a server, the others come to it; on ports that are free here."""
-    first, *others = [shlex.split(line)[1:] for line in text.splitlines()]
-    ports = re.findall(r"\b(?:9000|9001|23000)\b", " ".join(first))
-    server = serve(*("0" if word in ports else word for word in first))
-    free = dict(zip(ports, map(str, server.ports), strict=True))
-    with ThreadPoolExecutor() as pool:
-        done = list(pool.map(lambda words: referee(*(free.get(word, word) for word in words)), others))
-    assert [one.returncode for one in done] == [0] * len(others), (name, done)
+@pytest.mark.parametrize(("name", "text"), SESSIONS, ids=[text.split()[2] for _, text in SESSIONS])
+def test_servers_run_as_printed(name: str, text: str, serve: Callable[..., Server]) -> None:
+    """On ports that are free here; two clients of the protocol come."""
+    _, *words = shlex.split(text)
+    server = serve(*("0" if word in ("9000", "9001", "23000") else word for word in words))
+    client = ROOT / "tests" / "clients" / f"{words[1]}_client.py"
+    commands = [[sys.executable, str(client), str(port), f"client{number}"] for number, port in enumerate((2 * server.ports)[:2])]
+    clients = [subprocess.Popen(command) for command in commands]
+    assert [each.wait() for each in clients] == [0, 0], name
     assert server.finish()
 
 

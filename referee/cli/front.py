@@ -81,7 +81,6 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     },
     SERVERS: {
         "serve": ("servers", "Serve games to programs that were written for one of the course's own servers."),
-        "connect": ("servers", "Play with a bot of yours on another server that speaks one of the two protocols."),
     },
     INSTRUCTORS: {
         "league": ("league", "Play many matches between teams: standings, ratings, a report."),

@@ -1,7 +1,8 @@
-"""serve gameserver, serve architect, connect and maze: the course's own protocols over TCP, and its interactive game."""
+"""serve gameserver, serve architect and maze: the course's own protocols over TCP, and its interactive game."""
 
 from __future__ import annotations
 
+import re
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -13,19 +14,19 @@ from referee.api.shown_match import Show
 from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import PLAYERS, SERVERS
-from referee.cli.options import bot_argument, isolation_option
 from referee.cli.pages import Browser, page_option
 from referee.cli.plain import Program
 from referee.cli.run import linger, run_match
-from referee.errors import UsageError
-from referee.match.options import checked
+from referee.errors import PlayerError, UsageError
 from referee.support.packages import to_watch
+from referee.support.words import of_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from referee.api.runner import PlayedMatch
     from referee.match.events import Listener
+    from referee.match.loop import Result
     from referee.servers.listener import Visitor
 
 serve = Program(name="serve", help="Serve games to programs that were written for one of the course's own servers.")
@@ -69,18 +70,10 @@ def gameserver(
         typer.Option(
             "--at-once",
             min=1,
-            max=10_000,
-            help="The most games at a time, each in its own process; further pairs wait. Addresses in no game: a quarter more.",
+            max=500,
+            help="The most games at a time, each in its own process; further pairs wait.",
         ),
     ] = 32,
-    first_answer: Annotated[
-        str,
-        typer.Option(
-            "--first-answer",
-            metavar="SECONDS",
-            help="A client that takes longer for its first answer makes the game void; none for no limit.",
-        ),
-    ] = "30",
     out: Out = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -88,14 +81,14 @@ def gameserver(
 
     Several games run at the same time, and each writes a replay. A client that sends SPECTATE receives every state.
     """
-    from referee.servers import lineups
-    from referee.servers.gameserver import Gameserver, ServerOptions, seats_for
+    from referee.games.evasion.state import SEATS
+    from referee.servers.gameserver import Gameserver, ServerOptions
     from referee.servers.listener import listen, shown_address
 
     flags = {
         "rules": "gameserver",
         "size": size,
-        "hunter": None if hunter is None else lineups.heading(hunter),
+        "hunter": None if hunter is None else _heading(hunter),
         "prey": prey,
         "max_walls": max_walls,
         "cooldown": wall_cooldown,
@@ -108,9 +101,7 @@ def gameserver(
         "isolation": "none" if opponent is None else None,
     }
     wanted = request.build(flags)
-    # It is a limit like that of every other answer.
-    silence = checked({"time": {"move": first_answer}}, lambda _: "--first-answer", converts=True).time.move
-    bots = lineups.opponent(opponent, wanted.match.settings)
+    bots = _opponent(opponent, wanted.match.settings)
 
     def play(visitors: Mapping[str, Visitor], listeners: list[Listener]) -> dict[str, Any]:
         names = {seat: visitors[seat].name if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
@@ -119,7 +110,7 @@ def gameserver(
 
     sock = listen(host, port)
     say(f"Listening on {shown_address(sock)} for clients of the gameserver protocol; Ctrl-C ends.")
-    server = Gameserver(sock, ServerOptions(play, seats_for(next(iter(bots), None)), games, opponent or "", at_once, silence), say)
+    server = Gameserver(sock, ServerOptions(play, tuple(seat for seat in SEATS if seat not in bots), games, opponent or "", at_once), say)
     status = 0
     try:
         server.serve()
@@ -134,14 +125,9 @@ def gameserver(
         put_json({"games": results})
     else:
         for result in results:
-            put(f"game {result['number']}  {_ending(result)}  {result.get('replay', '')}".rstrip())
+            put(f"game {result['number']}  {result.get('text', result.get('error'))}  {result.get('replay', '')}".rstrip())
         _hint(next((result["replay"] for result in results if "replay" in result), None))
     raise typer.Exit(status)
-
-
-def _ending(result: Mapping[str, Any]) -> str:
-    """Return how a game of the gameserver ended, in words."""
-    return f"void: {result['void']}" if "void" in result else str(result.get("text", result.get("error")))
 
 
 def _hint(replay: object) -> None:
@@ -163,6 +149,36 @@ def _folder(out: str | None) -> str | None:
     except (OSError, ValueError) as error:
         raise UsageError(f"--out is {out!r:.200}, where no replays can be written ({getattr(error, 'strerror', None) or error}).") from None
     return out.rstrip("/") + "/"
+
+
+def _heading(text: str) -> str:
+    """Return "x,y,dx,dy" from "x,y,HEADING", the notation of the course. Raises UsageError for any other text."""
+    from referee.games.evasion.state import COMPASS
+
+    match = re.fullmatch(r"\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(NE|NW|SE|SW)\s*", text, re.IGNORECASE)
+    if not match:
+        raise UsageError(f"--hunter is {text!r:.80}, but must be x,y,HEADING with NE, NW, SE or SW, as in 0,0,SE.")
+    dx, dy = COMPASS[match[3].upper()]
+    return f"{match[1]},{match[2]},{dx},{dy}"
+
+
+def _opponent(bot: str | None, settings: Any) -> dict[str, str]:
+    """Return the local bot by its seat: the prey, or the hunter if the bot can't play the prey. Empty without --opponent."""
+    if bot is None:
+        return {}
+    from referee.players.spec import resolve
+
+    refusals = []
+    for seat in ("prey", "hunter"):
+        try:
+            spec = resolve(bot, seat, "evasion", settings)
+        except PlayerError as error:
+            refusals.append(error)
+            continue
+        if spec.is_human:
+            raise UsageError("--opponent is a person; name a bot.")
+        return {seat: bot}
+    raise refusals[-1]
 
 
 @serve.command()
@@ -192,8 +208,8 @@ def architect(
     as_json: JsonFlag = False,
 ) -> None:
     """Serve one session of the 2017 protocol: two clients on two ports, two games with the roles swapped."""
-    from referee.servers.architect import TEAMS, GameRemarks, TeamPorts, finish, late_answers, session_lines, visitors, winners
-    from referee.servers.listener import listen, shown_address
+    from referee.servers.architect import TEAMS, TeamPorts, finish, late_answers, visitors, winners
+    from referee.servers.listener import Remarks, listen, shown_address
 
     if walls not in ("all", "hv"):
         raise UsageError(f"--walls is {walls!r:.40}, but must be all or hv.")
@@ -229,7 +245,14 @@ def architect(
             lineup, hunting = visitors(teams, number, owing)
             names = {seat: visitor.name for seat, visitor in lineup.items()}
             say(f"game {number}: {names['hunter']} hunts {names['prey']}")
-            one, pages = run_match(wanted.match, names, quiet=True, show=show, visitors=lineup, listeners=[GameRemarks(number, say)])
+            one, pages = run_match(
+                wanted.match,
+                names,
+                quiet=True,
+                show=show,
+                visitors=lineup,
+                listeners=[Remarks(say, partial("game {}, tick {}".format, number))],
+            )
             if pages is not None:
                 linger(pages, show)
                 pages.close()
@@ -248,68 +271,23 @@ def architect(
             {"teams": called, "winners": winners(results), "games": [{"hunting": hunting, **one.to_json()} for hunting, one in played]}
         )
     else:
-        put(*session_lines(called, results))
+        put(*_session_lines(called, results))
         _hint(played[0][1].replay if played else None)
     raise typer.Exit(status)
 
 
-@app.command(rich_help_panel=SERVERS)
-@command
-def connect(
-    *,
-    host: Annotated[str, typer.Argument(metavar="HOST", help="The server's host name or address.")],
-    port: Annotated[int, typer.Argument(metavar="PORT", min=1, max=65_535, help="The server's port for your bot.")],
-    bots: Annotated[
-        list[str],
-        bot_argument(metavar="BOT [PREY_BOT]", help="Your bots: one bot for both roles, or a hunter and a prey."),
-    ],
-    dialect: Annotated[
-        str,
-        typer.Option(
-            "--dialect",
-            metavar="architect|gameserver",
-            autocompletion=completion.one_of(("architect", "gameserver")),
-            help="The server's protocol.",
-        ),
-    ],
-    rules: Annotated[
-        str | None, typer.Option("--rules", help="The rule set that the bot is told.  (default: diagonal or gameserver)")
-    ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="The name to play under.  (default: the bot's)")] = None,
-    isolation: Annotated[str | None, isolation_option(help="The bot's isolation.  (default: auto)")] = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Play with a bot of yours on another server that speaks one of the two protocols.
+def _session_lines(names: Mapping[str, str], played: Sequence[tuple[str, Result]]) -> list[str]:
+    """Return the results of a session for people. ``names`` are those of the teams."""
+    from referee.servers.architect import TEAMS, winners
 
-    The server enforces the rules and the clock. The bot itself uses the native protocol.
-    """
-    from referee import games
-    from referee.isolation.limits import Limits
-    from referee.match.options import checked_isolation
-    from referee.servers import lineups
-    from referee.servers.remote_client import BotFailed, Bots, RemoteClient
-
-    dialects = games.get("evasion").dialects or {}
-    if dialect not in dialects:
-        raise UsageError(f"--dialect is {dialect!r:.40}, but must be {' or '.join(sorted(dialects))}.")
-    if rules is not None and rules not in dialects[dialect].rules:
-        raise UsageError(f"--rules is {rules!r:.40}, but must be {' or '.join(dialects[dialect].rules)} with this dialect.")
-    level = checked_isolation(isolation or "auto", "--isolation")
-    specs = lineups.own_bots(bots, dialect)
-    label = name or Path(next(iter(specs.values())).label).stem
-    client = RemoteClient(dialects[dialect].guest(label, rules or dialects[dialect].rules[0]), Bots(specs, level, Limits()), say)
-    status, failure = 0, None
-    try:
-        client.run(host, port)
-    except BotFailed as error:
-        status, failure = (1 if error.has_begun else 3), str(error)
-        say(f"referee: {failure}")
-    if as_json:
-        put_json({"games": client.games} if failure is None else {"games": client.games, "error": failure, "exit_code": status})
-    else:
-        for game in client.games:
-            put(f"{game['seat']}  {game['text']}")
-    raise typer.Exit(status)
+    lines = []
+    for number, (hunting, result) in enumerate(played):
+        score = result.outcome.scores["hunter"]
+        lines.append(f"game {number}  {names[hunting]} hunts: {'no score' if score is None else of_unit(score, 'steps')}")
+    for winner in winners(played):
+        loser = TEAMS[1] if winner == TEAMS[0] else TEAMS[0]
+        lines.append(f"{names[winner]} beats {names[loser]}." if winner else f"{names[TEAMS[0]]} and {names[TEAMS[1]]} tie.")
+    return lines
 
 
 @app.command(rich_help_panel=PLAYERS)

@@ -1,8 +1,7 @@
 """The interface of dialects: protocols for players that don't speak the native protocol.
 
 A ``Host`` is the referee's side of a conversation with one player in one game: it writes states as lines of the dialect and parses the
-player's lines into moves. A ``Guest`` is the opposite side: it lets one of our bots play on another server. Neither does input or output,
-reads a clock or knows its peer, so the match loop is the same for all dialects.
+player's lines into moves. It does no input or output, reads no clock and doesn't know its peer, so the match loop is the same for all dialects.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any, Protocol
 
-    from referee.games.outcome import Json, Outcome, Seat
+    from referee.games.outcome import Outcome, Seat
 
 
 class DialectError(ValueError):
@@ -27,47 +26,17 @@ class Heard(NamedTuple):
     warning: str = ""
 
 
-class Send(NamedTuple):
-    """Bytes that a guest sends to its server."""
-
-    data: bytes
-
-
-class Begin(NamedTuple):
-    """A game begins in which the guest plays a seat; ``settings`` are the game's."""
-
-    seat: Seat
-    settings: Any
-
-
-class Ask(NamedTuple):
-    """A question to the guest: the position, the turn, and its remaining seconds, None if the server doesn't send them."""
-
-    turn: int
-    state: Any
-    bank: float | None
-
-
-class Over(NamedTuple):
-    """A game has ended; ``result`` is the server's report of it. ``is_last``: no further game follows."""
-
-    result: Mapping[str, Json]
-    is_last: bool
-
-
 class Dialect(NamedTuple):
     """One dialect of a game.
 
     ``rules`` are the rule sets that it can express; the first one is its own. ``refusal`` tells why it can't express some settings, ""
-    if it can. ``host`` makes our side of a conversation with the player of a seat that has just connected. ``guest`` makes the other side for
-    a bot of that name, by one of the rule sets. ``port`` is the port to which its programs connect by default, 0 if there is none.
+    if it can. ``host`` makes our side of a conversation with the player of a seat that has just connected. ``port`` is the port to which its programs connect by default, 0 if there is none.
     """
 
     name: str
     rules: tuple[str, ...]
     refusal: Callable[[Any], str]
     host: Callable[[Seat], Host]
-    guest: Callable[[str, str], Guest]
     port: int = 0
 
 
@@ -100,15 +69,3 @@ if TYPE_CHECKING:
 
         def closing(self, state: Any, outcome: Outcome) -> bytes:
             """Return the lines for the player at the end of the game."""
-
-    class Guest(Protocol):
-        """A bot's side of a conversation with a server."""
-
-        #: The bytes to send to the server after connecting; may be empty.
-        on_connect: bytes
-
-        def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
-            """Parse a line of the server. Raises DialectError."""
-
-        def answer(self, move: Any) -> bytes:
-            """Return a move as the answer to the last question."""

@@ -7,23 +7,33 @@ import os
 import select
 import socket
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from referee.dialects.dialect import DialectError
 from referee.errors import UsageError
 from referee.games.evasion.dialects.text import MOST_BYTES
+from referee.match.events import Listener
 from referee.players.connection import Connection
+from referee.support.escape import quoted
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from _typeshed import HasFileno
 
     from referee.dialects.dialect import Host
     from referee.games.game import Json
+    from referee.match.events import PlayersFaulted, StepTaken
 
-#: How many connections the kernel queues.
-_BACKLOG = 1024
-#: How long a disconnected caller may take to read its last lines, in seconds.
-PARTING = 1.0
+#: Notices that are printed, and the most ignored answers that are printed of one game. The replay has all of them.
+_PRINTED = ("wall-refused", "invalid-command")
+_MOST_IGNORED = 5
+#: How long a caller may take for its first line, in seconds, and how many callers without one a port keeps.
+FIRST_LINE_SECONDS = 60.0
+MOST_SILENT = 100
+
+First = TypeVar("First")
 
 
 class Visitor(NamedTuple):
@@ -48,88 +58,150 @@ class Caller:
             # Send each line at once: the other side waits for it.
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    @property
-    def host(self) -> str:
-        """The caller's IP address."""
-        return self.address.rpartition(":")[0]
-
     def fileno(self) -> int:
         """Its descriptor, -1 when it is closed."""
         return self.sock.fileno()
 
-    def hear(self) -> bool:
-        """Read the available bytes; False if the caller has left."""
+    def hear(self) -> str:
+        """Read the available bytes; return why the caller has to go, "" if it may stay."""
         if self.lines.is_full:
-            return True
+            return "sends too much before the game and is sent away"
         try:
             chunk = self.sock.recv(65_536)
         except BlockingIOError:
-            return True
+            return ""
         except OSError:
-            return False
+            chunk = b""
         self.lines.feed(chunk)
-        return bool(chunk)
-
-    def has_line(self) -> bool:
-        """True if an unread line is complete."""
-        try:
-            return b"\n" in self.sock.recv(MOST_BYTES, socket.MSG_PEEK)
-        except OSError:
-            return False
+        return "" if chunk else "has left before the game"
 
     def tell(self, data: bytes) -> None:
         """Send a short line. A failure is noticed at the next read."""
         with contextlib.suppress(OSError):
             self.sock.send(data)
 
-    def connection(self) -> Connection:
-        """Return the match's ends of the connection; the caller itself stays open."""
+    def visitor(self, name: str, host: Host, overdue: bytes = b"") -> Visitor:
+        """Return the player of a game that uses this connection. The caller itself stays open."""
         fd = self.sock.fileno()
-        return Connection(os.dup(fd), os.dup(fd), lines=self.lines)
+        about = {"program": f"client of the {host.dialect} protocol, {self.address}", "dialect": host.dialect}
+        return Visitor(name, about, Connection(os.dup(fd), os.dup(fd), lines=self.lines, overdue=overdue), host)
 
     def close(self) -> None:
         """Close the connection at once."""
         self.sock.close()
 
 
-def close_gracefully(callers: list[Caller], seconds: float = PARTING) -> None:
+class Reception(Generic[First]):
+    """The callers of one port that have not sent their first line yet.
+
+    ``read`` parses that line, and raises DialectError for a bad one. ``greeting`` is sent to each caller.
+    """
+
+    def __init__(self, sock: socket.socket, read: Callable[[bytes], First], say: Callable[[str], None], greeting: bytes = b"") -> None:
+        self._sock = sock
+        self._read = read
+        self._say = say
+        self._greeting = greeting
+        self._callers: list[Caller] = []
+
+    @property
+    def sources(self) -> list[socket.socket | Caller]:
+        """The port and the callers: what has something to read when a caller comes or sends something."""
+        return [self._sock, *self._callers]
+
+    def take(self) -> Iterator[tuple[Caller, First]]:
+        """Accept callers, and yield those that have sent their first line. Disconnect those that leave, send a bad one, or send none."""
+        while (caller := self._next()) is not None:
+            self._callers.append(caller)
+            caller.tell(self._greeting)
+            if len(self._callers) > MOST_SILENT:
+                # Many may come: they aren't reported.
+                self._callers.pop(0).close()
+        for caller in list(self._callers):
+            why = caller.hear()
+            line = caller.lines.take()
+            if line is None and not why and monotonic() - caller.since > FIRST_LINE_SECONDS:
+                why = f"is sent away: it has sent no line within {FIRST_LINE_SECONDS:g} s"
+            if line is not None:
+                try:
+                    if caller.lines.is_overlong:
+                        raise DialectError("is too long")
+                    first = self._read(line)
+                except DialectError as error:
+                    why = f"is sent away: its first line {error} ({quoted(line, 60)})"
+                else:
+                    self._callers.remove(caller)
+                    yield caller, first
+                    continue
+            if why:
+                self._callers.remove(caller)
+                self._dismiss(caller, why)
+
+    def close(self) -> None:
+        """Close the port and disconnect the callers."""
+        for source in self.sources:
+            source.close()
+
+    def _next(self) -> Caller | None:
+        try:
+            theirs, address = self._sock.accept()
+        except OSError:
+            return None
+        return Caller(theirs, f"{address[0]}:{address[1]}")
+
+    def _dismiss(self, caller: Caller, why: str) -> None:
+        self._say(f"{caller.address} {why}")
+        caller.close()
+
+
+class Remarks(Listener):
+    """Prints refused walls, invalid commands, ignored answers and faults of a game. ``place`` names a turn in the words of its protocol."""
+
+    def __init__(self, say: Callable[[str], None], place: Callable[[int], str]) -> None:
+        self._say, self._place = say, place
+        self._ignored = 0
+
+    def stepped(self, event: StepTaken) -> None:
+        """Print notices and ignored answers."""
+        for notice in event.notices:
+            if notice.code in _PRINTED:
+                self._say(f"{self._place(event.turn)}: {notice.text}")
+        for seat, answer in event.answers.items():
+            for warning in answer.remark.warnings if answer.remark is not None else ():
+                self._ignored += 1
+                if self._ignored <= _MOST_IGNORED:
+                    more = "; the replay has further ones" if self._ignored == _MOST_IGNORED else ""
+                    self._say(f"{self._place(event.turn)}: the {seat}'s answer {warning.text}{more}")
+
+    def faulted(self, event: PlayersFaulted) -> None:
+        """Print faults."""
+        for fault in event.faults.values():
+            self._say(f"{self._place(event.turn)}: {fault.text}")
+
+
+def close_gracefully(callers: list[Caller], seconds: float = 1.0) -> None:
     """Close connections so that callers can read the last lines: closing a socket with unread input could discard sent data."""
-    waiting = select.poll()
-    by_fd = {}
     for caller in callers:
         with contextlib.suppress(OSError):
             caller.sock.shutdown(socket.SHUT_WR)
-            waiting.register(caller.fileno(), select.POLLIN)
-            by_fd[caller.fileno()] = caller
     deadline = monotonic() + seconds
-    while by_fd and (left := deadline - monotonic()) > 0:
-        for fd, _ in waiting.poll(left * 1000):
-            try:
-                is_there = bool(by_fd[fd].sock.recv(65_536))
-            except BlockingIOError:
-                continue
-            except OSError:
-                is_there = False
-            if not is_there:
-                waiting.unregister(fd)
-                del by_fd[fd]
     for caller in callers:
+        with contextlib.suppress(OSError):
+            while (left := deadline - monotonic()) > 0:
+                caller.sock.settimeout(left)
+                if not caller.sock.recv(65_536):
+                    break
         caller.close()
 
 
 def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket. UsageError says what is wrong with the address."""
     try:
-        family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        sock = socket.socket(family, kind, number)
-    except (OSError, UnicodeError) as error:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        sock = socket.create_server(address, family=family)
+    except (socket.gaierror, UnicodeError) as error:
         raise UsageError(f"There is no address {host!r:.80} to listen on ({error}).") from None
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind(address)
-        sock.listen(_BACKLOG)
     except (OSError, OverflowError) as error:
-        sock.close()
         raise UsageError(
             f"Port {port} of {host} isn't available ({getattr(error, 'strerror', None) or error}); name another one, or 0 for any that is free."
         ) from None
@@ -137,13 +209,12 @@ def listen(host: str, port: int) -> socket.socket:
     return sock
 
 
-def let_in(sock: socket.socket) -> Caller | None:
-    """Return the next caller; None if there is none."""
-    try:
-        theirs, address = sock.accept()
-    except OSError:
-        return None
-    return Caller(theirs, f"{address[0]}:{address[1]}")
+def wait_for(sources: Iterable[HasFileno], seconds: float) -> None:
+    """Wait until a connection has something to read, or for ``seconds``."""
+    readable = select.poll()
+    for source in sources:
+        readable.register(source.fileno(), select.POLLIN)
+    readable.poll(seconds * 1000)
 
 
 def shown_address(sock: socket.socket) -> str:

@@ -9,8 +9,8 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import runpy
-import select
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -32,10 +32,9 @@ OPPONENTS = {
 #: The difficulties that the question offers. The others need --difficulty.
 _ASKED = ("easy", "hard")
 _KEYS = {"w": "U", "a": "L", "s": "D", "d": "R"}
-_ARROWS = {b"A": "w", b"B": "s", b"C": "d", b"D": "a"}
-#: The bytes of an escape sequence arrive together. A longer gap after ESC means that the user pressed the ESC key.
-_ESCAPE_SECONDS, _LONGEST = 0.05, 32
-_PASTED, _PASTED_END = b"200~", b"\x1b[201~"
+_ARROWS = {f"\x1b{begin}{letter}": key for begin in "[o" for letter, key in {"a": "w", "b": "s", "c": "d", "d": "a"}.items()}
+#: A key in lower case: pasted text, an escape sequence, or a character.
+_KEY = re.compile(r"\x1b\[200~.*?\x1b\[201~|\x1b[\[o][0-9;]*[a-z~]|[^\x1b]", re.DOTALL)
 _CLEAR = "\x1b[2J\x1b[H"
 #: The key that quits the game. The end of input quits it too.
 _QUIT = "q"
@@ -75,51 +74,17 @@ class Keys:
 
     def key(self) -> str:
         """Return the next key that isn't white space, in lower case; an arrow key returns its letter. Raises Left like ``line``."""
-        found = self._terminal_key() if self.is_terminal else self._piped_key()
-        if found == _QUIT:
-            raise Left
-        return found
-
-    def _piped_key(self) -> str:
         while not self._waiting:
-            text = sys.stdin.readline()
-            if not text:
+            # The bytes of an arrow key or of pasted text arrive together.
+            data = os.read(sys.stdin.fileno(), 4096) if self.is_terminal else sys.stdin.readline().encode()
+            if not data or b"\x04" in data:
                 raise Left
-            self._waiting = [key for key in text.lower() if not key.isspace()]
-        return self._waiting.pop(0)
-
-    def _terminal_key(self) -> str:
-        while True:
-            data = os.read(sys.stdin.fileno(), 1)
-            if data in (b"", b"\x04"):
-                raise Left
-            if data == b"\x1b":
-                found = self._after_escape()
-            else:
-                # Read the remaining bytes of a UTF-8 character, so that they don't count as keys.
-                for _ in range(sum(data[0] >= start for start in (0xC0, 0xE0, 0xF0))):
-                    data += os.read(sys.stdin.fileno(), 1)
-                found = data.decode("utf-8", "replace").lower()
-            if found and not found.isspace():
-                return found
-
-    def _after_escape(self) -> str:
-        """Read the bytes after an ESC and return the letter of an arrow key, "" for another sequence, or the key after a lone ESC."""
-        fd = sys.stdin.fileno()
-        if not select.select([fd], [], [], _ESCAPE_SECONDS)[0]:
-            return ""
-        start = os.read(fd, 1)
-        if start not in (b"[", b"O"):
-            return start.decode("utf-8", "replace").lower()
-        parts = b""
-        while len(parts) < _LONGEST and not b"@" <= parts[-1:] <= b"~":
-            parts += os.read(fd, 1) or b"~"
-        if parts == _PASTED:
-            # Pasted text is not a key: read it to its end and discard it.
-            while not parts.endswith(_PASTED_END) and (more := os.read(fd, 1)):
-                parts = parts[-16:] + more
-            return ""
-        return _ARROWS.get(parts[-1:], "")
+            keys = (_ARROWS.get(key, key) for key in _KEY.findall(data.decode("utf-8", "replace").lower()))
+            self._waiting = [key for key in keys if len(key) == 1 and not key.isspace()]
+        key = self._waiting.pop(0)
+        if key == _QUIT:
+            raise Left
+        return key
 
     @contextlib.contextmanager
     def one_by_one(self) -> Iterator[None]:

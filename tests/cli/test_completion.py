@@ -141,7 +141,6 @@ CASES: list[tuple[str, list[str]]] = [
     ("referee new --lang j", ["javascript", "java"]),
     ("referee explain malf", ["malformed"]),
     ("referee maze --difficulty ", ["easy", "hard", "hard-manhattan", "expert"]),
-    ("referee connect --dialect ", ["architect", "gameserver"]),
     ("referee serve ", ["architect", "gameserver"]),
     ("referee check", ["check"]),
 ]

@@ -26,7 +26,7 @@ for _name in NAMES:
 GROUPS = {str(group.typer_instance.info.name): group for group in app.app.registered_groups if group.typer_instance is not None}
 _TYPERS = {name: group.typer_instance for name, group in GROUPS.items() if group.typer_instance is not None}
 #: Commands for one game: the course's servers and the interactive game of the assignment.
-OF_ONE_GAME = ("maze", "serve", "connect")
+OF_ONE_GAME = ("maze", "serve")
 #: Words that only one game has: its seats and some of its example bots.
 OWN_WORDS = {"evasion": ("hunter", "prey", "boxer", "evader"), "maze": ("thief", "policeman"), "rectangle": ("painter",)}
 FUNCTIONS = {name: function for name in NAMES if (function := app.command_named(name)) is not None}

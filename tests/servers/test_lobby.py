@@ -19,9 +19,7 @@ import pytest
 from serving import PATIENCE
 
 from referee import games
-from referee.match.events import MatchBegun, StepTaken
 from referee.replay.reader import verify
-from referee.servers.gameserver import FirstAnswers, NoFirstAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +30,7 @@ if TYPE_CHECKING:
     Call = Callable[..., Client]
 
 GAME = games.get("evasion")
-#: A test may take its time between two lines.
-COMMAND = ("serve", "gameserver", "--port", "0", "--json", "--first-answer", "none")
+COMMAND = ("serve", "gameserver", "--port", "0", "--json")
 
 
 def paired(server: Server, call: Call) -> tuple[Client, Client]:
@@ -303,7 +300,7 @@ def test_who_joins_and_leaves_makes_room(serve: Serve, call: Call) -> None:
     assert early.hear() == "ACCEPTED HUNTER"
     silent = call(server.ports[0])
     early.vanish()
-    server.wait_for("(Early) has left before a game")
+    server.wait_for("(Early) has left before the game")
     hunter, _ = paired(server, call)
     assert hunter.hear() == "(500, 500) 6, 25, 1"
     late = call(server.ports[0], "JOIN Late")
@@ -344,15 +341,11 @@ def test_spectators_see_every_state_line_and_the_end(serve: Serve, call: Call) -
     early = call(server.ports[0], "spectate")
     server.wait_for("will look on at the next game")
     hunter, prey = paired(server, call)
-    lost = call(server.ports[0], "SPECTATE 7")
-    server.wait_for("no game 7 is played")
-    assert lost.rest() == []
-    late = call(server.ports[0], "SPECTATE 1")
-    server.wait_for("looks on at game 1")
-    gone = call(server.ports[0], "SPECTATE")
-    gone.vanish()
+    late = call(server.ports[0], "SPECTATE")
+    assert "all games have begun" in server.wait_for("is sent away")
+    assert late.rest() == []
     opening = hunter.hear()
-    assert prey.hear() == opening == late.hear() == "(500, 500) 6, 3, 2"
+    assert prey.hear() == opening == "(500, 500) 6, 3, 2"
     asked = []
     for client, answers in ((hunter, ["ADD 1 (9, 9), (9, 20)"] + ["PASS"] * 99), (prey, ["E", "PASS"] * 50)):
         client.say("\n".join(answers))
@@ -363,9 +356,6 @@ def test_spectators_see_every_state_line_and_the_end(serve: Serve, call: Call) -
     assert told[0] == opening
     assert sorted(told[1:-1]) == sorted(asked)
     assert told[-1] == "GAMEOVER 30 WINNER PREY EVADED"
-    rest = late.rest()
-    assert rest == told[-len(rest) :]
-    assert len(rest) > 2
     server.finish()
 
 
@@ -468,22 +458,7 @@ def test_silent_callers_keep_nobody_out(serve: Serve, call: Call) -> None:
     hunter.vanish()
     assert prey.rest()[-1] == "GAMEOVER 0 WINNER PREY TIMEOUT"
     server.finish()
-    assert "is sent away to make room" in "".join(server.screen)
-    assert len(server.screen) < 100
-
-
-def test_silent_callers_of_one_address_don_t_send_those_of_another_away(serve: Serve, call: Call) -> None:
-    server = serve("serve", "gameserver", "--port", "0", "--host", "0.0.0.0", "--games", "1", "--json")
-    port = int(re.findall(r":(\d+)", server.screen[0])[0])
-    with socket.create_connection(("127.0.0.2", port), source_address=("127.0.0.2", 0)) as slow:
-        for _ in range(1_100):
-            call(port)
-        slow.sendall(b"JOIN Slow\n")
-        assert slow.recv(100) == b"ACCEPTED HUNTER\n"
-        prey = call(port, "JOIN Bob")
-        assert prey.hear() == "ACCEPTED PREY"
-    assert prey.rest()[-1] == "GAMEOVER 0 WINNER PREY TIMEOUT"
-    server.finish()
+    assert len(server.screen) < 10
 
 
 def test_games_beyond_the_cap_wait_and_are_told_of(serve: Serve, call: Call) -> None:
@@ -494,7 +469,7 @@ def test_games_beyond_the_cap_wait_and_are_told_of(serve: Serve, call: Call) -> 
     assert len(children) == 2
     # One of a waiting pair leaves: the next who joins plays in its place.
     pairs[2][0].vanish()
-    server.wait_for("(Ada) has left before a game")
+    server.wait_for("(Ada) has left before the game")
     new = call(server.ports[0], "JOIN New")
     assert new.hear() == "ACCEPTED HUNTER"
     for hunter, prey in (*pairs[:2], (new, pairs[2][1]), pairs[3]):
@@ -504,144 +479,6 @@ def test_games_beyond_the_cap_wait_and_are_told_of(serve: Serve, call: Call) -> 
     games = server.result()["games"]
     assert [game["number"] for game in games] == [1, 2, 3, 4]
     assert [game["players"]["hunter"]["name"] for game in games] == ["Ada", "Ada", "New", "Ada"]
-
-
-def test_idle_seats_of_one_address_don_t_delay_a_pair_of_another(serve: Serve, call: Call) -> None:
-    """They took all places, and a pair waited until the bank of an idle player was used up."""
-    server = serve("serve", "gameserver", "--port", "0", "--host", "0.0.0.0", "--at-once", "4", "--first-answer", "none")
-    port = int(re.findall(r":(\d+)", server.screen[0])[0])
-    with contextlib.ExitStack() as stack:
-        for number in range(12):
-            idle = stack.enter_context(socket.create_connection(("127.0.0.2", port), source_address=("127.0.0.2", 0)))
-            idle.sendall(b"JOIN Idle\n")
-            assert idle.recv(9) == b"ACCEPTED "
-            if number % 2:
-                server.wait_for("Idle and Idle wait" if number > 7 else f"game {number // 2 + 1}:")
-        hunter, prey = call(port, "JOIN Ada"), call(port, "JOIN Bob")
-        assert hunter.hear() == "ACCEPTED HUNTER"
-        assert prey.hear() == "ACCEPTED PREY"
-        assert prey.hear() == hunter.hear() == "(500, 500) 6, 25, 1"
-        # The next pair of that address has its turn before those that wait.
-        call(port, "JOIN Eve")
-        call(port, "JOIN Mel")
-        server.wait_for("Eve and Mel wait: 5 games are being played (--at-once)")
-        hunter.vanish()
-        assert prey.rest()[-1] == "GAMEOVER 0 WINNER PREY TIMEOUT"
-        server.wait_for("game 6: Eve (hunter) against Mel (prey)")
-
-
-def test_an_idle_client_costs_no_stranger_its_bank(serve: Serve, call: Call) -> None:
-    """The prey waited for 120 s, and the next client of that address was paired with the next stranger."""
-    server = serve(
-        "serve", "gameserver", "--port", "0", "--host", "0.0.0.0", "--games", "1", "--max-rounds", "1", "--first-answer", "0.01", "--json"
-    )
-    port = int(re.findall(r":(\d+)", server.screen[0])[0])
-    with contextlib.ExitStack() as stack:
-
-        def idle(name: str) -> Any:
-            sock = stack.enter_context(socket.create_connection(("127.0.0.2", port), PATIENCE, source_address=("127.0.0.2", 0)))
-            sock.sendall(f"JOIN {name}\n".encode())
-            return stack.enter_context(sock.makefile("r", newline="\n"))
-
-        silent = idle("Idle")
-        assert silent.readline() == "ACCEPTED HUNTER\n"
-        prey = call(port, "JOIN Bob")
-        assert prey.rest() == ["ACCEPTED PREY", "(500, 500) 6, 25, 1", "GAMEOVER 0 VOID PREY TIMEOUT"]
-        assert silent.read().splitlines()[-1] == "GAMEOVER 0 VOID HUNTER TIMEOUT"
-        server.wait_for(
-            "game 1: void, because Idle (hunter) has given no first answer within 0.01 s; clients of 127.0.0.2 now play with each other"
-        )
-        # The game didn't count, and the address is set apart: a stranger isn't paired with it, whoever joins first.
-        assert idle("Again").readline() == "ACCEPTED HUNTER\n"
-        hunter = call(port, "JOIN Ada")
-        assert hunter.hear() == "ACCEPTED HUNTER"
-        hunter.vanish()
-        server.wait_for("(Ada) has left before a game")
-        # Two of that address are a pair. This game is void, too.
-        last = idle("Last")
-        assert last.read().splitlines()[-1] == "GAMEOVER 0 VOID PREY TIMEOUT"
-        server.wait_for("game 2: void, because Again (hunter)")
-        # A game in which both answer ahead of their questions.
-        hunter, prey = call(port, "JOIN Ada\nPASS"), call(port, "JOIN Bob\nPASS")
-        assert hunter.rest()[-1] == "GAMEOVER 1 LOSER HUNTER EVADED"
-        assert prey.rest()[-1] == "GAMEOVER 1 WINNER PREY EVADED"
-        first, second, third = server.result()["games"]
-    assert (first["void"], first["seat"]) == ("Idle (hunter) has given no first answer within 0.01 s", "hunter")
-    assert second["seat"] == "hunter"
-    assert third["winner"] == "prey"
-
-
-#: A server whose games are void as soon as it is told so by a byte on stdin.
-VOID_ON_DEMAND = """
-import os
-from referee.servers.gameserver import Gameserver, NoFirstAnswer, ServerOptions
-from referee.servers.listener import listen
-
-def play(visitors, listeners):
-    os.read(0, 1)
-    raise NoFirstAnswer("the hunter is silent", "hunter")
-
-sock = listen("0.0.0.0", 0)
-print(sock.getsockname()[1], flush=True)
-Gameserver(sock, ServerOptions(play, at_once=1), lambda text: print(text, flush=True)).serve()
-"""
-
-
-def test_pairs_that_wait_are_made_anew_when_a_client_of_theirs_was_idle(call: Call) -> None:
-    command = [sys.executable, "-c", VOID_ON_DEMAND]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server, contextlib.ExitStack() as stack:
-        stack.callback(server.kill)
-        assert server.stdin is not None
-        assert server.stdout is not None
-        port = int(server.stdout.readline())
-
-        def idle(name: str) -> None:
-            sock = stack.enter_context(socket.create_connection(("127.0.0.2", port), PATIENCE, source_address=("127.0.0.2", 0)))
-            sock.sendall(f"JOIN {name}\n".encode())
-            assert sock.recv(16) == b"ACCEPTED HUNTER\n"
-
-        idle("Idle")
-        bob = call(port, "JOIN Bob")
-        idle("Other")
-        carl = call(port, "JOIN Carl")
-        assert carl.hear() == "ACCEPTED PREY"
-        server.stdin.write("x")
-        server.stdin.flush()
-        assert bob.rest() == ["ACCEPTED PREY", "GAMEOVER 0 VOID PREY TIMEOUT"]
-        said = iter(server.stdout.readline, "")
-        assert any("game 1: void, because the hunter is silent" in line for line in said)
-        # Carl keeps the seat that he was told, and plays with the next stranger.
-        assert call(port, "JOIN Dora").hear() == "ACCEPTED HUNTER"
-        assert any("game 2: Dora (hunter) against Carl (prey)" in line for line in said)
-
-
-def test_the_clock_of_a_first_answer_runs_from_the_question_and_counts_once() -> None:
-    settings = GAME.codec.settings("gameserver", {"cooldown": 0, "prey_cooldown": 0})
-    before = GAME.start(settings, b"")
-    after, _ = GAME.step(before, {"hunter": GAME.codec.parse(before, "hunter", {})})
-    now = [0.0]
-    watch = FirstAnswers({"hunter": "Ada", "prey": "Bob"}, 30, lambda: now[0])
-    watch.begun(MatchBegun({}, before))
-    now[0] = 29.0
-    watch.ticked()
-    watch.stepped(StepTaken(0, before, after, {}, (), {}, {}))
-    now[0] = 58.0
-    watch.ticked()
-    now[0] = 60.0
-    with pytest.raises(NoFirstAnswer, match=r"Bob \(prey\) has given no first answer within 30 s") as caught:
-        watch.ticked()
-    assert caught.value.seat == "prey"
-    # The hunter has answered once: later it may use its bank.
-    watch.stepped(StepTaken(1, after, before, {}, (), {}, {}))
-    now[0] = 1000.0
-    watch.ticked()
-
-
-@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "soon"])
-def test_a_time_for_first_answers_that_is_none_is_refused(seconds: str, referee: Callable[..., Any]) -> None:
-    done = referee("serve", "gameserver", "--port", "0", "--first-answer", seconds)
-    assert done.returncode == 2
-    assert f"--first-answer is {seconds!r}, but must be above 0" in done.stderr
 
 
 #: A server that is told to end while it forks: Python calls such functions around a fork, and loses what a handler raises in them.

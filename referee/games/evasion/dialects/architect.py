@@ -5,13 +5,12 @@ Source: the protocol's own document, described in docs/dialects.md, and the sess
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from referee.dialects.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
-from referee.games.evasion.board.walls import KINDS, Wall, Walls, wall_of_numbers
-from referee.games.evasion.dialects import text
+from referee.dialects.dialect import Dialect, Heard
+from referee.games.evasion.board.walls import KINDS, Walls
 from referee.games.evasion.dialects.text import numbers, words
-from referee.games.evasion.state import HUNTER, PREY, Body, Build, HunterMove, PreyMove, State
+from referee.games.evasion.state import HUNTER, PREY, Build, HunterMove, PreyMove, State
 
 if TYPE_CHECKING:
     from referee.games.evasion.state import Settings
@@ -120,105 +119,4 @@ def _clamped(number: int) -> int:
     return max(-1, min(1, number))
 
 
-class ArchitectGuest:
-    """The client's side: it plays game after game in alternating roles, until the server ends the session."""
-
-    on_connect = b""
-
-    def __init__(self, name: str, rules: str = "diagonal") -> None:
-        self._name = name
-        self._rules = rules
-        self._seat = ""
-        self._settings: Settings | None = None
-        self._walls: tuple[Wall, ...] = ()
-        self._next_id = 0
-        self._last: State | None = None
-        self._prefix = ""
-
-    def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
-        """Parse a line of the server. Raises DialectError."""
-        said = words(line)
-        if said == "sendname":
-            return [Send(f"{' '.join(self._name.split())[:_MOST_NAME] or 'bot'}\n".encode())]
-        if said in (HUNTER, PREY, "done"):
-            is_done, last = said == "done", self._last
-            self._seat, self._settings, self._walls, self._next_id, self._last = said, None, (), 0, None
-            if last is not None:
-                told = {"reason": "ended", "text": f"The game ended in tick {last.step}; the server doesn't tell how."}
-            elif is_done:
-                told = {"reason": "done", "text": "The server has no more games."}
-            else:
-                return []
-            return [Over({"winner": None, "scores": {}, **told}, is_last=is_done)]
-        return self._asked(said)
-
-    def _asked(self, line: str) -> list[Send | Begin | Ask | Over]:
-        fields = numbers(line)
-        if self._seat not in (HUNTER, PREY):
-            raise DialectError("comes before the server has told the role")
-        if fields is None or len(fields) < _FIELDS:
-            raise DialectError("is no line of the architect's protocol")
-        left, game, step, most, delay, width, height, timer, hx, hy, hdx, hdy, px, py, count = fields[:_FIELDS]
-        begun: list[Send | Begin | Ask | Over] = []
-        if self._settings is None:
-            given = {"width": width, "height": height, "max_walls": most, "cooldown": delay}
-            self._settings = text.settings(self._rules, {**given, "hunter": (hx, hy, hdx, hdy), "prey": (px, py)})
-            begun = [Begin(self._seat, self._settings)]
-        text.check_cells(self._settings, "has a player off the board", (hx, hy), (px, py))
-        walls = Walls(width, height, self._known(_walls(fields[_FIELDS:], count, self._settings)))
-        # The server doesn't send the prey's direction; its last displacement is the best guess.
-        was = self._last.prey if self._last is not None else Body(px, py, 0, 0)
-        direction = (px - was.x, py - was.y) if (px, py) != was[:2] else (was.dx, was.dy)
-        state = State(self._settings, step, Body(hx, hy, hdx, hdy), Body(px, py, *direction), walls, timer, self._next_id)
-        self._last = state
-        self._prefix = f"{game} {step} "
-        if self._seat == PREY and not state.prey_moves:
-            # It can't move now, but the server wants an answer.
-            return [*begun, Send(f"{self._prefix}0 0\n".encode())]
-        return [*begun, Ask(step, state, left / 1000)]
-
-    def _known(self, walls: list[Wall]) -> list[Wall]:
-        """Return the walls with lasting ids. The server numbers walls by their index, which changes when a wall is removed."""
-        waiting = list(self._walls)
-        found = []
-        for wall in walls:
-            while waiting and waiting[0]._replace(id=0) != wall:
-                waiting.pop(0)
-            if waiting:
-                found.append(waiting.pop(0))
-            else:
-                found.append(wall._replace(id=self._next_id))
-                self._next_id += 1
-        self._walls = tuple(found)
-        return found
-
-    def answer(self, move: Any) -> bytes:
-        """A move in numbers."""
-        if isinstance(move, PreyMove):
-            assert self._last is not None
-            dx, dy = (self._last.prey.dx, self._last.prey.dy) if move.go is None else move.go
-            return f"{self._prefix}{dx} {dy}\n".encode()
-        kind = 0 if move.build is None else 1 + KINDS.index(move.build.kind)
-        places = [str(place) for place, wall in enumerate(self._walls) if wall.id in move.remove]
-        return f"{' '.join([self._prefix + str(kind), *places])}\n".encode()
-
-
-def _walls(given: list[int], count: int, settings: Settings) -> list[Wall]:
-    """The walls of a state line, without their ids."""
-    found = []
-    while given:
-        kind = given[0]
-        if not 0 <= kind < len(KINDS) or len(given) < _WALL_FIELDS[kind]:
-            raise DialectError("has walls that can't be read")
-        part, given = given[1 : _WALL_FIELDS[kind]], given[_WALL_FIELDS[kind] :]
-        if kind > 1:
-            part[-1] = bool(part[-1])
-        found.append(wall_of_numbers(0, [kind, *part]))
-    if len(found) != count:
-        raise DialectError(f"tells of {count} walls, but has {len(found)}")
-    cells = (cell for wall in found for cell in ((wall.x1, wall.y1), (wall.x2, wall.y2)))
-    text.check_cells(settings, "has a wall that leaves the board", *cells)
-    return found
-
-
-ARCHITECT = Dialect("architect", ("diagonal", "classic"), refusal, ArchitectHost, ArchitectGuest)
+ARCHITECT = Dialect("architect", ("diagonal", "classic"), refusal, ArchitectHost)

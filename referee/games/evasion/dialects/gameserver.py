@@ -7,14 +7,12 @@ In lines that it reads it ignores extra spaces and the case of letters.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from referee.dialects.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
-from referee.games.evasion.board.walls import Wall, Walls, given_wall
+from referee.dialects.dialect import Dialect, DialectError, Heard
 from referee.games.evasion.codec.turnwise import PASS, ends
-from referee.games.evasion.dialects import text
 from referee.games.evasion.dialects.text import words
-from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, STEPS, AddWall, Body, Invalid, RemoveWall, State, Step, To
+from referee.games.evasion.state import HEADINGS, HUNTER, STEPS, AddWall, Invalid, RemoveWall, State, To
 
 if TYPE_CHECKING:
     from referee.games.evasion.state import Settings
@@ -30,16 +28,6 @@ _POINT = rf"\(\s*{_INT}\s*,\s*{_INT}\s*\)"
 _ADD = re.compile(rf"ADD\s*(\d{{1,4}})\s*{_POINT}\s*,\s*{_POINT}", re.ASCII)
 _REMOVE = re.compile(r"REMOVE\s*(\d{1,4})", re.ASCII)
 _TO = re.compile(rf"{_INT}\s*,\s*{_INT}", re.ASCII)
-_SETTINGS = re.compile(r"\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*\)\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(\d{1,9})", re.ASCII)
-_HEADING = r"(NE|NW|SE|SW)"
-_STATE = re.compile(
-    rf"YOURTURN\s+(\d{{1,9}})\s+H\s*\(\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*,\s*{_HEADING}\s*\)\s*,\s*"
-    rf"P\s*\(\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*\)\s*,\s*W\s*\[(.*)\]",
-    re.ASCII,
-)
-_WALL = re.compile(rf"\(\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*\)", re.ASCII)
-_WALLS = re.compile(rf"\s*(?:{_WALL.pattern}\s*(?:,\s*{_WALL.pattern}\s*)*)?", re.ASCII)
-_OVER = re.compile(r"GAMEOVER\s+(\d{1,9})\s+(WINNER|LOSER|VOID)\s+(HUNTER|PREY)\s+([A-Z]{1,20})", re.ASCII)
 
 _REASONS = {"caught": "CAUGHT", "trapped": "TRAPPED", "evaded": "EVADED"}
 _KEYWORDS = {"join": "JOIN", "spectate": "SPECTATE"}
@@ -92,11 +80,6 @@ def end_line(state: State, seat: str, winner: str | None) -> bytes:
     last = state.step - (state.ended in ("caught", "trapped"))
     how = "WINNER" if seat == winner else "LOSER"
     return f"GAMEOVER {max(0, last) // 2} {how} {seat.upper()} {_REASONS.get(state.ended, 'TIMEOUT')}\n".encode()
-
-
-def void_line(seat: str) -> bytes:
-    """Return the line about a game without a result, because a player gave no first answer. The course's server has no such line."""
-    return f"GAMEOVER 0 VOID {seat.upper()} TIMEOUT\n".encode()
 
 
 def read_command(seat: str, line: bytes) -> Heard:
@@ -160,85 +143,4 @@ class GameserverHost:
         return end_line(state, self.seat, outcome.winner)
 
 
-class GameserverGuest:
-    """The client's side: it joins under its bot's name, and the server assigns its role."""
-
-    def __init__(self, name: str) -> None:
-        self.on_connect = b"JOIN %s\n" % _as_name(name).encode()
-        self._seat = ""
-        self._given: dict[str, int] = {}
-        self._settings: Settings | None = None
-
-    def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
-        """Parse a line of the server. Raises DialectError."""
-        said = " ".join(words(line).upper().split())
-        if said in ("ACCEPTED HUNTER", "ACCEPTED PREY"):
-            self._seat = said.split()[1].lower()
-            return []
-        if found := _SETTINGS.fullmatch(said):
-            names = ("width", "height", "max_walls", "cooldown", "prey_cooldown")
-            self._given = dict(zip(names, map(int, found.groups()), strict=True))
-            return []
-        if found := _OVER.fullmatch(said):
-            if found[2] == "VOID":
-                told = "The game is void: one of its players gave no first answer."
-                return [Over({"reason": "void", "winner": None, "scores": {HUNTER: None}, "text": told}, is_last=True)]
-            turn, has_won, seat, reason = int(found[1]), found[2] == "WINNER", found[3].lower(), found[4].lower()
-            winner = seat if has_won else PREY if seat == HUNTER else HUNTER
-            told = f"The {seat} has {'won' if has_won else 'lost'} in round {turn}: {reason}."
-            scores = {HUNTER: turn if reason == "caught" else None}
-            return [Over({"reason": reason, "winner": winner, "scores": scores, "text": told}, is_last=True)]
-        if found := _STATE.fullmatch(said):
-            return self._asked(found)
-        raise DialectError("is no line of the gameserver protocol")
-
-    def _asked(self, found: re.Match[str]) -> list[Send | Begin | Ask | Over]:
-        if not self._seat or not self._given:
-            raise DialectError("asks for a move before it has told the role and the board")
-        if not _WALLS.fullmatch(found[9]):
-            raise DialectError("has walls that can't be read")
-        turns, hx, hy, timer = (_int(found[part]) for part in range(1, 5))
-        px, py, prey_timer = (_int(found[part]) for part in range(6, 9))
-        dx, dy = COMPASS[found[5]]
-        step = 2 * turns + (self._seat == PREY)
-        begun: list[Send | Begin | Ask | Over] = []
-        if self._settings is None:
-            self._settings = text.settings("gameserver", {**self._given, "hunter": (hx, hy, dx, dy), "prey": (px, py)})
-            begun = [Begin(self._seat, self._settings)]
-        settings = self._settings
-        text.check_cells(settings, "has a player off the board", (hx, hy), (px, py))
-        walls = Walls(settings.width, settings.height, (_wall(settings, *map(_int, wall)) for wall in _WALL.findall(found[9])))
-        state = State(settings, step, Body(hx, hy, dx, dy), Body(px, py, 0, 0), walls, timer, prey_timer=prey_timer)
-        return [*begun, Ask(step, state, None)]
-
-    def answer(self, move: Any) -> bytes:
-        """A command."""
-        if isinstance(move, Invalid):
-            return f"INVALID {' '.join(move.text.split())}".encode()[:200] + b"\n"
-        return _COMMANDS.get(type(move), "PASS\n").format(move).encode()
-
-
-_COMMANDS = {
-    AddWall: "ADD {0.id} ({0.x1}, {0.y1}), ({0.x2}, {0.y2})\n",
-    RemoveWall: "REMOVE {0.id}\n",
-    Step: "{0.go}\n",
-    To: "{0.x}, {0.y}\n",
-}
-
-
-_NO_WALL = "has a wall that leaves the board or lies on no row and no column"
-
-
-def _wall(settings: Settings, number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
-    text.check_cells(settings, _NO_WALL, (x1, y1), (x2, y2))
-    if x1 != x2 and y1 != y2:
-        raise DialectError(_NO_WALL)
-    return given_wall(number, x1, y1, x2, y2)
-
-
-def _as_name(label: str) -> str:
-    """Return a form of the name that the server accepts."""
-    return re.sub(r"[^!-~]+", "-", label).strip("-")[:MOST_NAME] or "bot"
-
-
-GAMESERVER = Dialect("gameserver", ("gameserver",), refusal, GameserverHost, lambda name, _rules: GameserverGuest(name), PORT)
+GAMESERVER = Dialect("gameserver", ("gameserver",), refusal, GameserverHost, PORT)

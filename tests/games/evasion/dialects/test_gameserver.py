@@ -1,18 +1,14 @@
-"""The lines of the 2010 protocol: what is sent to the letter, what is read loosely, and both sides against each other."""
+"""The lines of the 2010 protocol: what is sent to the letter, and what is read loosely."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from referee.dialects.dialect import Ask, Begin, DialectError, Over
+from referee.dialects.dialect import DialectError
 from referee.games import get
 from referee.games.evasion.dialects.gameserver import (
-    GameserverGuest,
-    GameserverHost,
     end_line,
     read_command,
     read_join,
@@ -20,7 +16,7 @@ from referee.games.evasion.dialects.gameserver import (
     settings_line,
     state_line,
 )
-from referee.games.evasion.state import HEADINGS, AddWall, HunterMove, Invalid, PreyMove, RemoveWall, State, Step, To
+from referee.games.evasion.state import AddWall, HunterMove, Invalid, PreyMove, RemoveWall, State, Step, To
 
 GAME = get("evasion")
 
@@ -132,71 +128,3 @@ def test_a_bad_name_is_refused_with_its_reason(line: bytes, why: str) -> None:
 def test_only_its_own_rule_set() -> None:
     assert not refusal(GAME.codec.settings("gameserver", {}))
     assert "classic" in refusal(GAME.codec.settings("classic", {}))
-
-
-COORDINATE = st.integers(0, 40)
-ADDS = st.builds(
-    lambda number, x, y, length, flat: AddWall(number, x, y, x + length * flat, y + length * (not flat)),
-    st.integers(0, 9999),
-    COORDINATE,
-    COORDINATE,
-    st.integers(-9, 9),
-    st.booleans(),
-)
-HUNTER_MOVES = st.one_of(st.just(HunterMove()), ADDS, st.builds(RemoveWall, st.integers(0, 9999)))
-PREY_MOVES = st.one_of(st.just(PreyMove()), st.sampled_from(list(HEADINGS.values())).map(Step), st.builds(To, COORDINATE, COORDINATE))
-
-
-@given(st.lists(st.tuples(HUNTER_MOVES, PREY_MOVES), max_size=30))
-def test_both_sides_understand_each_other(moves: list[tuple[Any, Any]]) -> None:
-    """A guest that is told by a host sees the position, and the host hears the guest's move."""
-    state = start(width=41, height=41, prey=(30, 30), cooldown=1, max_walls=4)
-    sides = {seat: (GameserverHost(seat), GameserverGuest(seat)) for seat in ("hunter", "prey")}
-    for host, guest in sides.values():
-        assert host.take_name(guest.on_connect) == host.seat
-        for line in host.opening(state).splitlines():
-            assert guest.hear(line) == []
-    begun = set()
-    for index in range(2 * len(moves)):
-        if state.ended:
-            break
-        given_ = {}
-        for seat in GAME.movers(state):
-            host, guest = sides[seat]
-            *before, asked = guest.hear(host.question(index, state, None))
-            assert [type(event) for event in before] == ([] if seat in begun else [Begin])
-            begun.add(seat)
-            assert isinstance(asked, Ask)
-            assert GAME.codec.view(asked.state, seat) == GAME.codec.view(state, seat)
-            move = moves[index // 2][seat == "prey"]
-            given_[seat] = host.answer(index, state, guest.answer(move)).move
-            assert given_[seat] == move
-        state, _ = GAME.step(state, given_)
-    outcome = GAME.outcome(state._replace(ended=state.ended or "evaded"))
-    assert outcome is not None
-    for seat, (host, guest) in sides.items():
-        (over,) = guest.hear(host.closing(state._replace(ended=state.ended or "evaded"), outcome))
-        assert isinstance(over, Over)
-        assert over.is_last
-        assert over.result["winner"] == outcome.winner, seat
-
-
-@pytest.mark.parametrize(
-    "line", [b"HELLO", b"YOURTURN 0 H(0, 0, 0, N), P(1, 1, 0), W[]", b"YOURTURN 0 H(0, 0, 0, SE), P(9, 9, 0), W[(1, 2)]"]
-)
-def test_a_server_that_speaks_otherwise(line: bytes) -> None:
-    guest = GameserverGuest("bot")
-    guest.hear(b"ACCEPTED HUNTER")
-    guest.hear(b"(500, 500) 6, 25, 1")
-    with pytest.raises(DialectError):
-        guest.hear(line)
-    with pytest.raises(DialectError, match="before it has told"):
-        GameserverGuest("bot").hear(b"YOURTURN 0 H(0, 0, 0, SE), P(9, 9, 0), W[]")
-
-
-@pytest.mark.parametrize(
-    ("label", "line"), [("my bot.py", b"JOIN my-bot.py\n"), ("é" * 50, b"JOIN bot\n"), ("x" * 60, b"JOIN " + b"x" * 39 + b"\n")]
-)
-def test_a_guests_name_is_one_that_servers_take(label: str, line: bytes) -> None:
-    assert GameserverGuest(label).on_connect == line
-    read_join(line)
