@@ -41,7 +41,6 @@ _UNSENT_BYTES = 1 << 20
 MOST_GROUPS = 100
 #: The default of ``--at-once`` and the most games at once; each game is a process of about 7 MB.
 AT_ONCE, MOST_AT_ONCE = 32, 500
-#: Signals that end the server.
 _ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _FORK = multiprocessing.get_context("fork")
 
