@@ -61,11 +61,8 @@ OF_ONE_GAME = {
     "referee.cli.servers": "the course's servers",
     "referee.servers.architect": "the server of a dialect",
     "referee.servers.gameserver": "the same",
-    "referee.servers.lineups": "the bots that play on them",
     "referee.servers.listener": "the same",
     "referee.servers.maze_terminal": "the interactive game of the assignment",
-    "referee.servers.remote_client": "the client of a dialect",
-    "referee.servers.spectators": "the same",
 }
 
 
