@@ -32,10 +32,10 @@ class Built(NamedTuple):
 
 
 def need_language(name: str) -> Language:
-    """Skip a test on a machine without a language, with the package that has it; in CI fail."""
+    """Skip a test on a machine without a language; in CI fail."""
     language = named(name)
-    lacking = [f"{tool.program} is missing; Debian has it in {tool.package}" for tool in language.missing()]
-    need(not lacking, "; ".join(lacking))
+    lacking = language.missing()
+    need(not lacking, f"{' and '.join(lacking)} missing")
     return language
 
 

@@ -19,7 +19,6 @@ from walkthroughs import FOLLOWED
 
 import referee as package
 from example_bots import BOTS
-from referee.players.compilers import how_to_install
 from referee.players.spec import resolve
 from referee.replay.reader import Step, verify
 from sdk import State as EvasionState
@@ -370,11 +369,3 @@ def test_the_bot_of_the_page_on_builds_is_built_and_plays(referee: Cli, tmp_path
     need(shutil.which("javac") is not None, "javac is missing; apt install default-jdk-headless")
     for seat in ("hunter", "prey"):
         assert resolve(str(folder), seat, "evasion").program.inside[-1] == seat.capitalize()
-
-
-def test_the_page_on_languages_names_the_packages_that_messages_name() -> None:
-    text = (ROOT / "docs/languages.md").read_text()
-    rows = re.findall(r"^\| `\w+` \| `([\w+-]+)`[^|]*\| `(\S+) [^|]*\|", text, re.MULTILINE)
-    assert len(rows) == 4
-    for debian, command in rows:
-        assert how_to_install(command).endswith(f"apt install {debian}"), command

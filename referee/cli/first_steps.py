@@ -129,16 +129,14 @@ def new(
                 "play": play,
                 "check": check,
                 "test": written.test,
-                "missing": [tool._asdict() for tool in missing],
+                "missing": missing,
             }
         )
     else:
         for path in written.files:
             put(str(path))
     for tool in missing:
-        say(
-            f"note: {language.title} needs {tool.program}, which is not on this machine. Debian and Ubuntu have it in the package {tool.package}."
-        )
+        say(f"note: {language.title} needs {tool}, which is not on the PATH.")
     if not as_json:
         build = f"{written.build} && " if written.build and not folder else ""
         put("", f"Next:  {build}{play}")

@@ -25,6 +25,7 @@ from referee.errors import UsageError
 from referee.match.options import CPU
 from referee.players.spec import HUMAN, named_files
 from referee.replay.paths import DUEL_SUFFIX, SUFFIX
+from referee.support.escape import escape
 from referee.support.outputs import write_output
 from referee.support.packages import need_web, to_watch
 from referee.support.words import counted, fitted, of_unit, program
@@ -34,8 +35,11 @@ if TYPE_CHECKING:
 
     from referee.api.matches import Player
     from referee.api.runner import MatchRequest, PlayedMatch
+    from referee.players.faults import Fault
 
 
+#: How many of the last lines of a bot's stderr are shown after a crash.
+_STDERR_LINES = 8
 #: How the result of a duel begins.
 _DUEL = re.compile(rb'\{\n  "teams": ')
 many_option = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES")
@@ -254,7 +258,7 @@ def _report(played: PlayedMatch) -> list[str]:
     winner = result.outcome.winner
     wide = columns(0)
     # Messages of bots, paths and commands stay whole, for copying. A person who gave up has not failed.
-    faults = [f"  {'left ' if fault.cause == 'left' else 'fault'}    {fault.text}" for fault in result.faults.values()]
+    faults = [line for fault in result.faults.values() for line in _fault(fault)]
     lines = [f"  winner   {f'{winner} {result.names[winner]}' if winner else 'nobody'} ({result.outcome.reason})"]
     scores = ", ".join(
         f"{seat} {'none' if score is None else of_unit(score, result.outcome.unit)}" for seat, score in result.outcome.scores.items()
@@ -281,6 +285,14 @@ def _report(played: PlayedMatch) -> list[str]:
         for code in dict.fromkeys(fault.code for fault in result.faults.values() if fault.cause != "left")
     ]
     return [*lines, f"Next:  {to_watch(played.replay)}"]
+
+
+def _fault(fault: Fault) -> list[str]:
+    """Return the lines for a fault. A crash has the last lines of the bot's stderr, unless its sentence says all."""
+    lines = [f"  {'left ' if fault.cause == 'left' else 'fault'}    {fault.text}"]
+    crash = fault.values.get("crash")
+    said = (fault.detail or {}).get("stderr", ()) if crash is not None and not crash.error else ()
+    return lines + [f"  stderr   {escape(line, 200)}" for line in said[-_STDERR_LINES:]] * (len(said) > 1)
 
 
 def _duel_report(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:

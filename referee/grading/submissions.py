@@ -27,7 +27,7 @@ from referee.handins.ownership import MOST_NAMED, Claim, Known, listed
 from referee.isolation import runtime, submission
 from referee.isolation.submission import Piece
 from referee.league.teams import LONGEST_NAME, file_name
-from referee.players import bot_file, build_systems, languages, scripts
+from referee.players import bot_file, languages, scripts
 from referee.players.own_files import for_author
 from referee.support.escape import escape
 from referee.support.files import open_regular
@@ -278,18 +278,13 @@ def _packed(top: Path) -> Path | None:
 
 
 def _descended(top: Path) -> Path:
-    """Return the folder in which the programs are: an archive often has everything in one folder.
-
-    Without a program, this is the folder of a project that lacks a ``bot.toml``, if there is one.
-    """
-    passed = []
+    """Return the folder in which the programs are: an archive often has everything in one folder."""
     while True:
-        passed.append(top)
         names = [entry.name for entry in os.scandir(top) if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")]
         if any(_is_program(top / name) or is_archive(name) for name in _files(top)):
             return top
         if len(names) != 1:
-            return next((folder for folder in passed if build_systems.find(folder)), top)
+            return top
         top /= names[0]
 
 
@@ -396,8 +391,6 @@ def _no_program(label: str, seat: Seat, top: Path, files: Sequence[str], program
     if len(programs) > 1:
         return submission.refusal(label, f"has no program called {names}, but several others: {listed(programs)}; rename one.")
     begin = f"has no program for the {seat}: a file {names}"
-    if project := build_systems.advice(top, seat):
-        return submission.refusal(label, f"{begin}, or {project}.")
     source = next((name for name in files if languages.compiled_source(top / name)), None)
     if source is not None:
         return submission.refusal(label, f"{begin}; '{source:.80}' {languages.how_to_submit(top / source)}")
@@ -417,13 +410,8 @@ def _check_program(path: Path, seat: Seat, label: str) -> None:
     if path.suffix == ".py":
         return
     if not _is_program(path):
-        project = build_systems.advice(path.parent, seat) if languages.compiled_source(path) else ""
-        remedy = (
-            f"is source that must be built; submit it with {project}."
-            if project
-            else languages.how_to_submit(path)
-            or "is no Python file, no executable, and its first line names no interpreter, such as #!/usr/bin/env node."
-        )
+        otherwise = "is no Python file, no executable, and its first line names no interpreter, such as #!/usr/bin/env node."
+        remedy = languages.how_to_submit(path) or otherwise
         raise submission.refusal(label, f"has a file for the {seat} that can't be run: {name} {remedy}")
     words = runtime.first_line(str(path))
     if words or _begins(path).startswith(b"#!"):

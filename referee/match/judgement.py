@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from referee.errors import SUPERVISOR
 from referee.games.game import IllegalMove, MalformedMove
 from referee.match.options import CPU
-from referee.players import crash_advice, crash_report
+from referee.players.crash_report import last_words
 from referee.players.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, NO_ANSWER, Failure, Fault
 from referee.support.escape import quoted
 
@@ -66,7 +66,7 @@ def unanswered(player: Player, failure: Failure, clock: Clock, *, was_at_work: b
 
 
 def not_ready(player: Player, failure: Failure, host: Host | None, time: TimeControl) -> Fault:
-    """The fault of a player that was not ready for the match, with advice."""
+    """The fault of a player that was not ready for the match."""
     limit = f" within the start-up limit of {time.startup:g} s" if time.startup is not None else ""
     if failure.reason not in NO_ANSWER:
         return fault(player, failure, is_start=host is None)
@@ -98,11 +98,10 @@ def fault(player: Player, failure: Failure, when: str = "", *, is_start: bool = 
             "signal": detail.get("signal"),
             "over": over,
             "is_remote": player.pipes is not None and player.pipes.keeps_early,
-            "crash": crash_report.last_words(player.log.tail(), player.process.own_files(), player.process.status),
+            "crash": last_words(player.log.tail(), player.process.own_files(), player.process.status),
             "is_start": is_start,
         }
-        remedy = crash_advice.advice_of(player.process, player.log.tail()).text
-        return Fault(CRASHED if over is None else EXCEEDED, reason, values, None, detail, remedy=remedy)
+        return Fault(CRASHED if over is None else EXCEEDED, reason, values, None, detail)
     return Fault(CRASHED, reason, values | {"words": failure.words}, None, detail)
 
 

@@ -69,11 +69,11 @@ class Failure(NamedTuple):
 
 
 class LastWords(NamedTuple):
-    """What a bot's stderr tells of its end: the error, the line of its own files, and the last line after that; each "" if there is none."""
+    """What a bot's stderr tells of its end: the error of Python and the line of the bot's own files, else the last line; each "" if there is none."""
 
-    error: str
-    place: str
-    last: str
+    error: str = ""
+    place: str = ""
+    last: str = ""
 
 
 class Fault(NamedTuple):
@@ -81,7 +81,7 @@ class Fault(NamedTuple):
 
     ``line`` is the line that caused the fault, as far as it was read, escaped for display; ``detail`` holds facts such as an exit status.
     The rest is for advice. ``may_flush``: it may have forgotten to flush its output. ``place`` is the line of its own files that it was
-    running, ``remedy`` what to do about a crash with a common cause.
+    running.
     """
 
     kind: str
@@ -91,7 +91,6 @@ class Fault(NamedTuple):
     detail: dict[str, Any] | None = None
     may_flush: bool = False
     place: str = ""
-    remedy: str = ""
 
     @property
     def text(self) -> str:
@@ -99,7 +98,6 @@ class Fault(NamedTuple):
         sentences = [_SENTENCES[self.reason](**self.values)]
         sentences += ["Did it flush its output?"] if self.may_flush else []
         sentences += [f"It was at {self.place}."] if self.place else []
-        sentences += [f"{self.remedy}."] if self.remedy else []
         return " ".join(sentences)
 
     @property
@@ -210,9 +208,9 @@ def exceeded(excess: "Excess") -> str:
 
 def told_by(words: LastWords) -> str:
     """Return what a bot's stderr tells of its end, as the end of a sentence; "" if it tells nothing."""
-    at = f", at {words.place}" if words.place else ""
-    said = f": {words.error}{at}" if words.error else ""
-    return f"{said}; the last line of its stderr: {words.last}" if words.last else said
+    if words.error:
+        return f": {words.error}, at {words.place}" if words.place else f": {words.error}"
+    return f"; the last line of its stderr: {words.last}" if words.last else ""
 
 
 def _ended(

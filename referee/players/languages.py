@@ -15,20 +15,8 @@ from referee.support.files import open_regular
 from referee.support.meant import meant
 
 
-class Tool(NamedTuple):
-    """A program that a language needs, and the package of Debian that has it."""
-
-    program: str
-    package: str
-
-    @property
-    def is_there(self) -> bool:
-        """Whether the program is on the PATH."""
-        return shutil.which(self.program) is not None
-
-
 class Language(NamedTuple):
-    """A language. ``build`` and ``run`` are command lines with places for the names: see ``commands``.
+    """A language. ``tools`` are the programs that it needs. ``build`` and ``run`` are command lines with places for the names: see ``commands``.
 
     Without ``run`` the referee starts the file itself. ``names`` are other names and suffixes for it. ``comment`` begins a comment of
     one line. ``stem`` is the name of the file in a folder.
@@ -37,7 +25,7 @@ class Language(NamedTuple):
     name: str
     title: str
     suffix: str
-    tools: tuple[Tool, ...] = ()
+    tools: tuple[str, ...] = ()
     build: str = ""
     run: str = ""
     names: tuple[str, ...] = ()
@@ -57,28 +45,26 @@ class Language(NamedTuple):
         words = {key: shlex.quote(value) for key, value in named.items()}
         return self.build.format_map(words), self.run.format_map(words)
 
-    def missing(self) -> list[Tool]:
-        """Return the programs that are not on this machine."""
-        return [tool for tool in self.tools if not tool.is_there]
+    def missing(self) -> list[str]:
+        """Return the programs that are not on the PATH."""
+        return [tool for tool in self.tools if shutil.which(tool) is None]
 
-
-_NODE = Tool("node", "nodejs")
 
 LANGUAGES = (
     Language("python", "Python", ".py", names=("py", "python3"), comment="#", is_executable=True),
-    Language("javascript", "JavaScript", ".js", (_NODE,), "", "node {file}", ("js", "node"), is_executable=True),
+    Language("javascript", "JavaScript", ".js", ("node",), "", "node {file}", ("js", "node"), is_executable=True),
     Language(
         "java",
         "Java",
         ".java",
-        (Tool("javac", "default-jdk-headless"), Tool("java", "default-jre-headless")),
+        ("javac", "java"),
         "javac {file}",
         "java -cp {folder} {class}",
         stem="Bot",
     ),
-    Language("cpp", "C++", ".cpp", (Tool("g++", "g++"),), "g++ -std=c++17 -O2 -o {stem} {file}", "{program}", ("c++", "cc", "cxx")),
-    Language("rust", "Rust", ".rs", (Tool("rustc", "rustc"),), "rustc --edition 2021 -O -o {stem} {file}", "{program}", ("rs",)),
-    Language("go", "Go", ".go", (Tool("go", "golang-go"),), "go build -o {stem} {file}", "{program}", ("golang",)),
+    Language("cpp", "C++", ".cpp", ("g++",), "g++ -std=c++17 -O2 -o {stem} {file}", "{program}", ("c++", "cc", "cxx")),
+    Language("rust", "Rust", ".rs", ("rustc",), "rustc --edition 2021 -O -o {stem} {file}", "{program}", ("rs",)),
+    Language("go", "Go", ".go", ("go",), "go build -o {stem} {file}", "{program}", ("golang",)),
 )
 #: The names that ``--lang`` takes, as its help shows them.
 NAMES = tuple(language.name for language in LANGUAGES)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from io import RawIOBase
     from pathlib import Path
 
-#: How much of the end is kept: a Java stack trace of 1,024 lines begins with the exception.
+#: How much of the end is kept: the stacks of all threads of a Python bot fit.
 _KEPT_BYTES = 65_536
 #: How much of it the last lines are taken from.
 _TAIL_BYTES = 4096

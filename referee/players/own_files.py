@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from referee.isolation.program import Program
     from referee.players.spec import Spec
 
-#: Files of libraries: those of Python, of Node.js and of Rust.
-_LIBRARY = re.compile(
-    r"^node:|^internal/|/(?:site|dist)-packages/|/lib(?:64)?/python3[\d.]*/|/Python\.framework/|/node_modules/|^/rustc/|/\.cargo/"
-)
+#: Files of Python's libraries.
+_LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3[\d.]*/|/Python\.framework/")
 
 #: The referee's own folders, whose files are never a bot's.
 FOREIGN = tuple(str(Path(__file__).resolve().parents[2] / name) for name in ("sdk", "referee"))

@@ -21,8 +21,7 @@ from referee.isolation import contents, machine, runtime, submission
 from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
-from referee.players import bot_file, build_systems, languages, scripts
-from referee.players.compilers import how_to_install
+from referee.players import bot_file, languages, scripts
 from referee.players.faults import the_seat
 from referee.support.escape import escape
 from referee.support.files import similar
@@ -290,8 +289,6 @@ def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Spec:
     real = path.resolve()
     if not real.is_relative_to(top):
         raise PlayerError(f"{the_seat(seat)} '{text}' has its program outside its folder: '{path.name}' points to '{real}'.")
-    if told is None and languages.compiled_source(real) and (project := build_systems.advice(folder, seat)):
-        raise PlayerError(f"{the_seat(seat)} '{text}' is a folder with source that must be built; write {project}.")
     if not real.is_file():
         raise PlayerError(f"{the_seat(seat)} '{text}' has no ordinary file as its program: '{path.name}'.")
     argv = _run(top / path.name, str(path), text, seat, is_built=told is not None and bool(told.build))
@@ -309,8 +306,6 @@ def _what_lacks(seat: Seat, folder: Path, *, is_told: bool) -> str:
     wanted = f"there should be {seat}.*, main.* or bot.* in it"
     if is_told:
         return f'{wanted}, or a line in its {bot_file.NAME}: run = "./{seat}"'
-    if project := build_systems.advice(folder, seat):
-        return f"{wanted}, or {project}"
     files = sorted(path for path in folder.iterdir() if _is_program(path))
     source = next((path for path in files if languages.compiled_source(path)), None)
     if source is not None:
@@ -369,16 +364,14 @@ def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_
             raise PlayerError(f"{begin}, a link that leaves the folder; put a copy there.")
         if key == "build":
             _run(path, str(path), text, seat, is_built=True)
-    elif not is_built or how_to_install(word):
-        raise PlayerError(f"{begin}, which is {_nowhere(word)}.")
+    elif not is_built:
+        raise PlayerError(f"{begin}, which is {_nowhere(word, 'no file in the folder')}.")
     return f"{HOME}/{place}"
 
 
-def _nowhere(word: str, no_file: str = "no file in the folder") -> str:
-    """Return that a program isn't there, with the package that has it."""
-    remedy = how_to_install(word)
-    missing = no_file if "/" in word else f"no program on the PATH and {no_file}"
-    return f"{missing}; {remedy}" if remedy else missing
+def _nowhere(word: str, no_file: str) -> str:
+    """Return that a program isn't there."""
+    return no_file if "/" in word else f"no program on the PATH and {no_file}"
 
 
 def _folder_facts(text: str, folder: Path) -> dict[str, Json]:

@@ -228,7 +228,7 @@ esac
 
 
 def _readme(language: Language, top: Path, parts: Sequence[_Part], test: str) -> str:
-    needs = " and ".join(f"`{tool.program}` (Debian: {tool.package})" for tool in language.tools)
+    needs = " and ".join(f"`{tool}`" for tool in language.tools)
     needed = f" It needs {needs}." if needs else ""
     builds = " The referee builds the bot itself, as `bot.toml` says." if language.build else ""
     game = parts[0].chosen.game

@@ -55,12 +55,12 @@ def missing_of_extras() -> dict[str, list[str]]:
     return {name: missing(name) for name in EXTRAS}
 
 
-def install_command(*packages: str, python: str | None = None) -> str:
-    """Return the command that installs packages for a Python, by default the one that runs.
+def install_command(*packages: str) -> str:
+    """Return the command that installs packages for the Python that runs.
 
     It names the packages themselves. An extra of the referee can be installed only from the referee's own source.
     """
-    return f"{shlex.quote(python or sys.executable)} -m pip install {' '.join(map(shlex.quote, packages))}"
+    return f"{shlex.quote(sys.executable)} -m pip install {' '.join(map(shlex.quote, packages))}"
 
 
 def missing_packages(packages: Mapping[str, str]) -> list[str]:

@@ -96,14 +96,6 @@ BAD = {
         ("Hunter.java",),
         "'Hunter.java' is source in Java, which must be compiled; submit it with a file bot.toml that has the lines build = \"javac Hunter.java\"",
     ),
-    "project": (
-        ("Cargo.toml", "src/main.rs"),
-        "has no program for the hunter: a file hunter.*, main.* or bot.*, or a bot.toml for 'Cargo.toml' with the lines build = \"cargo build",
-    ),
-    "built": (
-        ("go.mod", "main.go"),
-        "can't be run: 'main.go' is source that must be built; submit it with a bot.toml for 'go.mod' with the lines build = \"go build -o bot .\"",
-    ),
     "alone": (("eve.rs",), "'eve.rs' is source in Rust, which must be compiled; submit it with a file bot.toml"),
     "script": (
         ("hunter.js",),

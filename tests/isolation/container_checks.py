@@ -168,7 +168,7 @@ def test_a_bot_that_is_missing_a_module_is_told_so_by_its_own_paths(level: Isola
     (private.folder / "helper.py").write_text("")
     played = intrude(CHEATS / "nests_folders.py", private, level, hunter=str(bot))
     text = played.result.faults["hunter"].text
-    assert "name its folder to bring helper along" in text
+    assert "No module named 'helper', at" in text
     assert "/referee-" not in text
     assert "alone.py" in text
 

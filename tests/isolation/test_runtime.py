@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import textwrap
 import venv
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -179,26 +178,15 @@ def test_a_command_line_finds_its_files_inside(best: Isolation, tmp_path: Path, 
     assert not result.faults, result.faults
 
 
-def test_a_module_beside_a_file_is_missed_with_advice(best: Isolation, tmp_path: Path) -> None:
+def test_a_module_beside_a_file_is_missed(best: Isolation, tmp_path: Path) -> None:
     (tmp_path / "tricks.py").write_text("")
     (tmp_path / "bot.py").write_text("import tricks\n")
     result = play(str(tmp_path / "bot.py"), best)
-    text = result.faults["hunter"].text
-    assert "No module named 'tricks'" in text
-    assert "name its folder to bring tricks along." in text
+    assert "No module named 'tricks'" in result.faults["hunter"].text
     (tmp_path / "bot.py").write_text(
         "import tricks\nfrom sdk import HunterBot\nclass Knows(HunterBot):\n    def hunt(self, state):\n        pass\nKnows.main()\n"
     )
     assert not play(str(tmp_path), best).faults
-
-
-@pytest.mark.parametrize(
-    ("line", "advice"),
-    [("open('/bot/notes', 'w')", "can write to /tmp alone."), ("open('/home/me/book.txt')", "sees its own files alone, in /bot.")],
-)
-def test_a_crash_ends_with_its_advice(line: str, advice: str, best: Isolation, tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text(textwrap.dedent(line))
-    assert play(str(tmp_path / "bot.py"), best).faults["hunter"].text.endswith(advice)
 
 
 def test_an_interpreter_that_is_not_there_inside(best: Isolation, tmp_path: Path) -> None:

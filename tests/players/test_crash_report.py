@@ -1,17 +1,13 @@
-"""What is quoted of a bot's stderr: recorded texts of each language."""
+"""What is quoted of a bot's stderr."""
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from conftest import play_match
-from sandboxes import need
 
 from referee.isolation.endings import Excess
 from referee.isolation.program import Program
@@ -34,6 +30,11 @@ class Case(NamedTuple):
 CASES = [
     Case("nothing", "", ""),
     Case("another text", "I have had enough.\n\n", "; the last line of its stderr: I have had enough"),
+    Case(
+        "another language",
+        "thread 'main' panicked at src/main.rs:3:5:\nindex out of bounds\nnote: run with `RUST_BACKTRACE=1`\n",
+        "; the last line of its stderr: note: run with `RUST_BACKTRACE=1`",
+    ),
     Case(
         "python",
         """\
@@ -83,12 +84,12 @@ Traceback (most recent call last):
 RuntimeError: bad
 and more
 """,
-        ": RuntimeError: bad, at bots/my_bot.py:4; the last line of its stderr: and more",
+        ": RuntimeError: bad, at bots/my_bot.py:4",
     ),
     Case(
         "python: it leaves after an exception that it caught",
         'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in f\n    1 / 0\nZeroDivisionError: no\nbye\n',
-        ": ZeroDivisionError: no, at bots/my_bot.py:2 in f; the last line of its stderr: bye",
+        ": ZeroDivisionError: no, at bots/my_bot.py:2 in f",
     ),
     Case(
         "python: an exception that it caught long ago",
@@ -104,24 +105,11 @@ and more
         ": RecursionError: maximum recursion depth exceeded, at bots/my_bot.py:2 in r",
     ),
     Case(
-        "python: the end of the interpreter complains, too",
-        'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in f\n    1 / 0\nZeroDivisionError: no\n'
-        "Exception ignored in: <_io.TextIOWrapper name='<stdout>'>\nTraceback (most recent call last):\n  File \"/bot/x.py\", line 1\nOSError: 9\n",
-        ": ZeroDivisionError: no, at bots/my_bot.py:2 in f; the last line of its stderr: OSError: 9",
-    ),
-    Case(
         "python: a thread",
         "Exception in thread Thread-1 (work):\nTraceback (most recent call last):\n"
         '  File "/usr/lib/python3.11/threading.py", line 1045, in _bootstrap_inner\n    self.run()\n'
         '  File "/bot/my_bot.py", line 7, in work\n    1 / 0\nZeroDivisionError: no\n',
         ": ZeroDivisionError: no, at bots/my_bot.py:7 in work",
-    ),
-    Case(
-        "python: a group of exceptions",
-        '  + Exception Group Traceback (most recent call last):\n  |   File "/bot/my_bot.py", line 8, in f\n  |     raise g\n'
-        "  | ExceptionGroup: many (2 sub-exceptions)\n  +-+---------------- 1 ----------------\n    | ValueError: 1\n"
-        "    +------------------------------------\n",
-        ": ExceptionGroup: many (2 sub-exceptions), at bots/my_bot.py:8 in f; the last line of its stderr: | ValueError: 1",
     ),
     Case(
         "python: no such syntax",
@@ -132,124 +120,6 @@ and more
         "python: cut short",
         'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in f\n',
         '; the last line of its stderr: File "bots/my_bot.py", line 2, in f',
-    ),
-    Case(
-        "node",
-        """\
-/bot/bot.js:1
-function f(x){ return x.bar.baz; }
-                            ^
-
-TypeError: Cannot read properties of undefined (reading 'baz')
-    at f (/bot/bot.js:1:29)
-    at Timeout._onTimeout (/bot/bot.js:2:16)
-    at listOnTimeout (node:internal/timers:581:17)
-
-Node.js v20.20.2
-""",
-        ": TypeError: Cannot read properties of undefined (reading 'baz'), at bots/bot.js:1 in f",
-    ),
-    Case(
-        "node: a module",
-        """\
-file:///bot/rej.mjs:1
-async function g(){ throw new TypeError("nope"); }
-                          ^
-
-TypeError: nope
-    at file:///bot/rej.mjs:2:7
-    at ModuleJob.run (node:internal/modules/esm/module_job:325:25)
-
-Node.js v20.20.2
-""",
-        ": TypeError: nope, at bots/rej.mjs:2",
-    ),
-    Case(
-        "node: something else was thrown",
-        '\n/bot/str.js:1\nthrow "boom";\n^\nboom\n(Use `node --trace-uncaught ...` to show where the exception was thrown)\n\nNode.js v20.20.2\n',
-        ": boom, at bots/str.js:1",
-    ),
-    Case(
-        "node: no such module",
-        """\
-node:internal/modules/cjs/loader:1210
-  throw err;
-  ^
-
-Error: Cannot find module './moves.js'
-Require stack:
-- /bot/miss.js
-    at Module._resolveFilename (node:internal/modules/cjs/loader:1207:15)
-    at Object.<anonymous> (/bot/miss.js:1:11)
-    at Module._compile (node:internal/modules/cjs/loader:1521:14) {
-  code: 'MODULE_NOT_FOUND',
-  requireStack: [ '/bot/miss.js' ]
-}
-
-Node.js v20.20.2
-""",
-        ": Error: Cannot find module './moves.js', at bots/miss.js:1",
-    ),
-    Case(
-        "java",
-        """\
-Exception in thread "main" java.lang.IndexOutOfBoundsException: Index 3 out of bounds for length 0
-	at java.base/jdk.internal.util.Preconditions.outOfBounds(Preconditions.java:64)
-	at java.base/java.util.ArrayList.get(ArrayList.java:427)
-	at Bot.main(Bot.java:4)
-""",
-        ": java.lang.IndexOutOfBoundsException: Index 3 out of bounds for length 0, at Bot.java:4 in Bot.main",
-    ),
-    Case(
-        "java: the first cause",
-        """\
-Exception in thread "main" java.lang.IllegalStateException: wrapped
-	at Bot.g(Bot.java:3)
-	at Bot.main(Bot.java:4)
-Caused by: java.lang.ArrayIndexOutOfBoundsException: Index 5
-	at Bot.f(Bot.java:2)
-	... 2 more
-""",
-        ": java.lang.ArrayIndexOutOfBoundsException: Index 5, at Bot.java:2 in Bot.f",
-    ),
-    Case(
-        "java: a long stack",
-        'Exception in thread "main" java.lang.StackOverflowError\n' + 1024 * "\tat Bot.so(Bot.java:4)\n",
-        ": java.lang.StackOverflowError, at Bot.java:4 in Bot.so",
-    ),
-    Case(
-        "java: no such class",
-        "Error: Could not find or load main class Bot\nCaused by: java.lang.ClassNotFoundException: Bot\n",
-        ": Could not find or load main class Bot",
-    ),
-    Case(
-        "rust",
-        "\nthread 'main' (27750) panicked at src/main.rs:3:5:\nindex out of bounds: the len is 3 but the index is 5\n"
-        "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n",
-        ": panicked: index out of bounds: the len is 3 but the index is 5, at src/main.rs:3",
-    ),
-    Case(
-        "rust: inside the library",
-        "thread 'main' panicked at /rustc/5980/library/core/src/cell.rs:1:2:\nalready borrowed\nstack backtrace:\n"
-        "   0: core::panicking\n             at /rustc/5980/library/core/src/panicking.rs:80:14\n   1: bot::main\n             at ./src/main.rs:7:9\n",
-        ": panicked: already borrowed, at src/main.rs:7",
-    ),
-    Case(
-        "rust before 1.73",
-        "thread 'main' panicked at 'index out of bounds', src/main.rs:3:5\nnote: run with `RUST_BACKTRACE=1`\n",
-        ": panicked: index out of bounds, at src/main.rs:3",
-    ),
-    Case(
-        "c++",
-        "terminate called after throwing an instance of 'std::out_of_range'\n  what():  vector::_M_range_check\n",
-        ": std::out_of_range: vector::_M_range_check",
-    ),
-    Case("c++: not an exception class", "terminate called after throwing an instance of 'int'\n", ": uncaught int"),
-    Case(
-        "a sanitizer",
-        "==7==ERROR: AddressSanitizer: heap-buffer-overflow\n\nSUMMARY: AddressSanitizer: heap-buffer-overflow bot.cpp:5 in main\n"
-        "  0x0c047fff8000: fa fa\n==7==ABORTING\n",
-        ": AddressSanitizer: heap-buffer-overflow bot.cpp:5 in main",
     ),
     Case(
         "escapes",
@@ -270,7 +140,7 @@ def test_a_traceback_is_not_the_reason_of_another_exit_status() -> None:
     assert told_by(last_words(text, OWN, 1)).startswith(": ZeroDivisionError: no, at")
 
 
-@pytest.mark.parametrize("piece", ["(", " at (", "^\n", "Traceback (most recent call last):\n", "a/b:1\n ^\n", "x", "/bot", "\n"])
+@pytest.mark.parametrize("piece", ["(", " at (", "^\n", "Traceback (most recent call last):\n", ' File "x", line 1\n', "x", "/bot", "\n"])
 def test_any_text_is_taken(piece: str) -> None:
     last_words(piece * (65_536 // len(piece)), OWN)
 
@@ -291,12 +161,6 @@ def test_the_place_of_a_stack() -> None:
     place = working_place(dumped_frames("loaded\n" + DUMP), OWN)
     assert place is not None
     assert place.text(OWN) == "bots/hüte.py:9 in look"
-
-
-def test_a_signal_that_ends_python_itself_has_its_place() -> None:
-    text = f"loaded\nFatal Python error: Segmentation fault\n\n{DUMP}\nExtension modules: numpy._core (total: 1)\n"
-    assert told_by(last_words(text, OWN)) == ": Fatal Python error: Segmentation fault, at bots/hüte.py:9 in look"
-    assert told_by(last_words("Fatal Python error: Aborted\n", OWN)) == ": Fatal Python error: Aborted"
 
 
 def test_a_bot_that_waits_for_a_question_is_at_no_place_of_its_own() -> None:
@@ -341,110 +205,21 @@ def test_files_of_libraries_are_not_the_bots_own() -> None:
     for path in (
         "/x/site-packages/a.py",
         "/usr/lib/python3.11/json/x.py",
-        "node:fs",
-        "/bot/node_modules/a.js",
         "<frozen x>",
         "/opt/venv/sdk/a.py",
     ):
         assert not OWN.are_in(path), path
-    for path in ("/bot/my_bot.py", "/home/me/sdk/x.py", "<string>", "src/main.rs"):
+    for path in ("/bot/my_bot.py", "/home/me/sdk/x.py", "<string>"):
         assert OWN.are_in(path), path
 
 
 READY = '{"type":"ready","protocol":1}'
-NODE = """\
-const lines = require("readline").createInterface({ input: process.stdin });
-function plan(state) { return state.nothing.here; }
-lines.on("line", (line) => {
-  const message = JSON.parse(line);
-  if (message.type === "start") console.log('READY');
-  if (message.type === "turn") plan(message.state);
-});
-"""
-JAVA = """\
-import java.util.*;
-public class Bot {
-    static int plan(List<Integer> moves) {
-        return moves.get(3);
-    }
-    public static void main(String[] words) {
-        Scanner in = new Scanner(System.in);
-        in.nextLine();
-        System.out.println("READY");
-        in.nextLine();
-        plan(new ArrayList<>());
-    }
-}
-"""
-CPP = """\
-#include <iostream>
-#include <string>
-#include <vector>
-int main() {
-    std::string line;
-    std::getline(std::cin, line);
-    std::cout << "READY" << std::endl;
-    std::getline(std::cin, line);
-    return std::vector<int>(3).at(5);
-}
-"""
-RUST = """\
-use std::io::BufRead;
-fn main() {
-    let mut lines = std::io::stdin().lock().lines();
-    lines.next();
-    println!("READY");
-    lines.next();
-    let moves: Vec<i32> = Vec::new();
-    println!("{}", moves[moves.capacity()]);
-}
-"""
 
 
 def sentence(player: str) -> str:
     result = play_match(player, "still")
     assert result.started, result.faults
     return result.faults["hunter"].text
-
-
-def build(*command: str) -> None:
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
-
-
-def test_an_error_of_node_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    need(shutil.which("node") is not None, "node is missing")
-    monkeypatch.chdir(tmp_path)
-    Path("bot.js").write_text(NODE.replace("READY", READY))
-    said = sentence("node bot.js")
-    assert "exited with status 1: TypeError: Cannot read propert" in said
-    assert said.endswith(", at bot.js:2 in plan.")
-
-
-def test_an_exception_of_java_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    need(shutil.which("javac") is not None, "javac is missing")
-    monkeypatch.chdir(tmp_path)
-    Path("Bot.java").write_text(JAVA.replace("READY", json.dumps(READY)[1:-1]))
-    build("javac", "Bot.java")
-    said = sentence("java -cp . Bot")
-    assert "exited with status 1: java.lang.IndexOutOfBoundsException: Index" in said
-    assert said.endswith(", at Bot.java:4 in Bot.plan.")
-
-
-def test_an_exception_of_cpp_is_named(tmp_path: Path) -> None:
-    need(shutil.which("g++") is not None, "g++ is missing")
-    (tmp_path / "bot.cpp").write_text(CPP.replace("READY", json.dumps(READY)[1:-1]))
-    build("g++", "-o", str(tmp_path / "bot"), str(tmp_path / "bot.cpp"))
-    assert "was killed by SIGABRT: std::out_of_range: vector::_M_range_check" in sentence(str(tmp_path / "bot"))
-
-
-def test_a_panic_of_rust_is_named_with_its_line(tmp_path: Path) -> None:
-    if shutil.which("rustc") is None:
-        pytest.skip("rustc is missing")
-    (tmp_path / "bot.rs").write_text(RUST.replace("READY", json.dumps(READY)[1:-1].replace("{", "{{").replace("}", "}}")))
-    build("rustc", "-o", str(tmp_path / "bot"), str(tmp_path / "bot.rs"))
-    said = sentence(str(tmp_path / "bot"))
-    assert "exited with status 101: panicked: index out of bounds: the len is 0 but the index is" in said
-    assert said.endswith("bot.rs:8.")
 
 
 def test_python_run_from_a_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -473,6 +248,6 @@ def test_what_the_sdk_refuses_is_at_no_line_of_the_bot(tmp_path: Path) -> None:
 )
 def test_a_fault_holds_the_limit_and_the_last_words_as_values(over: Excess | None, how: str) -> None:
     values = {"status": 1, "signal": None, "over": over, "is_remote": False, "is_start": False}
-    crash = LastWords("KeyError: 'x'", "bot.py:3", "enough")
+    crash = LastWords("KeyError: 'x'", "bot.py:3")
     found = Fault(CRASHED, "ended", {"seat": "prey", "label": "bot.py", "crash": crash, **values})
-    assert found.text == f"The prey (bot.py) {how}: KeyError: 'x', at bot.py:3; the last line of its stderr: enough."
+    assert found.text == f"The prey (bot.py) {how}: KeyError: 'x', at bot.py:3."

@@ -9,7 +9,7 @@ from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from referee.author.check.finding import FAILED, Finding, mend, no_line, quoted
+from referee.author.check.finding import FAILED, Finding, no_line, quoted
 from referee.author.check.patience import Patience
 from referee.author.check.positions import Positions
 from referee.author.check.session import CheckSession, Given, Subject
@@ -161,9 +161,6 @@ class Evidence:
     def complaint(self, given: Given, session: CheckSession, text: str, remedy: str, status: str = FAILED) -> Finding:
         """Return the result for an answer that is wrong."""
         text = text.rstrip(",")
-        if given.remedy not in ("", mend(given.place)):
-            # A common cause, which says more than the check can.
-            remedy = given.remedy
         session.io.watch.drain()
         came = quoted(given.line) if given.line else no_line([line for line in session.log.last_lines()[-1:] if line])
         return Finding(status, f"{text}: {given.text}" if given.text else text, quoted(session.sent), came, remedy)

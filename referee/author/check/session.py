@@ -21,7 +21,8 @@ from referee.isolation.endings import MEMORY
 from referee.match import judgement
 from referee.match.clock import PatientClock
 from referee.match.conversation import Conversation, Entrant, Manner
-from referee.players import crash_advice, crash_report, stack
+from referee.players import stack
+from referee.players.crash_report import last_words
 from referee.players.faults import CRASHED, EXCEEDED, LATE, Fault
 from referee.players.log import Log
 from referee.wire import decode, encode
@@ -70,8 +71,7 @@ class Given(NamedTuple):
     ``line`` is the bot's line, ``seconds`` its time by the wall clock, ``cpu`` its processor time, ``waited`` the seconds for which the
     system kept it or the referee off the processor. ``reason`` is empty for a good answer, else a reason code; ``fault`` says it in a sentence.
     ``place`` is the line of its own files where it was late or has ended, ``memory`` its memory so far at the peak, in bytes. ``is_late``:
-    it has thought longer than the limit of a move. ``remedy`` is what to do about an end with a known place or a common cause; ``fault`` then
-    doesn't say it.
+    it has thought longer than the limit of a move.
     """
 
     line: bytes | None
@@ -86,7 +86,6 @@ class Given(NamedTuple):
     place: str = ""
     memory: int = 0
     is_late: bool = False
-    remedy: str = ""
 
     @property
     def own_seconds(self) -> float:
@@ -97,6 +96,11 @@ class Given(NamedTuple):
     def has_ended(self) -> bool:
         """True if the program has ended."""
         return self.fault is not None and self.fault.kind in (CRASHED, EXCEEDED)
+
+    @property
+    def remedy(self) -> str:
+        """What to do about the end of the program at a known line; "" for everything else."""
+        return mend(self.place) if self.place and self.has_ended else ""
 
     @property
     def exceeds_memory(self) -> bool:
@@ -275,18 +279,9 @@ class CheckSession:
         """Return a failure with the line of its own files where the bot was late, or where it has ended."""
         if self._whereabouts is not None and given.fault is not None and given.fault.kind == LATE:
             return self.locate(given)
-        return self._mended(given, self.player.log.tail()) if given.has_ended else given
-
-    def _mended(self, given: Given, text: str) -> Given:
-        """Return an end of the program with its place and one remedy; ``text`` is the end of its stderr."""
-        process, fault = self.process, given.fault
-        report = crash_report.crash_line(text, own := process.own_files(), process.status)
-        advice = crash_advice.advice_of(process, text)
-        place = report.place.text(own) if report is not None and report.place is not None else ""
-        assert fault is not None
-        remedies = [mend(place)] if place and not advice.is_line_right else []
-        remedies += [advice.text] if advice.text else []
-        return given._replace(place=place, fault=fault._replace(remedy=""), remedy="; or, if this line is right: ".join(remedies))
+        if not given.has_ended:
+            return given
+        return given._replace(place=last_words(self.player.log.tail(), self.process.own_files(), self.process.status).place)
 
     def _timed(self, reply: Reply, before: float, cpu: float) -> Given:
         lost = max(0.0, waited(self.process.sandbox.first_pid()) - before)
