@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
 FILE = Path(__file__).parent / "data" / "public-surface.json"
-MODULES = ("referee", "sdk", "sdk.evasion", "sdk.maze", "sdk.rectangle", "sdk.testing")
+MODULES = ("referee", "referee.statistics", "sdk", "sdk.evasion", "sdk.maze", "sdk.rectangle", "sdk.testing")
 #: Options of a short match in which no bot is late.
 _PATIENT = ["--max-steps", "3", "--isolation", "none", "--startup", "none", "--move-time", "none", "--bank", "none"]
 #: Commands whose ``--json`` is looked at, each after those before it. "REPLAY" and "DUEL" stand for files that the first ones write.
@@ -42,7 +42,6 @@ PRINTED = {
     "analyze": ["analyze", "a.replay.jsonl.gz"],
     "rerun": ["rerun", "a.replay.jsonl.gz", "straight"],
     "check": ["check", "two/bot0.py", "--seat", "hunter", "--only", "ready"],
-    "stats sprt": ["stats", "sprt", "--counts", "9,2,4"],
     "league run": ["league", "run", "two/league.toml", "--out", "league", "--quiet"],
     "league standings": ["league", "standings", "league"],
     "league verify": ["league", "verify", "league"],

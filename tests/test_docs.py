@@ -70,7 +70,7 @@ def test_python_examples_play_or_pass(name: str, text: str, referee: Cli, tmp_pa
         monkeypatch.chdir(tmp_path)
         exec(compile(text, name, "exec"), {"__name__": "example"})
         return
-    if "referee.league" in text:
+    if "from referee." in text:
         exec(compile(text, name, "exec"), {"__name__": "example"})
         return
     if "RectangleBot" in text or "ThiefBot" in text:
@@ -146,9 +146,6 @@ def run_as_printed(line: str, referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "my_hunter.py").write_text(first_bot)
     if "game.replay.jsonl.gz" in line:
         play_match("straight", "still", replay=tmp_path / "game.replay.jsonl.gz", max_steps=20)
-    if "results.csv" in line:
-        results = next(text for name, text in blocks("csv") if name.startswith("docs/statistics.md"))
-        (tmp_path / "results.csv").write_text(results)
     shutil.copytree(ROOT / "matches", tmp_path / "matches", ignore=shutil.ignore_patterns("replays"))
     done = referee(*shlex.split(line)[1:])
     assert done.returncode == 0, done.stderr
@@ -210,8 +207,6 @@ RUN_ELSEWHERE = {
     ("docs/playing.md", "console"): "tests/cli/test_completion.py",
     ("docs/protocol.md", ""): "tests/wire/test_messages.py",
     ("docs/rubric.md", "toml"): "tests/grading/test_rubric.py",
-    ("docs/statistics.md", "csv"): "tests/cli/test_stats.py",
-    ("docs/statistics.md", "text"): "tests/cli/test_stats.py",
     ("docs/trust.md", "console"): "tests/grading/test_trust_page.py",
     ("docs/trust.md", "sh"): "tests/grading/test_trust_page.py",
     ("docs/trust.md", "text"): "tests/grading/test_trust_page.py",

@@ -16,7 +16,7 @@ import pytest
 from referee.cli import front
 
 ROOT = Path(__file__).parents[1]
-MODULES = ("sdk", "sdk.evasion", "sdk.maze", "sdk.rectangle", "sdk.testing", "sdk.env", "referee")
+MODULES = ("sdk", "sdk.evasion", "sdk.maze", "sdk.rectangle", "sdk.testing", "sdk.env", "referee", "referee.statistics")
 
 pytestmark = pytest.mark.slow
 

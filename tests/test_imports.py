@@ -24,6 +24,7 @@ HOUSE = (
     ("referee.gallery",),
     ("referee.grading",),
     ("referee.handins",),
+    ("referee.statistics",),
     ("referee.league",),
     ("referee.author",),
     ("referee.api",),

@@ -88,7 +88,6 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "arena",
             "A competition without an end: versions of bots join at any time, and the next duel is the one that tells most.",
         ),
-        "stats": ("stats", "Calculators: sequential tests and ratings."),
     },
 }
 

@@ -37,14 +37,12 @@ VIRTUAL = 0.5
 class Sprt(NamedTuple):
     """A sequential test at one moment.
 
-    ``llr`` is the natural logarithm of the likelihood ratio of H1 to H0. ``decision`` is "H1" from ``upper`` on, "H0" down from
-    ``lower``, and "continue" between them.
+    ``llr`` is the natural logarithm of the likelihood ratio of H1 to H0. H1 is accepted from ``upper`` on, H0 down from ``lower``.
     """
 
     llr: float
     lower: float
     upper: float
-    decision: Accepted
 
 
 def sprt(counts: Sequence[float], p0: float, p1: float, alpha: float, beta: float) -> Sprt:
@@ -58,8 +56,7 @@ def sprt(counts: Sequence[float], p0: float, p1: float, alpha: float, beta: floa
     if len(counts) < 2 or not all(math.isfinite(count) and count >= 0 for count in counts) or not any(counts):
         raise ValueError("Counts are two or more numbers from 0 on, not all of them 0.")
     llr = float(log_likelihood_ratio(counts, np.linspace(0, 1, len(counts)), p0, p1))
-    lower, upper = bounds(alpha, beta)
-    return Sprt(llr, lower, upper, _accepted(llr, lower, upper))
+    return Sprt(llr, *bounds(alpha, beta))
 
 
 def check_hypotheses(p0: float, p1: float, alpha: float, beta: float) -> None:

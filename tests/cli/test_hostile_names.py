@@ -29,7 +29,6 @@ COMMANDS = [
     ("check", BOT, "--only", "ready", "--isolation", "none"),
     ("check", MISSING),
     ("compare", BOT, MISSING),
-    ("stats", MISSING),
     ("show", REPLAY, "--step", "99999"),
     ("show", MISSING),
     ("verify", REPLAY, MISSING),
