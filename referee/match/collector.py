@@ -71,7 +71,7 @@ class MoveCollector:
     """Asks the players of one match for their moves and judges their answers.
 
     ``hosts`` communicate with some seats in a dialect. ``people`` are seats that use no processor time. With ``excuses`` a malformed
-    answer is a pass with a warning, if the game has a pass. With ``together`` all seats are asked at once, else one after the other.
+    answer is a pass with a warning, if the game has a pass. Seats are asked one after the other, unless all of them are people.
     """
 
     def __init__(
@@ -82,7 +82,6 @@ class MoveCollector:
         player_io: PlayerIO,
         *,
         people: frozenset[Seat],
-        together: bool,
         excuses: bool,
         remarks_bytes: int = 8 << 20,
     ) -> None:
@@ -92,7 +91,6 @@ class MoveCollector:
         self._hosts = hosts
         self._player_io = player_io
         self._people = people
-        self._together = together
         self._excuses = excuses
         self._remarks_bytes = remarks_bytes
         self._remarked = dict.fromkeys(clocks, 0)
@@ -119,7 +117,7 @@ class MoveCollector:
             if len(self._attentive) < len(seats):
                 seats = tuple(seat for seat in seats if seat in movers or seat in self._attentive)
         # If all are people, ask them at once: they don't use each other's processor time.
-        if len(seats) > 1 and (self._together or self._people.issuperset(seats)):
+        if len(seats) > 1 and self._people.issuperset(seats):
             answers = self._ask_together(turn, state, seats)
         else:
             answers = self._ask_in_turn(turn, state, seats)

@@ -179,9 +179,7 @@ class Conversation:
         """The players that are asked at present, in a long wait, and since when, by the performance counter."""
         return self.io.awaited
 
-    def collector(
-        self, game: Game[Any, Any], clocks: Mapping[Seat, Clock], *, together: bool = False, remarks_bytes: int = _UNLIMITED
-    ) -> MoveCollector:
+    def collector(self, game: Game[Any, Any], clocks: Mapping[Seat, Clock], *, remarks_bytes: int = _UNLIMITED) -> MoveCollector:
         """Return what asks the players with these clocks for their moves. ``remarks_bytes`` limits what is kept of a seat's remarks."""
         return MoveCollector(
             game,
@@ -189,7 +187,6 @@ class Conversation:
             {seat: host for seat, host in self.hosts.items() if seat in clocks},
             self.io,
             people=self.people.intersection(clocks),
-            together=together,
             excuses=self._manner.excuses,
             remarks_bytes=remarks_bytes,
         )

@@ -140,7 +140,6 @@ class Match:
         self._names = {seat: escape(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
         self._head: dict[str, Json] = {}
-        self._together = options.run.ask == "together"
         self._bots = self._conversation.bots
         self.listeners = tuple(listeners(self) if callable(listeners) else listeners)
 
@@ -281,10 +280,9 @@ class Match:
             listener.ticked()
 
     def _check_placement(self, cores: Cores) -> None:
-        """Add a note for each part of the placement that isn't possible. Ask in turn if asking together would be unfair."""
+        """Add a note for each part of the placement that isn't possible."""
         wanted = self.options.run.cores
-        bots = len(self._bots.players)
-        if not bots:
+        if not self._bots.players:
             return
         self.notes += self.options.isolation.notes
         if self.options.isolation.has_sandbox and not self.options.isolation.holds and self.options.run.idle == "stop":
@@ -300,11 +298,6 @@ class Match:
             some = "No core was free" if wanted == 1 else f"Not {wanted} cores were free"
             why = some if cores.can_pin else "This system can't keep processes on a core"
             self.notes.append(f"{why}: the match is not pinned, its times are less even.")
-        if self._together and len(cores.claimed) < bots:
-            self._together = False
-            self.notes.append(
-                f"Asking together needs a core for each of the {bots} bots; they are asked in turn. Their answers are secret either way."
-            )
 
     def _place(self, cores: Cores) -> None:
         """Pin the bots, then the referee. Not earlier: programs that start at the same time would compete for one core."""
@@ -346,7 +339,7 @@ class Match:
             **({} if self._beginning is None else {"from": dict(self._beginning.source)}),
             "players": {seat: self._about(seat) for seat in self.seats},
             "clock": self.options.time.to_json(),
-            "ask": "together" if self._together else "in-turn",
+            "ask": "in-turn",
             "idle": self.options.run.idle,
             "on_malformed": self.options.run.on_malformed,
             "isolation": self.options.isolation.level,
@@ -369,7 +362,7 @@ class Match:
     def _play(self, state: Any, adjudicator: Adjudicator | None, turn: int) -> tuple[Any, int]:
         game, listeners = self.game, self.listeners
         remarks_bytes = self.options.isolation.limits.remarks_bytes
-        collector = self._conversation.collector(game, self.clocks, together=self._together, remarks_bytes=remarks_bytes)
+        collector = self._conversation.collector(game, self.clocks, remarks_bytes=remarks_bytes)
         for seat, told in () if self._beginning is None else self._beginning.notices.items():
             collector.replace_notices(seat, told)
         reads, people = 0, self._conversation.people

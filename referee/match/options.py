@@ -124,7 +124,6 @@ class RunOptions(Section):
     """How the match loop runs a match."""
 
     cores: int = option(1, "Cores that the match reserves; 0: no pinning.", flag="--cores", ge=0, le=4096)
-    ask: Literal["in-turn", "together"] = option("in-turn", "Order of questions in the same step.", flag="--ask")
     idle: Literal["stop", "run"] = option("stop", "Stop bots between their turns, or let them run.", flag="--idle")
     on_malformed: Literal["forfeit", "pass"] = option("forfeit", "Effect of a malformed answer.", flag="--on-malformed")
     max_lateness: float = option(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: The name of a player that means the program in the replay.
 SAME = "-"
 #: The options of the match loop that a head may name.
-_OPTIONS = ("ask", "idle", "on_malformed")
+_OPTIONS = ("idle", "on_malformed")
 
 
 class StartPosition(NamedTuple):

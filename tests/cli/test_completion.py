@@ -107,7 +107,6 @@ CASES: list[tuple[str, list[str]]] = [
     ("referee play --isolation ", ISOLATION),
     ("referee rerun --isolation ", ISOLATION),
     ("referee play --clock ", ["auto", "fair", "cpu", "wall"]),
-    ("referee play --ask ", ["in-turn", "together"]),
     ("referee play --match ma", ["matches/first.toml"]),
     ("referee play bo", ["boxer", "boat.js", "bot_folder", "boxes.py"]),
     ("referee play boxer r", ["random", "runner"]),

@@ -142,7 +142,7 @@ USAGE: list[tuple[list[str], str]] = [
     ),
     (["boxer", "runner", "--move-time", "0"], "above 0"),
     (["boxer", "runner", "--move-time", "nan"], "--move-time is 'nan', but must be above 0"),
-    (["boxer", "runner", "--ask", "both"], "--ask is 'both', but must be in-turn or together"),
+    (["boxer", "runner", "--idle", "both"], "--idle is 'both', but must be stop or run"),
     (["boxer", "runner", "--idle", "nap"], "must be stop or run"),
     (["boxer", "runner", "--on-malformed", "cry"], "must be forfeit or pass"),
     (["boxer", "runner", "--set", "speed"], "name=value"),

@@ -34,7 +34,6 @@ bank = 50
 increment = 0.5
 [run]
 cores = 1
-ask = "together"
 idle = "run"
 on_malformed = "pass"
 max_lateness = 0.5
@@ -78,7 +77,7 @@ def test_a_full_rubric(tmp_path: Path) -> None:
     found = load(tmp_path, FULL)
     assert (found.rules, found.options.isolation, found.maximum) == ("diagonal", "limits", 22.5)
     assert found.options.time == TimeControl(startup=9.0, move=None, bank=50.0, increment=0.5, kind="wall")
-    assert found.options.run.given == {"cores": 1, "ask": "together", "idle": "run", "on_malformed": "pass", "max_lateness": 0.5}
+    assert found.options.run.given == {"cores": 1, "idle": "run", "on_malformed": "pass", "max_lateness": 0.5}
     assert found.options.limits == Limits(memory_bytes=256 << 20, processes=8)
     first, second = found.tests
     assert (first.starts, first.hidden, first.when, first.points) == (6, 2, "after_due", 20.0)

@@ -74,7 +74,6 @@ bank = 50
 increment = 0.5
 [run]
 cores = 1
-ask = "together"
 idle = "run"
 on_malformed = "pass"
 max_lateness = 0.5
@@ -89,7 +88,7 @@ def test_a_full_file(tmp_path: Path) -> None:
     assert (league.name, league.rules, league.seed, league.options.isolation) == ("autumn cup", "diagonal", 7, "strict")
     assert league.format == Format("swiss", rounds=1, top=1)
     assert league.options.time == TimeControl(startup=9.0, move=None, bank=50.0, increment=0.5, kind="cpu")
-    assert league.options.run.given == {"cores": 1, "ask": "together", "idle": "run", "on_malformed": "pass", "max_lateness": 0.5}
+    assert league.options.run.given == {"cores": 1, "idle": "run", "on_malformed": "pass", "max_lateness": 0.5}
     assert league.options.limits == Limits(memory_bytes=256 << 20, processes=8)
     assert (league.repeat, league.slots, league.home) == (2, 3, str(tmp_path))
     assert [variant.name for variant in league.variants] == ["small", "variant 2"]

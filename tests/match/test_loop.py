@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import textwrap
 from pathlib import Path
@@ -81,19 +80,6 @@ def test_questions_and_answers_are_those_of_the_protocol(tmp_path: Path, shared_
     assert second["state"]["step"] == 1
     assert [notice["code"] for notice in second["notices"]] == ["unknown-wall", "wall-refused"]
     assert end["result"]["reason"] == "evaded"
-
-
-def test_together_asks_both_on_the_same_state(tmp_path: Path) -> None:
-    options = UNHURRIED._replace(run=UNHURRIED.run.replace(ask="together", cores=0))
-    in_turn, together = tmp_path / "a.gz", tmp_path / "b.gz"
-    play_match("boxer", "runner", replay=in_turn)
-    result = play_match("boxer", "runner", replay=together, options=options)
-    assert result.notes, "without a core for each bot they are asked in turn, and told so"
-    cores = len(os.sched_getaffinity(0))
-    if cores > 1:
-        result = play_match("boxer", "runner", replay=together, options=options._replace(run=options.run.replace(cores=2)))
-        assert result.notes == () or "free" in result.notes[0]
-    assert without_times(in_turn)[1:] == without_times(together)[1:]
 
 
 def test_a_program_that_cannot_start(tmp_path: Path) -> None:

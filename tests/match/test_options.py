@@ -104,9 +104,9 @@ def test_values_of_flags_are_texts(each: str, text: str, value: object) -> None:
 
 
 def test_an_option_that_is_not_given_is_the_default() -> None:
-    options = checked({"time": {"move": 2.0}, "run": {"ask": "together"}}, str)
+    options = checked({"time": {"move": 2.0}, "run": {"idle": "run"}}, str)
     assert options.time == TimeControl(move=2.0)
-    assert (options.run.given, options.limits) == ({"ask": "together"}, Limits())
+    assert (options.run.given, options.limits) == ({"idle": "run"}, Limits())
     with pytest.raises(ValueError, match="frozen"):
         options.isolation = "none"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 from conftest import PATIENT, play_match
@@ -56,9 +56,9 @@ def loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def check(folder: Path, isolation: Isolation, ask: Literal["in-turn", "together"] = "in-turn", bot: str = "loops.py") -> None:
+def check(folder: Path, isolation: Isolation, bot: str = "loops.py") -> None:
     replay = folder / "x.replay.jsonl.gz"
-    result = play_match(bot, "still", options=Options(SHORT, RunOptions(max_lateness=60.0, ask=ask), isolation=isolation), replay=replay)
+    result = play_match(bot, "still", options=Options(SHORT, RunOptions(max_lateness=60.0), isolation=isolation), replay=replay)
     fault = result.faults["hunter"]
     assert (fault.kind, fault.cause, result.steps) == ("late", "time", 2)
     sentence, _, place = fault.text.partition(" It was at ")
@@ -73,10 +73,9 @@ def test_a_loop_in_a_sandbox(isolation: Isolation, loops: Path) -> None:
     check(loops, isolation, bot=f"{sys.executable} loops.py busy")
 
 
-@pytest.mark.parametrize("ask", ["in-turn", "together"])
 @pytest.mark.parametrize("level", ["none", LIMITS])
-def test_a_loop_without_walls(loops: Path, level: str, ask: Literal["in-turn", "together"]) -> None:
-    check(loops, Isolation(level, Limits()), ask=ask)
+def test_a_loop_without_walls(loops: Path, level: str) -> None:
+    check(loops, Isolation(level, Limits()))
 
 
 @pytest.mark.slow

@@ -104,12 +104,11 @@ for count, line in enumerate(sys.stdin):
 """
 
 
-@pytest.mark.parametrize("ask", ["in-turn", "together"])
-def test_those_who_are_out_are_no_trouble_to_the_others(ask: str, tmp_path: Path, referee: Any) -> None:
+def test_those_who_are_out_are_no_trouble_to_the_others(tmp_path: Path, referee: Any) -> None:
     (tmp_path / "garbage.py").write_text(GARBAGE)
     (tmp_path / "noisy.py").write_text(NOISY)
     players = ["garbage.py", "noisy.py", "looper", "noisy.py"]
-    done = referee("play", "--game", "rectangle", *players, "--cap", "12", "--ask", ask, "--out", "game", "--json", "-q")
+    done = referee("play", "--game", "rectangle", *players, "--cap", "12", "--out", "game", "--json", "-q")
     assert done.returncode == 3, done.stderr
     result = json.loads(done.stdout)
     assert result["steps"] == 13
@@ -148,7 +147,6 @@ def test_many_that_misbehave_at_once(seed: int, tmp_path: Path, referee: Any) ->
     players = [*dice.sample(hostile, 4), "garbage.py", "noisy.py", "looper", "idle"]
     dice.shuffle(players)
     options = {
-        "--ask": ("in-turn", "together"),
         "--isolation": ("none", "limits", "auto"),
         "--idle": ("stop", "run"),
         "--clock": ("wall", "cpu"),
