@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from referee.match.loop import Entrant, Match
     from referee.players.spec import Spec
     from referee.servers.listener import Visitor
-    from referee.web.live import PageAddress, Pages, Series
+    from referee.web.live import Pages
 
 #: The time control of a person without --human-clock: no limits.
 _UNTIMED = TimeControl(startup=None, move=None, bank=None)
@@ -44,8 +44,6 @@ class Show(NamedTuple):
     names: tuple[str, ...] = ()
     #: Steps a second of a match between programs; None: no delay between steps.
     bots_pace: float | None = None
-    #: The place of the match among several that are shown one after another.
-    series: Series | None = None
 
 
 def play_shown(
@@ -58,13 +56,12 @@ def play_shown(
     *,
     visitors: Mapping[str, Visitor],
     series_match: SeriesMatch | None,
-    place: PageAddress | None,
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match and write its replay and logs. Return it with its pages, if any, which are served until they are closed.
 
     ``names`` maps each seat to its player. ``listen`` makes the listeners of the match. ``on_pages`` gets new pages with the seats of the
     people. ``say`` gets the place of a replay that ends early. Players in ``visitors`` are connected already. With ``series_match`` the
-    people may agree on a rematch. ``place`` is where the pages of the match before were served.
+    people may agree on a rematch.
     """
     game = match.game.info.name
     specs = {seat: resolve(name, seat, game, match.settings) for seat, name in names.items() if seat not in visitors}
@@ -81,7 +78,7 @@ def play_shown(
     try:
         if people or show.is_live:
             labels = {seat: programs[seat].label if seat in programs else name.strip() for seat, name in names.items()}
-            pages = _pages(prepared, labels, people, show, series_match if people else None, place, on_pages)
+            pages = _pages(prepared, labels, people, show, series_match if people else None, on_pages)
         clock = match.options.time if show.is_timed else _UNTIMED
         entrants = {seat: programs.get(seat) or _guest(seat, specs.get(seat), pages, clock, visitors.get(seat)) for seat in names}
 
@@ -134,7 +131,6 @@ def _pages(
     people: tuple[str, ...],
     show: Show,
     series_match: SeriesMatch | None,
-    place: PageAddress | None,
     on_pages: Callable[[Pages, tuple[str, ...], Show], None],
 ) -> Pages:
     from referee.web.live import Pages
@@ -162,11 +158,10 @@ def _pages(
         names=show.names,
         start=_start(prepared.request),
         offers=None if series_match is None else series_match.offers(),
-        place=place if series_match is None else series_match.place,
-        series=show.series,
+        place=None if series_match is None else series_match.place,
         bots_pace=show.bots_pace,
     )
-    if place is None and (series_match is None or series_match.place is None):
+    if series_match is None or series_match.place is None:
         on_pages(pages, people, show)
     return pages
 

@@ -48,9 +48,6 @@ def compare(
     p1: Annotated[float, _test_option("--p1", help="A's share of the duels if it is better.")] = 0.6,
     alpha: Annotated[float, _test_option("--alpha", help="The chance that equal bots are called different.")] = 0.05,
     beta: Annotated[float, _test_option("--beta", help="The chance that a difference as large as --p1 is missed.")] = 0.05,
-    score: Annotated[
-        str, _test_option("--score", metavar="wins|margin", help="Score duels by the winner, or by the shares of steps.")
-    ] = "wins",
     duels: Annotated[int, _test_option("--duels", help="The most duels; after them the test is undecided.")] = 1000,
     slots: Slots = None,
     out: Annotated[
@@ -76,7 +73,7 @@ def compare(
     from referee.league.compare import Trial
     from referee.league.comparison import begin
 
-    test = Trial(p0, p1, alpha, beta, score, duels)
+    test = Trial(p0, p1, alpha, beta, duels)
     with told_anyway(
         lambda: {"matches": 0, "duels": 0},
         lambda: put(f"Undecided after 0 of at most {counted(duels, 'duel')}: the bots were being started to see which roles they play."),

@@ -104,13 +104,13 @@ def play(
     wanted, lineup = _asked(given) if start is None else _begun(start, given, is_quiet=quiet)
     wanted = wanted._replace(match=_with_inputs(wanted.match._replace(force=force), lineup.values(), given))
     is_quiet, wants_json = quiet or wanted.quiet, as_json or wanted.as_json
-    if games is not None and not is_live:
+    if games is not None:
+        if is_live:
+            raise UsageError("--live shows one match; leave out --games.")
         from referee.cli.batch import play_games
 
         play_games(wanted, lineup, games, slots, is_quiet=quiet, as_json=as_json)
         return
-    if slots is not None and games is not None:
-        raise UsageError("--slots plays games at the same time; with --live they follow each other.")
     if slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
     if pace is not None and not is_live and HUMAN not in lineup.values():
@@ -121,11 +121,6 @@ def play(
         raise UsageError("--pace wait is for a match with a person; programs play at 1, 2, 4, 8, 15 or 30 steps a second.")
     bots_pace = steps_a_second if is_live and pace is not None else None
     show = Show(is_live, steps_a_second, human_clock, host, port, browser, stays, tuple(name or ()), bots_pace)
-    if games is not None:
-        from referee.cli.batch import play_series
-
-        play_series(wanted, lineup, games, show, is_quiet=is_quiet, as_json=wants_json)
-        return
     _play_one(wanted, lineup, show, is_quiet=is_quiet, as_json=wants_json)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from referee.match.events import Listener
     from referee.match.loop import Match
     from referee.servers.listener import Visitor
-    from referee.web.live import PageAddress, Pages
+    from referee.web.live import Pages
 
 #: The default: do not serve a live page.
 _PLAIN = Show()
@@ -35,7 +35,6 @@ def run_match(
     visitors: Mapping[str, Visitor] = _NOBODY,
     listeners: Sequence[Listener] = (),
     series_match: SeriesMatch | None = None,
-    place: PageAddress | None = None,
     title: str = "",
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match as ``play_shown`` does, and print its progress unless ``quiet``.
@@ -51,7 +50,7 @@ def run_match(
         shown = [] if quiet else [Live(running.game, running.clocks, title, running.awaited)]
         return [*listeners, *shown]
 
-    played, pages = play_shown(match, names, listen, show, tell, say, visitors=visitors, series_match=series_match, place=place)
+    played, pages = play_shown(match, names, listen, show, tell, say, visitors=visitors, series_match=series_match)
     known = () if match.beginning is None else match.beginning.notes
     tell_notes([note for note in played.result.notes if note not in known], is_quiet=quiet)
     return played, pages

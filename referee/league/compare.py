@@ -31,19 +31,16 @@ if TYPE_CHECKING:
     from referee.league.sequential import Compared
     from referee.league.values import DuelResult, MatchRecord, MatchStart, Team
 
-#: How duels are scored: by who won them, or by the shares of steps.
-WINS, MARGIN = SCORES = ("wins", "margin")
 MOST_DUELS = 1_000_000
 
 
 class Trial(NamedTuple):
-    """The sequential test: the hypotheses ``p0`` and ``p1`` on A's share, the error rates, how duels are scored, and the most duels."""
+    """The sequential test: the hypotheses ``p0`` and ``p1`` on A's share, the error rates, and the most duels."""
 
     p0: float = 0.5
     p1: float = 0.6
     alpha: float = 0.05
     beta: float = 0.05
-    score: str = WINS
     duels: int = 1000
 
 
@@ -77,8 +74,6 @@ class BotComparison:
         slots: int | None = None,
         seat: Seat | None = None,
     ) -> None:
-        if test.score not in SCORES:
-            raise UsageError(f"--score is {test.score!r:.40}, but must be {' or '.join(SCORES)}.")
         if not 1 <= test.duels <= MOST_DUELS:
             raise UsageError(f"--duels is {test.duels:,}, but must be from 1 to {MOST_DUELS:,}.")
         self.request = request
@@ -101,9 +96,8 @@ class BotComparison:
             for seats in [self._seats_of(name)]
         }
         # Several results of one start make a fraction; so does the difference of two.
-        is_margin = test.score == MARGIN or len(self.pairs) > 1
         try:
-            self._comparing = Comparing(test.p0, test.p1, test.alpha, test.beta, is_margin=is_margin)
+            self._comparing = Comparing(test.p0, test.p1, test.alpha, test.beta, has_fractions=len(self.pairs) > 1)
         except ValueError as error:
             raise UsageError(str(error)) from None
         self._slots = min(checked_slots(slots, request.options.limits), 4 * test.duels)
@@ -176,7 +170,7 @@ class BotComparison:
             "the isolation": request.options.isolation,
             "the limits": repr(request.options.limits),
             "the options of the match": repr(sorted(request.options.run.given.items())),
-            "the test": [test.p0, test.p1, test.alpha, test.beta, test.score],
+            "the test": [test.p0, test.p1, test.alpha, test.beta],
         }
 
     def run(
@@ -286,8 +280,6 @@ class BotComparison:
         """What a duel is worth for a team, from 0 to 1."""
         if set(result.duel.teams) <= set(result.forfeits):
             return 0.5
-        if self.test.score == MARGIN and result.margins:
-            return result.margins[team]
         return result.points[team]
 
     def sentence(self, *, is_whole: bool = True, more: str = "--duels ") -> str:

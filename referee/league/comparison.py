@@ -67,7 +67,6 @@ def compare(
     p1: float = STANDARD.p1,
     alpha: float = STANDARD.alpha,
     beta: float = STANDARD.beta,
-    score: str = STANDARD.score,
     duels: int = STANDARD.duels,
     slots: int | None = None,
     game: str = registry.names()[0],
@@ -83,7 +82,7 @@ def compare(
 
     They play duels from drawn starts until a sequential test decides, at most ``duels`` of them: against each other, or each against the
     programs ``against``. ``seat`` is a role, to compare them in this role only. ``p0`` and ``p1`` are A's share if it is no better and if it
-    is better; ``alpha`` and ``beta`` the chances of the two errors; ``score`` is "wins" or "margin". ``slots`` is the number of matches at
+    is better; ``alpha`` and ``beta`` the chances of the two errors. ``slots`` is the number of matches at
     once (None: as many as this machine has cores and memory for). ``out`` is a folder that keeps the duels, so that the same call continues
     them. ``progress`` is called with the state of the comparison after each duel that counts. The other options are those of
     ``referee.play``.
@@ -101,7 +100,7 @@ def compare(
     folder = matches.path_text(out)
     request, _ = matches.request((a, b), game, rules, seed, time, isolation, None, settings, draws_starts=True)
     names = [str(program) for program in (a, b, *opponents)]
-    comparison = begin(request, names, Trial(p0, p1, alpha, beta, score, duels), slots, seat, None if folder is None else Path(folder))
+    comparison = begin(request, names, Trial(p0, p1, alpha, beta, duels), slots, seat, None if folder is None else Path(folder))
     with contextlib.closing(duels_of(comparison, None if folder is None else Path(folder))) as states:
         for known in states:
             if progress is not None:

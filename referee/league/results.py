@@ -44,7 +44,7 @@ def _forfeited(duel: Duel, out: Sequence[str], *, more_is_better: bool) -> DuelR
     ready = len(duel.teams) - len(out)
     won = (len(out) + (ready - 1) / 2) / (len(duel.teams) - 1)
     shares = {team: 0.0 if team in out else won for team in duel.teams}
-    return DuelResult(duel, shares, {}, shares, tuple(out), more_is_better)
+    return DuelResult(duel, shares, {}, tuple(out), more_is_better)
 
 
 def _pair(game: Game[Any, Any], settings: Any, duel: Duel, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> DuelResult:
@@ -56,9 +56,7 @@ def _pair(game: Game[Any, Any], settings: Any, duel: Duel, matches: Sequence[tup
     winner = pairing.winner(games[0], games[1])
     points = {a: 0.5, b: 0.5} if winner is None else {a: float(winner == "a"), b: float(winner == "b")}
     needed = {team: float(pairing.steps_needed(*played, settings)) for team, played in zip((a, b), games, strict=True)}
-    total = sum(needed.values())
-    margins = {a: needed[b] / total, b: needed[a] / total} if total else {a: 0.5, b: 0.5}
-    return DuelResult(duel, points, needed, margins)
+    return DuelResult(duel, points, needed)
 
 
 def _table(duel: Duel, task: MatchTask, record: MatchRecord, out: Sequence[str]) -> DuelResult:
@@ -69,9 +67,7 @@ def _table(duel: Duel, task: MatchTask, record: MatchRecord, out: Sequence[str])
         others = [value for other, value in worth.items() if other != team]
         points[team] = sum(1.0 if mine > value else 0.5 if mine == value else 0.0 for value in others) / len(others)
     totals = {team: float(record.scores.get(seat) or 0.0) for seat, team in task.seats.items()}
-    whole = sum(totals.values())
-    margins = {team: total / whole if whole else 1 / len(totals) for team, total in totals.items()}
-    return DuelResult(duel, points, totals, margins, tuple(out), more_is_better=True)
+    return DuelResult(duel, points, totals, tuple(out), more_is_better=True)
 
 
 def _worth(record: MatchRecord, seat: str) -> tuple[float, ...]:

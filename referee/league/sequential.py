@@ -29,7 +29,7 @@ Decision = Literal["better", "worse", "no-difference", "undecided"]
 
 #: The count that replaces zero. Without it, one result of each kind would have to be seen before a test could say anything.
 UNSEEN = 1e-3
-#: The count of 0 and of 1 among margins before the first duel. Few margins that lie close together would otherwise decide too early: in
+#: The count of 0 and of 1 among fractions before the first duel. Few fractions that lie close together would otherwise decide too early: in
 #: simulations with 0.001 instead, up to 5 % of the comparisons of bots of share ``p1`` ended wrongly; with this count, half as many.
 VIRTUAL = 0.5
 
@@ -165,7 +165,7 @@ class Comparing:
     test has the error rate ``alpha / 2``: together, the chance that equal bots are called better or worse is at most about ``alpha``.
     The chance that a bot of share ``p1`` is called anything but better is at most about ``beta``.
 
-    ``is_margin`` says that scores are any numbers from 0 to 1, such as shares of steps. The most likely distributions are then those
+    ``has_fractions`` says that scores are any numbers from 0 to 1, such as means of several results. The most likely distributions are then those
     over the observed scores, 0 and 1; half a duel of score 0 and half a duel of score 1 are there from the beginning. The
     first decision is final, whatever comes later. So it doesn't depend on which duels finish first.
     """
@@ -177,15 +177,15 @@ class Comparing:
         alpha: float = 0.05,
         beta: float = 0.05,
         *,
-        is_margin: bool = False,
+        has_fractions: bool = False,
     ) -> None:
         check_hypotheses(p0, p1, alpha, beta)
         if p0 + p1 < 1:
             raise ValueError(f"p0 is {p0} and p1 is {p1}, but their mean must be 0.5 or more: else equal bots would be called better.")
         self.lower, self.upper = bounds(alpha / 2, beta)
         self._means = np.array([p0, 1 - p0]), np.array([p1, 1 - p1])
-        self._is_margin = is_margin
-        self._counts: dict[float, float] = dict.fromkeys((0.0, 1.0), VIRTUAL) if is_margin else dict.fromkeys((0.0, 0.5, 1.0), 0.0)
+        self._has_fractions = has_fractions
+        self._counts: dict[float, float] = dict.fromkeys((0.0, 1.0), VIRTUAL) if has_fractions else dict.fromkeys((0.0, 0.5, 1.0), 0.0)
         self._interval = ConfidenceSequence()
         self._total = 0.0
         self._outcomes = [0, 0, 0]
@@ -239,8 +239,8 @@ class Comparing:
                 self._accepted[side] = _accepted(llr, self.lower, self.upper)
 
     def _check(self, score: float) -> None:
-        if not 0 <= score <= 1 or (not self._is_margin and score not in (0, 0.5, 1)):
-            allowed = "from 0 to 1" if self._is_margin else "0, 0.5 or 1"
+        if not 0 <= score <= 1 or (not self._has_fractions and score not in (0, 0.5, 1)):
+            allowed = "from 0 to 1" if self._has_fractions else "0, 0.5 or 1"
             raise ValueError(f"The score of a duel is {allowed}, not {score}.")
 
     def compared(self) -> Compared:

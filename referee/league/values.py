@@ -65,8 +65,7 @@ class DuelResult(NamedTuple):
 
     ``points`` are the match points of each team: 1 for a win, 0.5 for a tie, 0 for a loss; at a table, the share of the other teams that
     a team has beaten, a tie counting half. ``totals`` is what breaks ties of points: the steps that a team needed in its own first seat
-    (fewer are better), or its score at a table (more is better, ``more_is_better``). ``margins`` is each team's share of the steps of a
-    duel, from 0 to 1 (1 is best; 0.5 for both if neither has a score). ``forfeits`` are teams that could not start.
+    (fewer are better), or its score at a table (more is better, ``more_is_better``). ``forfeits`` are teams that could not start.
 
     A duel that will not be played, because its matches were void too often or because it would repeat another, has a result without points
     (``standings.stopped``), so that no round waits for it. A team has no entry in ``totals`` if it got none.
@@ -75,7 +74,6 @@ class DuelResult(NamedTuple):
     duel: Duel
     points: Mapping[str, float]
     totals: Mapping[str, float]
-    margins: Mapping[str, float] = {}
     forfeits: tuple[str, ...] = ()
     more_is_better: bool = False
 

@@ -34,14 +34,6 @@ class Offers(NamedTuple):
     why_not: str = ""
 
 
-class Series(NamedTuple):
-    """A match among several that follow each other: its number from 1, the number of matches, and how often each seat has won before."""
-
-    number: int
-    of: int
-    won: Mapping[Seat, int]
-
-
 class PageAddress(NamedTuple):
     """The server's address for the pages of matches that follow each other: the listening socket, and the token of each seat."""
 
@@ -54,8 +46,7 @@ class Pages(Listener):
     for spectators. People play at ``pace``; ``is_timed``: they have clocks as bots do. ``names`` are further names of the server.
 
     ``start`` is the position in which the match begins, as spectators see it, with its turn: the pages show it before the match. With
-    ``offers`` people can agree on a rematch; ``place`` is that of the match before, which keeps its addresses. A match of a ``series`` is
-    followed by another one at these addresses. ``bots_pace`` is the pace of a match between programs in steps a second, if there is one.
+    ``offers`` people can agree on a rematch; ``place`` is that of the match before, which keeps its addresses. ``bots_pace`` is the pace of a match between programs in steps a second, if there is one.
     """
 
     def __init__(
@@ -73,13 +64,12 @@ class Pages(Listener):
         start: Mapping[str, Json] | None = None,
         offers: Offers | None = None,
         place: PageAddress | None = None,
-        series: Series | None = None,
         bots_pace: float | None = None,
     ) -> None:
         self.connections: dict[Seat, Connection] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self.place = place or PageAddress(bind(host, port), {seat: new_token() for seat in (None, *people)})
-        self._keeps_place = offers is not None or series is not None
+        self._keeps_place = offers is not None
         listener, tokens = self.place
         self.port: int = listener.getsockname()[1]
         address = f"http://{shown_host(host)}:{self.port}"
@@ -110,7 +100,7 @@ class Pages(Listener):
                 "timed": is_timed,
                 # Names this match to its pages, which are served at the addresses of the match before.
                 "match": new_token(),
-                "series": {**(series or Series(1, 1, {}))._asdict(), "pace": bots_pace},
+                "pace": bots_pace,
             },
             "rematch": None if offers is None else offers._asdict(),
             "proposals": proposals,

@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
@@ -141,23 +141,14 @@ class MatchSite(Site):
         return {**self.config, "mode": "live"} if seat is None else {**self.config, "mode": "seat", "seat": seat}
 
     def more_routes(self) -> list[Route]:
-        """The projector's page, and which match of several it shows."""
-        return [Route("/{token}/projector", self._with_access(self._projector)), Route("/{token}/series", self._with_access(self._series))]
+        """The projector's page."""
+        return [Route("/{token}/projector", self._with_access(self._projector))]
 
     async def _projector(self, request: Request, seat: Seat | None) -> Response:
         from referee.pages import render
 
-        config = {"live": True, **qr.join(self._join if seat is None else None)}
+        config = {"live": True, "match": self._match, "pace": self.config.get("pace"), **qr.join(self._join if seat is None else None)}
         return Response(render.served("projector", config), media_type="text/html; charset=utf-8")
-
-    async def _series(self, request: Request, seat: Seat | None) -> Response:
-        """Tell which match this is; a page that shows it already waits for the next one."""
-        found = {**self.config.get("series", {}), "match": self._match}
-        if request.query_params.get("after") == self._match:
-            await self._turning.wait()
-            # The next server answers.
-            return JSONResponse({"again": True}, headers={"Connection": "close"})
-        return JSONResponse(found)
 
     def close(self) -> None:
         """Release all resources after the match."""

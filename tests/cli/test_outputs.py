@@ -200,7 +200,6 @@ def test_a_match_replaces_nothing_of_its_players(here: Path, referee: Cli) -> No
         (("play", "team", "still"), "team/notes.gz"),
         (("play", "team", "still"), "team/matches/"),
         (("play", "team", "still", "--games", "2"), "team"),
-        (("play", "team", "still", "--games", "2", "--live"), "team"),
         (("play", "python3 y.hunter.stderr.log", "still"), "y.gz"),
     ]
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}

@@ -150,7 +150,7 @@ USAGE: list[tuple[list[str], str]] = [
     (["boxer", "runner", "--match", "none.toml"], "can't be read"),
     (["boxer", "runner", "--out", "/proc/nowhere/x.gz"], "can't be written"),
     (["boxer", "runner", "--live", "--pace", "wait"], "--pace wait is for a match with a person"),
-    (["human", "runner", "--live", "--games", "2"], "A person plays one game at a time"),
+    (["boxer", "runner", "--live", "--games", "2"], "--live shows one match; leave out --games."),
 ]
 
 

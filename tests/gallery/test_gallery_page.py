@@ -20,11 +20,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "gallery.md"
 @pytest.mark.slow
 def test_every_command_of_the_page_does_what_it_says(commands: Commands, tmp_path: Path) -> None:
     lines = [line for block in re.findall(r"```console\n(.*?)```", PAGE.read_text(), re.DOTALL) for line in block.splitlines()]
-    assert len(lines) == 5
+    assert len(lines) == 4
     for line in lines:
         words = shlex.split(line)[1:]
         serves = words[0] == "watch"
-        page = ["--port", "0", "--no-browser"] if serves or "--live" in words else []
+        page = ["--port", "0", "--no-browser"] if serves else []
         process = commands.start(*words, *page, cwd=tmp_path)
         if serves:
             address = process.stdout.readline().strip()
@@ -33,7 +33,4 @@ def test_every_command_of_the_page_does_what_it_says(commands: Commands, tmp_pat
             process.terminate()
         out, err = process.communicate(PATIENCE)
         assert serves or process.returncode == 0, (line, out, err)
-        if "--live" in words:
-            assert len(re.findall(r"http://\S+", err)) == 2
-            assert out.startswith("2 games of boxer and runner")
     assert sorted(path.name for path in (tmp_path / "evening").glob("*.gz")) == [f"{number}.replay.jsonl.gz" for number in range(1, 7)]

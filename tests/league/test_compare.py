@@ -156,12 +156,6 @@ def test_another_comparison_is_not_mixed_in(
             pass
 
 
-def test_margins_count_the_shares_of_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    _, known, _ = compared(monkeypatch, tmp_path, hunts("straight"), test=Trial(score="margin", duels=2))
-    # 10 steps against 30.
-    assert known[-1].share == pytest.approx(0.75)
-
-
 @pytest.fixture
 def players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], None]:
     """Write bots that play the seats named, as ``NAME.py``, into the current folder."""
@@ -280,7 +274,6 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"alpha": 0.0}, "alpha"),
     ({"beta": 1.0}, "beta"),
     ({"p0": 0.3, "p1": 0.4}, "mean must be 0.5 or more"),
-    ({"score": "elo"}, "must be wins or margin"),
     ({"duels": 0}, "from 1 to 1,000,000"),
 ]
 

@@ -63,7 +63,7 @@ def test_the_ends_are_where_the_wealth_reaches_its_bound() -> None:
 COVERAGE = {
     "even": lambda random, size: (random.choice([0, 0.5, 1], size, p=[0.35, 0.3, 0.35]), 0.5),
     "strong": lambda random, size: (random.choice([0, 0.5, 1], size, p=[0.05, 0.1, 0.85]), 0.9),
-    "margins": lambda random, size: (random.beta(2, 3, size), 0.4),
+    "fractions": lambda random, size: (random.beta(2, 3, size), 0.4),
 }
 
 

@@ -143,11 +143,11 @@ def test_a_comparison_decides_as_its_two_tests_do() -> None:
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_comparisons_of_margins_keep_their_errors() -> None:
+def test_comparisons_of_fractions_keep_their_errors() -> None:
     random = np.random.default_rng(2)
     for share, right in ((0.5, "no-difference"), (0.6, "better")):
         paths = random.beta(4 * share, 4 * (1 - share), (100, 300))
-        wrong = sum(compare(path, is_margin=True).decision != right for path in paths)
+        wrong = sum(compare(path, has_fractions=True).decision != right for path in paths)
         assert wrong <= 0.06 * len(paths), share
 
 
@@ -193,7 +193,7 @@ def test_before_the_first_duel_nothing_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "score"), [({}, 0.25), ({}, -1), ({}, math.nan), ({"is_margin": True}, 1.5), ({"is_margin": True}, math.nan)]
+    ("options", "score"), [({}, 0.25), ({}, -1), ({}, math.nan), ({"has_fractions": True}, 1.5), ({"has_fractions": True}, math.nan)]
 )
 def test_scores_that_are_none(options: dict[str, bool], score: float) -> None:
     with pytest.raises(ValueError, match="score of a duel"):

@@ -18,7 +18,7 @@ from referee.league.values import Duel, DuelResult
 
 def forfeited(number: int, teams: str, out: str, points: dict[str, float] | None = None) -> DuelResult:
     won = points or {team: float(team not in out) for team in teams}
-    return DuelResult(Duel(number, 0, tuple(teams)), won, dict.fromkeys(teams, 0.0), {}, tuple(out))
+    return DuelResult(Duel(number, 0, tuple(teams)), won, dict.fromkeys(teams, 0.0), tuple(out))
 
 
 def _places(rows: tuple[Row, ...]) -> str:
@@ -114,7 +114,7 @@ def test_a_duel_that_both_forfeit_is_lost_by_both() -> None:
 
 def test_a_table_that_is_played_without_a_team_counts_for_the_others() -> None:
     points = {"A": 1.0, "B": 0.5, "C": 0.0}
-    out = DuelResult(Duel(0, 0, ("A", "B", "C")), points, {"A": 9.0, "B": 0.0, "C": 0.0}, {}, ("C",), more_is_better=True)
+    out = DuelResult(Duel(0, 0, ("A", "B", "C")), points, {"A": 9.0, "B": 0.0, "C": 0.0}, ("C",), more_is_better=True)
     assert [(row.team, row.total, row.forfeits, row.missing) for row in table([out], "ABC")] == [
         ("A", 9, 0, 0),
         ("B", 0, 0, 0),

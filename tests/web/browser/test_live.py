@@ -102,7 +102,7 @@ def test_what_can_be_clicked_stays_while_steps_go_by(serve: Serve, visit: Open) 
 
 
 @pytest.mark.slow
-def test_spectators_go_back_catch_up_and_go_on_to_the_next_match(serve: Serve, visit: Open, tmp_path: Path) -> None:
+def test_spectators_go_back_and_catch_up(serve: Serve, visit: Open, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     bot = tmp_path / "waits.py"
@@ -111,7 +111,7 @@ def test_spectators_go_back_catch_up_and_go_on_to_the_next_match(serve: Serve, v
         f"        if self.turn == 20:\n            open({str(gate)!r}).read()\nWaits.main()\n"
     )
     limits = ("--isolation", "none", "--bank", "none", "--move-time", "none", "--max-steps", "40")
-    served = serve("play", bot, "runner", "--live", "--games", "2", "--no-stay", *limits, count=2)
+    served = serve("play", bot, "runner", "--live", "--no-stay", *limits, count=2)
     spectator, reader, projector = visit(served.addresses[0]), visit(served.addresses[0]), visit(served.addresses[1])
     for page in (spectator, reader):
         wait_for_step(page, 20)
@@ -121,18 +121,9 @@ def test_spectators_go_back_catch_up_and_go_on_to_the_next_match(serve: Serve, v
     wait_for_step(spectator, 20)
     spectator.wait_for_function("() => document.getElementById('catch-up').hidden")
     assert spectator.locator("#follow").get_attribute("aria-pressed") == "true"
-    projector.get_by_text("Match 1 of 2").first.wait_for()
     projector.get_by_text("Runner").first.wait_for()
     gate.write_text("")
-    # Who follows is taken along; who reads is asked; the projector shows the result and goes on.
     projector.get_by_text("Runner wins").wait_for()
-    reader.get_by_text("The next match has begun").wait_for()
-    assert reader.locator("#step").inner_text() == "Step 0"
-    spectator.wait_for_function("() => JSON.parse(document.getElementById('page').textContent).series.number === 2")
-    wait_for_step(spectator, 20)
     reader.keyboard.press("f")
-    wait_for_step(reader, 20)
-    projector.get_by_text("Match 2 of 2").first.wait_for()
-    projector.locator("#sides", has_text="1 won of 1").wait_for()
-    gate.write_text("")
-    assert "2 games of" in served.finish()
+    wait_for_step(reader, 40)
+    served.finish()

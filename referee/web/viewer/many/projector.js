@@ -68,15 +68,15 @@ async function rest(ms) {
   }
 }
 
-/** The end of a match: its result, then the standings. @param {string} coming */
-async function showEnd(coming) {
+/** The end of a match: its result, then the standings. */
+async function showEnd() {
   const { recording } = stage;
   const { result } = recording;
   bout.winner = plain(result?.winner ?? "", 20);
   showBout();
   const winner = bout.names.find(([seat]) => seat === bout.winner);
   byId("outcome").textContent = result ? `${winner ? `${winner[1]} wins` : "Nobody wins"}` : recording.problem;
-  byId("coming").textContent = [result ? outcomeText(recording) : "", coming].filter(Boolean).join(" ");
+  byId("coming").textContent = result ? outcomeText(recording) : "";
   // First the last position, with the result in the header; then the rest.
   await rest(RESULT_MS);
   showBetween(true);
@@ -98,13 +98,13 @@ async function showEntry(key, entry) {
   if (stage.isSkipped) return;
   await readStandings();
   bout.notes = notes();
-  await showEnd("");
+  await showEnd();
 }
 
 /** What is said beside each name: its place in the standings. @returns {Record<string, string>} */
 function notes() {
   return Object.fromEntries(bout.names.map(([seat, , name]) => {
-    const row = standings.rows.find((one) => one.team === name && (one.seat === undefined || one.seat === seat));
+    const row = standings.rows.find((one) => one.team === name);
     return [seat, row ? (standings.isLeague ? `place ${row.place}, ${number(row.points ?? 0, Number.isInteger(row.points) ? 0 : 1)}${standings.isRated ? "" : " points"}` : `${row.won} won of ${row.played}`) : ""];
   }));
 }
@@ -147,56 +147,33 @@ async function followFolder() {
   }
 }
 
-/** A match that is being played, and those after it: the server of each says which one it is. */
+/** A match that is being played. */
 async function followLive() {
-  for (let known = ""; ;) {
-    const series = await asked(`series?after=${known}`).catch(() => null);
-    if (!series || series.again) {
-      await pause(series ? 0 : WAIT_MS);
-      continue;
-    }
-    known = series.match;
-    standings = { rows: [], caption: series.of > 1 ? `Match ${number(series.number)} of ${number(series.of)}` : "" };
-    byId("where").textContent = standings.caption ?? "";
-    showBetween(false);
-    stage.open(series.pace);
-    byId("outcome").textContent = "";
-    byId("coming").textContent = "The match begins.";
-    const { recording } = stage;
-    const live = new Live(recording, series.match, {
-      connection: (isConnected, text) => say(isConnected ? recording.problem : text),
-      message: () => {},
-      grown: () => {
-        if (recording.head && !bout.names.length) {
-          bout.names = Object.entries(recording.head.players).map(([seat, player]) => [plain(seat, 20), plain(player?.name, 60), plain(player?.name, 60)]);
-          standings.rows = series.of > 1 ? bout.names.map(([seat, name]) => ({ team: name, seat, played: series.number - 1, won: series.won[seat] ?? 0 })) : [];
-          bout.notes = notes();
-          showBout();
-        }
-        stage.grown();
-      },
-      // What was received is played to its end first.
-      next: () => recording.isOver || recording.finish(),
-      over: () => stage.grown(),
-    });
-    bout = { names: [], notes: {}, winner: "" };
-    live.connect();
-    await playing(stage);
-    const result = recording.result;
-    for (const row of standings.rows) {
-      row.played += 1;
-      if (result?.winner && row.seat === plain(result.winner, 20)) row.won += 1;
-    }
-    standings.rows.sort((a, b) => b.won - a.won);
-    live.close();
-    bout.notes = notes();
-    const isLast = series.number >= series.of;
-    await showEnd(isLast ? "" : "The next match follows.");
-    if (isLast) return;
-  }
+  showBetween(false);
+  stage.open(config.pace);
+  const { recording } = stage;
+  byId("coming").textContent = "The match begins.";
+  const live = new Live(recording, config.match, {
+    connection: (isConnected, text) => say(isConnected ? recording.problem : text),
+    message: () => {},
+    grown: () => {
+      if (recording.head && !bout.names.length) {
+        bout.names = Object.entries(recording.head.players).map(([seat, player]) => [plain(seat, 20), plain(player?.name, 60), plain(player?.name, 60)]);
+        showBout();
+      }
+      stage.grown();
+    },
+    // What was received is played to its end first.
+    next: () => recording.isOver || recording.finish(),
+    over: () => stage.grown(),
+  });
+  live.connect();
+  await playing(stage);
+  live.close();
+  await showEnd();
 }
 
-/** The address of these matches for phones, as a QR code. */
+/** The address of the match for phones, as a QR code. */
 function showCode() {
   const { join } = config;
   byId("join").hidden = byId("code").hidden = !join;

@@ -4,7 +4,7 @@ import { el, number, plain } from "../kit/dom.js";
 import { players } from "./common.js";
 
 /**
- * @typedef {{ place?: number, team: string, seat?: string, points?: number, played: number, won: number, tied?: number, lost?: number }} Row
+ * @typedef {{ place?: number, team: string, points?: number, played: number, won: number, tied?: number, lost?: number }} Row
  * @typedef {{ rows: Row[], isLeague?: boolean, isRated?: boolean, caption?: string }} Standings
  */
 
