@@ -37,7 +37,13 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
-    [ROOT / "README.md", ROOT / "example_bots" / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("referee/games/*/README.md")]
+    [
+        ROOT / "README.md",
+        ROOT / "example_bots" / "README.md",
+        ROOT / "referee" / "codes.md",
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("referee/games/*/README.md"),
+    ]
 )
 
 

@@ -85,9 +85,9 @@ def language() -> Words:
 
 def code() -> list[str]:
     """Return the codes that ``referee explain`` knows."""
-    from referee.codes import table
+    from referee.codes import meanings
 
-    return sorted({meaning.code for meaning in table.meanings()})
+    return sorted({meaning.code for meaning in meanings()})
 
 
 def replay(incomplete: str) -> Words:

@@ -163,25 +163,25 @@ def explain(
     as_json: JsonFlag = False,
 ) -> None:
     """Explain a code of a result, a notice or a replay: what it means, its usual causes, and what to do."""
-    from referee.codes import table
+    from referee import codes
 
     if code is not None:
-        found = table.find(code, note)
+        found = codes.find(code, note)
         if as_json:
-            put_json(table.code_json(code, found))
+            put_json(codes.code_json(code, found))
         else:
-            put(*table.meaning_lines(found, min(columns(100), _WIDEST)))
+            put(*codes.meaning_lines(found, min(columns(100), _WIDEST)))
         return
-    known = table.meanings(note)
+    known = codes.meanings(note)
     if as_json:
-        codes = dict.fromkeys(meaning.code for meaning in known)
-        put_json([table.code_json(each, [meaning for meaning in known if meaning.code == each]) for each in codes])
+        names = dict.fromkeys(meaning.code for meaning in known)
+        put_json([codes.code_json(name, [meaning for meaning in known if meaning.code == name]) for name in names])
         return
     wide = min(columns(100), _WIDEST)
-    for title, group in table.sections(known).items():
+    for title, group in codes.sections(known).items():
         put(f"{title}:")
         for meaning in group:
-            put(*wrapped(f"  {meaning.code}", 18, table.first_sentence(meaning.text), wide))
+            put(*wrapped(f"  {meaning.code}", 18, codes.first_sentence(meaning.text), wide))
         put("")
     put(f"Try:  {program()} explain {known[0].code}")
 

@@ -203,7 +203,7 @@ if TYPE_CHECKING:
 
         @property
         def codes(self) -> str | None:
-            """Explanations of the game's own codes, as the Markdown text that ``referee explain`` reads (``referee.codes.table.read``)."""
+            """Explanations of the codes of a game of another package, as the Markdown text that ``referee explain`` reads (``referee.codes.read``)."""
 
         def seats(self, settings: Any) -> tuple[Seat, ...]:
             """The roles, in the order in which players are named on a command line."""

@@ -59,11 +59,4 @@ class GameRoom:
     marking: Marking | None = None
     samples: Samples | None = None
     starters: Starters | None = None
-
-    @property
-    def codes(self) -> str:
-        """What the codes of notices, outcomes and verdicts mean: the text of ``codes.md`` in the game's folder."""
-        from inspect import getfile
-        from pathlib import Path
-
-        return Path(getfile(type(self))).with_name("codes.md").read_text("utf-8")
+    codes: str | None = None

@@ -1,4 +1,4 @@
-"""All codes and what they mean, read from the Markdown files ``codes.md``: beside the referee's own parts, and of each game."""
+"""All codes and what they mean, read from the Markdown file ``codes.md`` and from the texts of other packages' games."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from referee.support.meant import nearest
 from referee.support.words import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from referee.games.game import Game
 
-#: The parts of the referee that have a file ``codes.md``, in the order of ``referee explain``.
-_PARTS = ("match", "wire", "players", "isolation", "replay", "league", "grading", "cli")
 #: What a code of a section is, where that isn't the section's name without its last letter.
 _KINDS = {
     "Causes of faults": "cause",
@@ -93,11 +91,13 @@ def _meaning(game: str | None, section: str, code: str, body: str) -> Meaning:
 
 
 def meanings(on_broken: Callable[[SettingsError], object] = lambda _: None) -> list[Meaning]:
-    """Return every meaning of every code: those of the referee, then those of each game.
+    """Return every meaning of every code: those of ``codes.md``, then those of each game of another package.
 
     ``on_broken`` is called with the reason for each game whose codes can't be read.
     """
-    found = [meaning for text in _own_texts() for meaning in read(text)]
+    text = Path(__file__).with_suffix(".md").read_text("utf-8")
+    # Above the first section, the page says what codes are.
+    found = [_placed(meaning) for meaning in read(text[text.index("\n# ") + 1 :])]
     for game in registry.sound(on_broken):
         try:
             found += _of_game(game)
@@ -106,8 +106,10 @@ def meanings(on_broken: Callable[[SettingsError], object] = lambda _: None) -> l
     return found
 
 
-def _own_texts() -> Iterator[str]:
-    return ((Path(__file__).parents[1] / part / "codes.md").read_text("utf-8") for part in _PARTS)
+def _placed(meaning: Meaning) -> Meaning:
+    """Return a meaning with its game, if its section begins with one, as "Evasion: notices" does."""
+    game, colon, section = meaning.section.partition(": ")
+    return meaning._replace(game=game.lower(), section=section.capitalize()) if colon else meaning
 
 
 def _of_game(game: Game[Any, Any]) -> list[Meaning]:
