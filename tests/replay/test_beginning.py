@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
+RECORDED = Path(__file__).parents[1] / "data/replays"
 #: A match of programs without a sandbox, on a clock that no machine exceeds.
 play = partial(package.play, isolation="none", time={"startup": 60.0, "move": 30.0, "bank": 100.0})
 resume = partial(package.play, isolation="none")
@@ -72,6 +73,16 @@ def test_the_same_programs_play_the_same_match_again(turn: int, source: Path) ->
     # The banks are whole at the start.
     assert result.to_json()["players"]["hunter"]["time"]["answers"] == 60 - turn
     assert result.steps == 60
+
+
+def test_bots_that_were_asked_together_go_on_in_turn() -> None:
+    path = RECORDED / "evasion-classic-asked-together.replay.jsonl.gz"
+    assert records(path)[0]["ask"] == "together"
+    assert verify(path).problem is None
+    result = resume(from_replay=f"{path}@100")
+    assert records(result.replay)[0]["ask"] == "in-turn"
+    assert verify(result.replay).problem is None
+    assert moves(result.replay) == moves(path)
 
 
 def test_another_player_takes_over(source: Path) -> None:
