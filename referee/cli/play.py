@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 #: How many of the last lines of a bot's stderr are shown after a crash.
-_STDERR_LINES = 8
+_STDERR_LINES = 12
 #: How the result of a duel begins.
 _DUEL = re.compile(rb'\{\n  "teams": ')
 many_option = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES")
