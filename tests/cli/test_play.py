@@ -251,7 +251,7 @@ FILES = [
     ("[time]\nmoove = 3.0", "unknown key 'time.moove'; did you mean 'move'?"),
     ("cooldown = 3", "did you mean 'settings.cooldown'?"),
     ("[time]\nmove = 'soon'", "wrong 'time.move'"),
-    ("[run]\nask = 'both'", "wrong 'run.ask'"),
+    ("[run]\nidle = 'both'", "wrong 'run.idle'"),
     ("[run]\ncores = -1", "wrong 'run.cores'"),
     ("seed = true", "wrong 'seed'"),
     ("this is not toml", "is not TOML"),
