@@ -24,7 +24,13 @@ Mine.main()
 """
 #: The hunter's move, the words of play, the code that is explained, its kind, and what the fault says.
 ENDS = {
-    "rules": ("return None", ("bot.py", "still", "--rules", "gameserver"), "refusal", "crashed", "Mine plays the rules classic, but was asked to play gameserver"),
+    "rules": (
+        "return None",
+        ("bot.py", "still", "--rules", "gameserver"),
+        "refusal",
+        "crashed",
+        "Mine plays the rules classic, but was asked to play gameserver",
+    ),
     "seat": ("return None", ("straight", "bot.py"), "refusal", "crashed", "Mine plays hunter, but was asked to play prey"),
     "memory": ("raise MemoryError", ("bot.py", "still"), "memory", "crashed", "MemoryError, at bot.py:5 in hunt"),
     "crash": ("raise IndexError", ("bot.py", "still"), "crashed", "crashed", "IndexError, at bot.py:5 in hunt"),
