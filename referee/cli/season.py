@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import os
 import sys
@@ -174,10 +173,6 @@ def serve(
 
         def begin() -> None:
             work.append(SeasonWork(folder, isolation, workers))
-            # What is there now stays: to look through it for what nobody needs would hold up every page.
-            gc.freeze()
-            # What views keep is much and no garbage; most garbage ends in the younger generations.
-            gc.set_threshold(700, 10, 100)
             tell_port(port, pages.PORT, number)
             put(f"http://{pages.shown_host(host)}:{number}/")
             sys.stdout.flush()

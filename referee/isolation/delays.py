@@ -21,9 +21,6 @@ class TaskTimes(NamedTuple):
     delay: float = 0.0
 
 
-_new = tuple.__new__
-
-
 class DelayReader:
     """Reads the times of one task by a descriptor that it keeps open, so that a reading costs one system call."""
 
@@ -34,7 +31,7 @@ class DelayReader:
     def read(self) -> TaskTimes:
         """Return its times so far. OSError or ValueError after its end."""
         cpu, delay, _ = os.pread(self._fd, 64, 0).split()
-        return _new(TaskTimes, (int(cpu) / 1e9, int(delay) / 1e9))
+        return TaskTimes(int(cpu) / 1e9, int(delay) / 1e9)
 
     def close(self) -> None:
         """Close the descriptor."""

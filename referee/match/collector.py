@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from referee.players.io import PlayerIO, Questions
     from referee.players.player import Player, Reply
     from referee.wire.decode import Answer
-
-_new = tuple.__new__
 #: Answers up to this many bytes are cached, so that the same answer in another turn needs no decoding.
 _SHORT_ANSWER = 512
 _MOST_REMEMBERED = 1_000
@@ -184,7 +182,7 @@ class MoveCollector:
                     except (MalformedMove, IllegalMove):
                         pass
                     else:
-                        answers[seat] = _new(JudgedAnswer, (move, seconds, other, None, None, b""))
+                        answers[seat] = JudgedAnswer(move, seconds, other, None, None, b"")
                         clock.spend(seconds, other)
                         continue
             answers[seat] = self._judge(seat, turn, state, reply)

@@ -84,7 +84,6 @@ class Result(NamedTuple):
 
 
 _NO_LOGS: dict[str, int] = {}
-_new = tuple.__new__
 
 
 class Match:
@@ -385,7 +384,7 @@ class Match:
             after, notices = game.step(state, moves)
             if notices:
                 collector.tell(notices)
-            event = _new(StepTaken, (turn, state, after, moves, notices, answers, logs))
+            event = StepTaken(turn, state, after, moves, notices, answers, logs)
             for listener in listeners:
                 listener.stepped(event)
             state = after

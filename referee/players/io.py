@@ -64,7 +64,6 @@ _FIRST_MS = 1
 
 _POLLIN = select.POLLIN
 _NO_GROUP: tuple[dict[int, str], select.poll] = ({}, select.poll())
-_new = tuple.__new__
 
 
 class PlayerIO:
@@ -175,12 +174,12 @@ class PlayerIO:
                         fair.poll_ends = begun + owed + _FIRST + _SHORT
                         return fair.reply(Pending(player, pipes, begun, limit, guard, owed), begun + seconds, chunk[:-1], None)
                     if fair is not None and not process.sandbox.is_exact:
-                        return _new(Reply, (chunk[:-1], seconds, None, False, seconds))
+                        return Reply(chunk[:-1], seconds, None, False, seconds)
                     if self.by_cpu:
                         used = process.used_for(seconds)
                         if limit is not None and used > limit:
                             return Reply(None, used, late(pipes), False, seconds)
-                        return _new(Reply, (chunk[:-1], used, None, False, seconds))
+                        return Reply(chunk[:-1], used, None, False, seconds)
                     # Inlined from ``process.newly_used``, for the same reason.
                     try:
                         now = process.read_clock()
@@ -190,7 +189,7 @@ class PlayerIO:
                     process.used_before = now
                     if limit is not None and seconds > limit:
                         return Reply(chunk[:-1], limit, None, True, used)
-                    return _new(Reply, (chunk[:-1], seconds, None, False, used if fair is None else seconds))
+                    return Reply(chunk[:-1], seconds, None, False, used if fair is None else seconds)
                 lines.feed(chunk)
                 if not chunk:
                     return self.billing.reply(Pending(player, pipes, begun, limit, guard), begun + seconds, None, self.watch.ended(player))
