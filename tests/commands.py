@@ -61,7 +61,6 @@ _IMPORTED = (
     "referee.cli.options",
     "referee.cli.pages",
     "referee.cli.request",
-    "referee.export.card",
     "referee.export.raster",
     "referee.export.stills",
     "referee.grading.grading",

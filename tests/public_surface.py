@@ -34,7 +34,7 @@ PRINTED = {
     "play --games": ["play", "straight", "still", *_PATIENT, "--games", "2"],
     "verify": ["verify", "a.replay.jsonl.gz"],
     "show": ["show", "a.replay.jsonl.gz"],
-    "export": ["export", "a.replay.jsonl.gz", "--svg"],
+    "export": ["export", "a.replay.jsonl.gz", "--html"],
     "games": ["games"],
     "bots": ["bots"],
     "explain": ["explain", "late"],

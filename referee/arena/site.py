@@ -21,7 +21,6 @@ from referee.arena.receipt import bounded
 from referee.arena.store import PAUSED
 from referee.league.disputes import disputed
 from referee.pages import render
-from referee.support.words import counted
 from referee.web.guard import new_token
 from referee.web.replay_sites import ReplaySites
 
@@ -47,8 +46,8 @@ _see = partial(RedirectResponse, status_code=303)
 _Body = TypeVar("_Body", bound=BaseModel)
 #: The matches of a page, and how long a session lasts, in seconds: more than a season.
 _MATCHES, _SESSION_SECONDS = 25, 180 * 86_400
-#: The lines of the leaderboard that a messenger shows, and the submissions that the staff sees.
-_TOP, _QUEUE = 3, 200
+#: The submissions that the staff sees.
+_QUEUE = 200
 #: The size of the chart of ratings.
 _CHART = (600, 120)
 _WATCHED = "watch"
@@ -64,7 +63,7 @@ class ArenaPages:
         self._store = arena.store
         self._receipt = receipt
         self._live = LiveMatches(arena, views, api)
-        self._pictures = ArenaPictures(arena, views)
+        self._pictures = ArenaPictures(arena)
         self._versions = versions
         self._token = new_token()
         self._sites = ReplaySites(self._token, is_public=True, is_framed=True)
@@ -92,8 +91,6 @@ class ArenaPages:
         return [
             *(Route(path, self._page(answer)) for path, answer in pages.items()),
             Route("/boards/{match}.svg", self._board_picture),
-            Route("/cards/{match}.png", self._card),
-            Route("/card.png", self._table_card),
             Route("/submit", self._hand_in, methods=["POST"]),
             Route("/invite/{token}", self._page(self._sign_in), methods=["POST"]),
             Route("/teams/{team:path}/activate", self._activate, methods=["POST"]),
@@ -139,25 +136,15 @@ class ArenaPages:
 
         return shown
 
-    def _shown(
-        self, name: str, request: Request, holder: Holder | None, *, status: int = 200, summary: str = "", card: str = "", **values: Any
-    ) -> Response:
-        arena, link = self._api.arena(holder), self._link(request, summary, card)
-        text = render.served(name, {}, base="/", script="arena", arena=arena, holder=holder, **link, **values)
+    def _shown(self, name: str, holder: Holder | None, *, status: int = 200, **values: Any) -> Response:
+        text = render.served(name, {}, base="/", script="arena", arena=self._api.arena(holder), holder=holder, **values)
         return HTMLResponse(text, status)
-
-    def _link(self, request: Request, summary: str = "", card: str = "") -> dict[str, str]:
-        """Return what a messenger shows of a link to a page: a text, and the whole address of a picture, by default the leaderboard's."""
-        scheme = "https" if _is_secure(request) else "http"
-        preview = f"{scheme}://{request.url.netloc}{card or '/card.png'}" if self._pictures.has_cards else ""
-        about = summary or f"{self._arena.league.name}: bots play {self._arena.league.game} against each other, and the table lives."
-        return {"summary": about, "preview": preview}
 
     def refused(self, request: Request, error: HTTPException) -> Response:
         """Return the page that says why something was refused."""
         holder = None if error.status_code == 401 else self._api.holder(request)
         told = {"title": f"Error {error.status_code}", "text": error.detail, "link": "/", "label": "To the leaderboard"}
-        shown = self._shown("arena_told", request, holder, status=error.status_code, **told)
+        shown = self._shown("arena_told", holder, status=error.status_code, **told)
         shown.headers.update(error.headers or {})
         return shown
 
@@ -165,9 +152,7 @@ class ArenaPages:
         entries, trends = self._views.standings().entries, self._views.trends()
         return self._shown(
             "arena_board",
-            request,
             holder,
-            summary=" · ".join(f"{one.rank}. {one.team} {render.rating(one.rating)}" for one in entries[:_TOP]),
             rows=self._views.lasting("rows", lambda: _rows(entries, trends)),
             matches=self._views.matches(MatchesQuery(limit=_MATCHES)).matches,
         )
@@ -185,7 +170,6 @@ class ArenaPages:
         is_own = holder is not None and holder.team in (None, name)
         return self._shown(
             "arena_team",
-            request,
             holder,
             team=found,
             asked=asked,
@@ -211,11 +195,7 @@ class ArenaPages:
         notes = {(one.team, one.number): one.note for team in teams for one in self._store.versions(team)}
         return self._shown(
             "arena_match",
-            request,
             holder,
-            summary=_sentence(match),
-            # Messengers see what everybody sees.
-            card=f"/cards/{match.id}.png" if match.ended and self._api.sees_replay(match, None) else "",
             match=match,
             told=_told(match),
             may_watch=self._api.sees_replay(match, holder),
@@ -229,7 +209,7 @@ class ArenaPages:
         return lambda match: [seat for seat in match.seats if self._api.sees_log(match, seat, holder)]
 
     def _now(self, request: Request, holder: Holder | None) -> Response:
-        return self._shown("arena_live", request, holder, matches=self._live.now(holder), board_seconds=BOARD_SECONDS)
+        return self._shown("arena_live", holder, matches=self._live.now(holder), board_seconds=BOARD_SECONDS)
 
     def _seen(self, request: Request) -> tuple[MatchAnswer, Path]:
         return self._live.seen(request.path_params["match"], self._api.holder(request))
@@ -238,16 +218,9 @@ class ArenaPages:
         found = await run_in_threadpool(self._seen, request)
         return Response(await self._pictures.board(*found), media_type="image/svg+xml")
 
-    async def _card(self, request: Request) -> Response:
-        found = await run_in_threadpool(self._seen, request)
-        return Response(await self._pictures.match_card(*found), media_type="image/png")
-
-    async def _table_card(self, _: Request) -> Response:
-        return Response(await self._pictures.table_card(), media_type="image/png")
-
-    def _projector(self, request: Request, _: Holder | None) -> Response:
+    def _projector(self, *_: object) -> Response:
         config = {"name": self._arena.league.name, "league": True}
-        return HTMLResponse(render.served("projector", config, base="/", **self._link(request)))
+        return HTMLResponse(render.served("projector", config, base="/"))
 
     def _listed(self, request: Request, holder: Holder | None) -> Response:
         """Return the matches for the projector's page."""
@@ -262,7 +235,7 @@ class ArenaPages:
             self._receipt.check(team)
         except HTTPException as error:
             why = error.detail
-        return self._shown("arena_submit", request, holder, why=why)
+        return self._shown("arena_submit", holder, why=why)
 
     async def _hand_in(self, request: Request) -> Response:
         holder = await run_in_threadpool(self._api.holder, request)
@@ -272,13 +245,12 @@ class ArenaPages:
     def _submission(self, request: Request, holder: Holder | None) -> Response:
         one = self._api.submission(request.path_params["number"], _known(holder))
         active = next((version.number for version in self._store.versions(one.team) if version.is_active), None)
-        return self._shown("arena_submission", request, holder, one=one, active=active, is_out=one.team in self._store.disqualified())
+        return self._shown("arena_submission", holder, one=one, active=active, is_out=one.team in self._store.disqualified())
 
     def _staff(self, request: Request, holder: Holder | None) -> Response:
         staff(_known(holder))
         return self._shown(
             "arena_staff",
-            request,
             holder,
             submissions=self._store.submissions(limit=_QUEUE),
             waiting=self._store.waiting(),
@@ -301,7 +273,7 @@ class ArenaPages:
 
     def _invited(self, request: Request, known: Holder | None) -> Response:
         # Another page may lead here, and the browser then tells nobody's session. So only the form of this page signs in.
-        return self._shown("arena_invitation", request, known, whose=self._invitation(request, known).team or "the staff")
+        return self._shown("arena_invitation", known, whose=self._invitation(request, known).team or "the staff")
 
     def _sign_in(self, request: Request, known: Holder | None) -> Response:
         holder = self._invitation(request, known)
@@ -387,13 +359,6 @@ def _asked(body: type[_Body], form: Mapping[str, str]) -> _Body:
         return body.model_validate_strings(form)
     except ValidationError as error:
         raise wrong(error.errors()) from None
-
-
-def _sentence(match: MatchAnswer) -> str:
-    if not match.ended:
-        return "They are playing."
-    won = "Nobody wins" if match.winner is None else f"{match.seats[match.winner].team} wins as {match.winner}"
-    return f"{won}: {match.reason} after {counted(match.steps, 'step')}."
 
 
 def _told(match: MatchAnswer) -> list[tuple[str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -236,9 +235,6 @@ def report(
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Write into this folder.  (default: the league's)")] = None,
     force: ReplaceFile = False,
     alone: Annotated[bool, typer.Option("--alone", help="Write the page alone, without the replays that its viewer shows.")] = False,
-    url: Annotated[
-        str, typer.Option("--url", metavar="URL", help="Where you will publish the folder: messengers need it for the page's preview.")
-    ] = "",
     as_json: JsonFlag = False,
 ) -> None:
     """Write the report: one page with standings, crosstable, ratings, endings and every match, with a viewer of their replays."""
@@ -246,8 +242,6 @@ def report(
     from referee.league import report_folder
     from referee.league.report import of_league
 
-    if url and not re.fullmatch(r"https?://[^\s\"<>]+", url):
-        raise UsageError(f"--url is '{url}', but must be the address of the folder, such as https://example.org/autumn/.")
     with _opened(folder) as opened:
         try:
             if is_live:
@@ -257,7 +251,7 @@ def report(
             most_bytes = 0 if alone else report_folder.MOST_BYTES
             for path, mark in report_folder.outputs(folder if out is None else out):
                 check_output(path, mark, store_files(folder), force=force)
-            written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"), url)
+            written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"))
             missing = report_folder.unreadable(data, folder)
             if as_json:
                 put_json({"file": str(written.path), "shown": written.shown, "left_out": written.left_out, "missing": missing})

@@ -37,7 +37,6 @@ _FRAMES = 240
 #: How each kind of file begins that these commands write.
 _MARKS = {
     "html": re.compile(rb'<!doctype html>\s.*<meta name="generator" content="referee export">', re.DOTALL),
-    "svg": re.compile(rb"<svg [^>]*><!-- referee export -->"),
     "png": PNG,
     "gif": re.compile(rb"GIF89a.*referee", re.DOTALL),
 }
@@ -109,21 +108,15 @@ def watch(
 def export(
     file: ReplayFile,
     as_html: Annotated[bool, typer.Option("--html", help="The viewer with the replay in it, in one file for any browser.")] = False,
-    as_svg: Annotated[bool, typer.Option("--svg", help="A picture of one step.")] = False,
-    as_png: Annotated[bool, typer.Option("--png", help="The same picture in pixels.")] = False,
+    as_png: Annotated[bool, typer.Option("--png", help="A picture of one step.")] = False,
     as_gif: Annotated[bool, typer.Option("--gif", help="An animation of the match.")] = False,
-    as_card: Annotated[
-        bool, typer.Option("--card", help="A still for messages, 1200 x 630: board, names and result; as --png, or as --svg.")
-    ] = False,
     step: Annotated[int | None, typer.Option("--step", metavar="N", min=0, help="The step of the picture.  (default: the last)")] = None,
     first: Annotated[int | None, typer.Option("--from", metavar="A", min=0, help="The first step of the GIF.  (default: 0)")] = None,
     last: Annotated[int | None, typer.Option("--to", metavar="B", min=0, help="The last step of the GIF.  (default: the last)")] = None,
     every: Annotated[
         int | None, typer.Option("--every", metavar="K", min=1, help=f"Show every K-th step.  (default: K for at most {_FRAMES} frames)")
     ] = None,
-    size: Annotated[
-        int | None, typer.Option("--size", metavar="PIXELS", min=64, max=4096, help="The picture's width.  (default: 640; a card's: 1200)")
-    ] = None,
+    size: Annotated[int, typer.Option("--size", metavar="PIXELS", min=64, max=4096, help="The picture's width.")] = 640,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The file to write.  (default: the replay's name, in the current folder)")
     ] = None,
@@ -131,21 +124,15 @@ def export(
     as_json: JsonFlag = False,
 ) -> None:
     """Turn a replay into a page, a picture or an animated GIF."""
-    is_named = as_html or as_svg or as_png or as_gif or out is not None
-    kind = _kind((as_html, as_svg, as_png, as_gif), out) if is_named or not as_card else "png"
-    if as_card and kind not in ("svg", "png"):
-        raise UsageError(f"--card is a still; it can't be a .{kind} file: add --svg or --png.")
+    kind = _kind((as_html, as_png, as_gif), out)
     if kind != "gif" and (first, last, every) != (None, None, None):
         raise UsageError("--from, --to and --every are for --gif.")
     if kind in ("html", "gif") and step is not None:
-        raise UsageError(
-            f"--step is for --svg and --png; a page holds every step (its address takes #t={step}), and --gif has --from and --to."
-        )
+        raise UsageError(f"--step is for --png; a page holds every step (its address takes #t={step}), and --gif has --from and --to.")
     if kind in ("png", "gif"):
         need_export(f"--{kind}")
     stem = file.name.removesuffix(SUFFIX).removesuffix(".gz").removesuffix(".html")
-    place = out or Path(f"{stem}{'' if step is None else f'-{step}'}{'-card' if as_card else ''}.{kind}")
-    width = size or (1200 if as_card else 640)
+    place = out or Path(f"{stem}{'' if step is None else f'-{step}'}.{kind}")
     with replay_in(file) as path:
         game, head = open_shown(path, file)
         mark, inputs = _MARKS[kind].match, _inputs(file, head)
@@ -153,13 +140,12 @@ def export(
         if kind == "html":
             data = _html(path, file)
         elif kind == "gif":
-            data = _gif(path, file, game, head, first, last, every, width)
+            data = _gif(path, file, game, head, first, last, every, size)
         else:
             from referee.export.stills import TRAIL, drawn, still
 
             states, remarks, _ = _positions(path, file, step, TRAIL + 1)
-            data = drawn(still(game, head, states, remarks, remarks.count), kind, width, is_card=as_card)
-            data = data.replace(b">", b"><!-- referee export -->", 1) if kind == "svg" else data
+            data = drawn(still(game, head, states, remarks, remarks.count), size)
         write_output(place, data, mark, inputs, force=force)
     if as_json:
         put_json({"file": str(place), "kind": kind})
@@ -181,8 +167,8 @@ def _kind(flags: tuple[bool, ...], out: Path | None) -> str:
     if len(kinds) == 1:
         raise UsageError(f"--out is '{shown}', but --{kinds[0]} writes a .{kinds[0]} file.")
     if out is not None and not kinds:
-        raise UsageError(f"--out is '{shown}', but must end in .html, .svg, .png or .gif; or choose the output, as in --png.")
-    raise UsageError("Choose one output: --html, --svg, --png or --gif, or give --out a name that ends in .html, .svg, .png or .gif.")
+        raise UsageError(f"--out is '{shown}', but must end in .html, .png or .gif; or choose the output, as in --png.")
+    raise UsageError("Choose one output: --html, --png or --gif, or give --out a name that ends in .html, .png or .gif.")
 
 
 def _inputs(file: Path, head: Mapping[str, Any]) -> list[Path]:

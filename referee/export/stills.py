@@ -1,4 +1,4 @@
-"""Pictures of the positions of a replay: one step, the end, or a card for messages."""
+"""Pictures of the positions of a replay: one step, or the end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
 from referee.export.remarks import Remarks, captioned
-from referee.replay.reader import open_game, read_head, read_lines, verify
+from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 #: The number of past steps that a picture shows as trails.
 TRAIL = 200
-#: The width of a card in pixels.
-CARD = 1200
 
 
 class _StepReached(Exception):
@@ -62,24 +60,8 @@ def still(game: Any, head: Mapping[str, Any], states: Sequence[Any], remarks: Re
     return remarks.onto(picture, game.picture, states[-1], position, is_end=game.outcome(states[-1]) is not None)
 
 
-def drawn(picture: Picture, kind: str, size: int, *, is_card: bool = False) -> bytes:
-    """Return a picture as "svg" or "png", ``size`` pixels wide."""
-    title = f"{' against '.join(name for _, name, _ in picture.names)}: {picture.caption}"
-    if is_card:
-        from referee.export import card
-
-        return card.as_svg(picture, size, title).encode() if kind == "svg" else card.as_png(picture, size, title)
-    if kind == "svg":
-        from referee.export import svg
-
-        return svg.render(picture, size, title).encode()
+def drawn(picture: Picture, size: int) -> bytes:
+    """Return a picture as PNG, ``size`` pixels wide."""
     from referee.export import raster
 
-    return raster.png(picture, size, title)
-
-
-def card_of(path: Path) -> bytes:
-    """Return the card of a replay's end as PNG: names, result and final board. ReplayError if it can't be read; needs Pillow."""
-    head, _ = read_head(path, read_lines(path))
-    found = positions(path)
-    return drawn(still(open_game(path, head)[0], head, found.states, found.remarks, found.remarks.count), "png", CARD, is_card=True)
+    return raster.png(picture, size, f"{' against '.join(name for _, name, _ in picture.names)}: {picture.caption}")

@@ -12,13 +12,10 @@ import multiprocessing
 import os
 import re
 from concurrent.futures import ProcessPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.errors import RefereeError
 from referee.export.html import findings
-from referee.export.source import PNG
 from referee.league import report_page
 from referee.replay.paths import SUFFIX
 from referee.replay.several import cores
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-REPORT, VIEWER, PAGES, CARD = "report.html", "viewer.html", "pages", "card.png"
+REPORT, VIEWER, PAGES = "report.html", "viewer.html", "pages"
 #: The most bytes of all scripts in ``pages`` together, and of one replay in them.
 MOST_BYTES = 2 << 30
 _MOST_REPLAY = 64 << 20
@@ -59,7 +56,6 @@ def outputs(place: Path) -> Iterator[tuple[Path, Mark]]:
     """Yield the files of a report in this folder that may exist, each with the mark of those that the command wrote."""
     yield place / REPORT, re.compile(rb'<!doctype html>.*"generator" content="referee league report"', re.DOTALL).match
     yield place / VIEWER, re.compile(rb'<!doctype html>.*"generator" content="referee viewer"', re.DOTALL).match
-    yield place / CARD, PNG.match
 
 
 def write(
@@ -68,40 +64,22 @@ def write(
     most_bytes: int = MOST_BYTES,
     out: Path | None = None,
     progress: Progress | None = None,
-    address: str = "",
 ) -> Written:
     """Write the report into the league's folder, or into ``out``. OSError if that fails; a report that was there before is then still whole.
 
     Replays that have their script already are not read again, unless they are newer. When the scripts together reach ``most_bytes``,
     the other matches get the command that shows them. Pass 0 to write the report alone. ``progress`` is called with the number of scripts
-    that were made and of those to make: each replay is simulated for its verdicts. ``address`` is where the folder will be published: some
-    readers of links take whole addresses alone for the picture of the last match.
+    that were made and of those to make: each replay is simulated for its verdicts.
     """
     wanted = [match.replay for duel in data.duels for match in duel.matches if match.replay]
     place = folder if out is None else out
     place.mkdir(parents=True, exist_ok=True)
     shown = write_pages(wanted, folder, most_bytes, place, has_findings=True, progress=progress)
     path = place / REPORT
-    card = _card([replay for replay in wanted if replay in shown], folder)
-    if card:
-        write_whole(place / CARD, card)
-    preview = f"{address.rstrip('/')}/{CARD}" if address else CARD
-    write_whole(path, report_page.html(data, shown, preview if card else "").encode())
+    write_whole(path, report_page.html(data, shown).encode())
     if most_bytes:
         remove_others(place / PAGES, shown)
     return Written(path, len(shown), len(set(wanted)) - len(shown))
-
-
-def _card(replays: list[str], folder: Path) -> bytes:
-    """Return the card of the last match; empty if it can't be made: without Pillow, for a game without pictures, or for a damaged replay."""
-    if not replays or find_spec("PIL") is None:
-        return b""
-    from referee.export.stills import card_of
-
-    try:
-        return card_of(folder / replays[-1])
-    except (RefereeError, OSError):
-        return b""
 
 
 def write_pages(

@@ -38,15 +38,15 @@ _SECTIONS = (
 _ROUNDS = {1: "Final", 2: "Semifinals", 4: "Quarterfinals"}
 
 
-def html(data: ReportData, pages: Container[str] = (), preview: str = "") -> str:
+def html(data: ReportData, pages: Container[str] = ()) -> str:
     """Return the report as one page that makes no requests.
 
     ``pages`` are the replays that ``viewer.html`` beside the report can show (``report_folder.write``). For all others the page tells the
-    command that shows them. ``preview`` is the address of a picture for those to whom the page is sent.
+    command that shows them.
     """
     from referee.pages import render
 
-    return render.single("league", _config(data), pack(data, data.duels, pages), **_shown(data), preview=preview)
+    return render.single("league", _config(data), pack(data, data.duels, pages), **_shown(data))
 
 
 def served(data: ReportData, duels: Iterable[DuelLine], start: int, news: int | None, problem: str) -> str:
@@ -75,13 +75,11 @@ def _shown(data: ReportData) -> dict[str, Any]:
     cross = crosstable(names, data.duels)
     is_elimination = data.format == ELIMINATION
     teams = [(row, found[team], [_cell(cross, team, other) for other in names]) for row, team in zip(rows, names, strict=True)]
-    leaders = [place.row.team for place in data.standings if place.row.place == 1]
     about = [f"{data.game} {data.rules}".strip(), data.format, counted(len(rows), "team"), "" if data.seed is None else f"seed {data.seed}"]
     return {
         "league": data,
         "progress": data.progress,
         "about": " · ".join(text for text in about if text),
-        "summary": f"{about[0]}, {about[2]}" + (f": {leaders[0]} leads" if len(leaders) == 1 and rows[0]["played"] else ""),
         "problem": "",
         "sections": _SECTIONS,
         "rows": rows,

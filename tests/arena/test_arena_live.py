@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
 from typing import TYPE_CHECKING
@@ -14,13 +13,12 @@ from leagues import Notes as Idle
 from leagues import play as pretended
 from seasons import TOKENS, copied, play, season
 
-from referee.arena import live, pictures, season_work, views
+from referee.arena import live, season_work, views
 from referee.arena.checking import Checker
 from referee.arena.engine import ArenaEngine
 from referee.arena.season_work import Notes
 from referee.arena.store import PAUSED, PLAYING
 from referee.errors import MatchVoid
-from referee.export import card
 from referee.gallery.thumbnails import NO_PICTURE
 from referee.league.engine import MachineFailed
 from referee.league.values import MatchTask
@@ -75,7 +73,7 @@ def test_a_match_that_is_played_is_shown_to_those_who_may_see_it(running: Season
     playing(running)
     assert f'href="/matches/{KEY}"' in running.ask("/live", ada).body.decode()
     assert KEY not in running.ask("/live").body.decode()
-    assert [running.ask(path).status for path in (f"/boards/{KEY}.svg", f"/cards/{KEY}.png")] == [401, 401]
+    assert running.ask(f"/boards/{KEY}.svg").status == 401
     board = running.ask(f"/boards/{KEY}.svg", ada)
     assert board.headers["content-type"] == "image/svg+xml"
     assert len(board.body) > len(NO_PICTURE)
@@ -189,26 +187,3 @@ def test_the_projector_gets_the_newest_match_and_the_standings(running: Season) 
     assert [(row["place"], row["team"]) for row in rows] == [
         (one["rank"], one["team"]) for one in running.ask("/api/standings").json["entries"]
     ]
-
-
-def test_a_card_of_the_leaderboard_is_drawn_once_a_minute(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
-    now, drawn = [1000.0], []
-
-    def table(title: str, about: str, rows: object) -> bytes:
-        drawn.append(about)
-        return f"{len(drawn)}".encode()
-
-    monkeypatch.setattr(card, "table_png", table)
-    monkeypatch.setattr(pictures, "monotonic", lambda: now[0])
-
-    async def asked() -> list[bytes]:
-        made = pictures.ArenaPictures(running.arena, views.ArenaViews(running.store))
-        found = [await made.table_card(), await made.table_card()]
-        now[0] += 61
-        # The old one is sent while the new one is drawn.
-        found.append(await made.table_card())
-        assert made._renewing is not None
-        await made._renewing
-        return [*found, await made.table_card()]
-
-    assert asyncio.run(asked()) == [b"1", b"1", b"1", b"2"]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import html
 import re
-import struct
 import time
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlencode
@@ -425,23 +423,6 @@ def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatc
     assert ("It is wrong." in after, "hand in again" in after, "data-every" in after) == (True, True, False)
     assert "Why it is refused" in running.ask("/teams/Ada", ADA).body.decode()
     assert "Why it is refused" not in running.ask("/teams/Ada", BOB).body.decode()
-
-
-def test_a_link_to_any_page_has_a_preview(running: Season) -> None:
-    match = running.ask("/api/matches").json["matches"][0]
-    for path in ("/", "/live", "/projector", "/teams/Ada", f"/matches/{match['id']}", "/submit", "/submissions/1", "/staff", "/nowhere"):
-        shown = running.ask(path, STAFF, headers={"x-forwarded-proto": "https"}).body.decode()
-        found = {name: html.unescape(value) for name, value in re.findall('<meta property="og:(.+?)" content="(.*?)">', shown)}
-        assert found["title"], path
-        assert found["description"], path
-        assert found["image"] == f"https://127.0.0.1:8300{'/cards/' + match['id'] if path.startswith('/matches') else '/card'}.png", path
-        if path == "/":
-            first = running.ask("/api/standings").json["entries"][0]["team"]
-            assert found["description"].startswith(f"1. {first} ")
-    for path in (f"/cards/{match['id']}.png", "/card.png"):
-        card = running.ask(path)
-        assert (card.headers["content-type"], card.body[:8], card.body[16:24]) == ("image/png", PNG, struct.pack(">II", 1200, 630))
-    assert running.ask("/cards/none.png").status == 404
 
 
 @pytest.mark.slow

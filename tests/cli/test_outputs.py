@@ -123,7 +123,7 @@ def test_a_report_replaces_only_reports(here: Path, league: str, referee: Cli) -
     words = ("league", "report", league, "--out", "page")
     for _ in range(2):
         assert referee(*words).returncode == 0
-    for name in ("report.html", "viewer.html", "card.png"):
+    for name in ("report.html", "viewer.html"):
         shutil.rmtree("page")
         Path("page").mkdir()
         Path("page", name).write_bytes(NOTES)

@@ -56,7 +56,7 @@ JUDGES = (
 SHOWS = (
     ("watch", "REPLAY", "--export", "page.html"),
     ("watch", "REPLAY", "REPLAY"),
-    *(("export", "REPLAY", form, "--out", "made") for form in ("--html", "--svg", "--png", "--gif")),
+    *(("export", "REPLAY", form, "--out", "made") for form in ("--html", "--png", "--gif")),
 )
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from html_tables import tables
-from PIL import Image
 from sample_leagues import HOSTILE, NAMES, league
 
 from referee.export.html import findings
@@ -222,24 +221,6 @@ def test_replays_are_handed_to_the_viewer_by_scripts(tmp_path: Path) -> None:
     assert [match[9] for duel in pack["duels"] for match in duel[5]] == [1] * 4 + [0] * 8
     assert "script-src 'sha256-" in (tmp_path / "viewer.html").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pages", "replays", "report.html", "viewer.html"]
-
-
-def test_a_link_to_the_page_is_shown_with_the_last_match(tmp_path: Path) -> None:
-    """Messengers read the meta data of a page; most of them want the whole address of its picture."""
-    data = league(4)
-    replays = put_replays(data, tmp_path, 2)
-    report_folder.write(data, tmp_path)
-    assert 'property="og:image"' not in (tmp_path / "report.html").read_text()
-    shutil.copy(RECORDED, tmp_path / replays[-1])
-    for address, expected in (("", "card.png"), ("https://example.org/autumn/", "https://example.org/autumn/card.png")):
-        report_folder.write(data, tmp_path, address=address)
-        told = dict(re.findall(r'<meta property="og:(\S+)" content="(.*?)">', (tmp_path / "report.html").read_text()))
-        assert told["image"] == expected
-        assert told["title"] == f"{data.name} · League"
-        assert told["description"] == f"evasion classic, 4 teams: {data.standings[0].row.team} leads"
-    picture = Image.open(tmp_path / "card.png")
-    assert picture.size == (1200, 630)
-    assert len(picture.convert("RGB").getcolors(1 << 20) or ()) > 20
 
 
 def test_scripts_are_written_again_only_for_newer_replays(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def built(events: list[dict[str, Any]]) -> dict[int, int]:
     return {int(match[1]): turn for match, turn in found if match}
 
 
-def test_commands_number_a_step_by_its_turn(turns: dict[int, int], referee: Cli, tmp_path: Path) -> None:
+def test_commands_number_a_step_by_its_turn(turns: dict[int, int], referee: Cli) -> None:
     assert turns[FIRST] == 40
     assert built(json.loads(referee("show", CHASE, "--json").stdout)["events"]) == turns
     lines = referee("show", CHASE, "--events", "40").stdout.splitlines()
@@ -48,14 +48,6 @@ def test_commands_number_a_step_by_its_turn(turns: dict[int, int], referee: Cli,
     [_, point] = json.loads(referee("analyze", CHASE, "--json").stdout)["points"]
     assert (point["step"], point["verdict"]) == (decisive, "capture")
     assert f"step {decisive:>6}  capture is certain" in referee("analyze", CHASE).stdout
-    # A picture of a step is the position before it.
-    rings = []
-    for step in (decisive, decisive + 1):
-        assert referee("export", CHASE, "--step", str(step), "--out", str(tmp_path / "a.svg")).returncode == 0
-        text = (tmp_path / "a.svg").read_text()
-        assert f"step {step}" in text
-        rings.append(text.count("268"))
-    assert rings[0] < rings[1], "the wall stands in the position after its step"
 
 
 def test_the_verdict_of_show_names_no_step_at_which_nothing_changed(referee: Cli) -> None:
