@@ -20,6 +20,7 @@ from referee.cli.pages import Browser, Host, Name, Port, Where, bind_page, page_
 from referee.errors import RefereeError, UsageError
 from referee.export.source import PNG, open_shown, replay_in
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
+from referee.replay.reader import verify
 from referee.support.outputs import check_output, write_output
 from referee.support.packages import need_export, need_league, need_web
 from referee.support.words import counted, program
@@ -27,7 +28,6 @@ from referee.support.words import counted, program
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from referee.export.stills import Positions
     from referee.gallery.shelf import Shelf
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.", autocompletion=completion.replay)]
@@ -134,18 +134,19 @@ def export(
     stem = file.name.removesuffix(SUFFIX).removesuffix(".gz").removesuffix(".html")
     place = out or Path(f"{stem}{'' if step is None else f'-{step}'}.{kind}")
     with replay_in(file) as path:
-        game, head = open_shown(path, file)
+        _, head = open_shown(path, file)
         mark, inputs = _MARKS[kind].match, _inputs(file, head)
         check_output(place, mark, inputs, force=force)
         if kind == "html":
             data = _html(path, file)
-        elif kind == "gif":
-            data = _gif(path, file, game, head, first, last, every, size)
         else:
-            from referee.export.stills import TRAIL, drawn, still
+            from referee.export import pictures
 
-            states, remarks, _ = _positions(path, file, step, TRAIL + 1)
-            data = drawn(still(game, head, states, remarks, remarks.count), size)
+            steps = _steps(path, file)
+            if kind == "png":
+                data = pictures.png(path, _within("--step", step, steps, steps), size)
+            else:
+                data = pictures.gif(path, _frames(steps, first, last, every, size), size)
         write_output(place, data, mark, inputs, force=force)
     if as_json:
         put_json({"file": str(place), "kind": kind})
@@ -186,16 +187,12 @@ def _html(path: Path, file: Path) -> bytes:
     return html.single_page(path, file).encode()
 
 
-def _positions(path: Path, file: Path, step: int | None, most: int | None) -> Positions:
-    """Return positions up to a step; say so if an error comes before it. UsageError if the replay ends before it."""
-    from referee.export.stills import positions
-
-    found = positions(path, step, most)
-    if found.replay is not None:
-        if found.replay.problem is not None:
-            say(f"note: {file}: {found.replay.problem.text.rstrip('.')}; the good steps are shown.")
-        _within("--step", step, found.replay.turns, found.replay.turns)
-    return found
+def _steps(path: Path, file: Path) -> int:
+    """Return the number of steps of a replay, up to the first error; say so if there is one."""
+    replay = verify(path)
+    if replay.problem is not None:
+        say(f"note: {file}: {replay.problem.text.rstrip('.')}; the good steps are shown.")
+    return replay.turns
 
 
 def _within(name: str, wanted: int | None, default: int, most: int) -> int:
@@ -204,25 +201,19 @@ def _within(name: str, wanted: int | None, default: int, most: int) -> int:
     return default if wanted is None else wanted
 
 
-def _gif(
-    path: Path, file: Path, game: Any, head: dict[str, Any], first: int | None, last: int | None, every: int | None, size: int
-) -> bytes:
-    from referee.export import raster
-    from referee.export.stills import TRAIL, still
-
-    states, remarks, _ = _positions(path, file, None, None)
-    most = len(states) - 1
-    begin, end = _within("--from", first, 0, most), _within("--to", last, most, most)
+def _frames(steps: int, first: int | None, last: int | None, every: int | None, size: int) -> list[int]:
+    """Return the positions that a GIF shows. UsageError if the replay doesn't have them, or if they are too many."""
+    begin, end = _within("--from", first, 0, steps), _within("--to", last, steps, steps)
     if begin > end:
         raise UsageError(f"--from is {begin}, but --to is {end}; the first step must come first.")
     stride = every or max(1, -(-(end - begin) // (_FRAMES - 1)))
-    chosen = [*range(begin, end, stride), end]
-    if len(chosen) * size * size > _MOST_PIXELS:
+    turns = [*range(begin, end, stride), end]
+    if len(turns) * size * size > _MOST_PIXELS:
         raise UsageError(
-            f"{len(chosen):,} pictures of {size} pixels are too much for one file; name a larger --every, a smaller --size, or --from and --to."
+            f"{len(turns):,} pictures of {size} pixels are too much for one file; name a larger --every, a smaller --size, or --from and --to."
         )
-    say(f"drawing {len(chosen)} pictures")
-    return raster.gif([still(game, head, states[max(0, at - TRAIL) : at + 1], remarks, at) for at in chosen], size, 50)
+    say(f"drawing {len(turns)} pictures")
+    return turns
 
 
 def check_files(files: Sequence[Path], *, is_projector: bool) -> None:

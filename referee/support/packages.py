@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: The packages of the extras, each with the module that it installs.
 WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
-_EXPORT = {"pillow": "PIL"}
+_EXPORT = {"pillow": "PIL", "playwright": "playwright"}
 _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy", "threadpoolctl")}
 _STATISTICS = {"numpy": "numpy", "scipy": "scipy"}
 

@@ -157,6 +157,15 @@ def framed(loader: str, config: Mapping[str, Any], replay: bytes, shown: str, *,
     )
 
 
+def drawing(script: str, replay: bytes) -> str:
+    """Return a page that holds a replay and a script that draws it on a canvas, and nothing else."""
+    style = _style()
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8">{policy((script,), (style,))}<title>Referee</title><style>{style}</style>'
+        f'<canvas id="board"></canvas>{_data("replay", replay)}<script>{script}</script></html>'
+    )
+
+
 def _packed(text: str) -> bytes:
     return gzip.compress(text.encode(), mtime=0)
 

@@ -1,19 +1,24 @@
-"""Exported pictures show what bots say and draw, and refused moves. All of it may be hostile."""
+"""Exported pictures: a headless Chromium draws what bots say and draw, and refused moves. All of it may be hostile."""
 
 from __future__ import annotations
 
+import gzip
 import io
-import xml.etree.ElementTree as ET
+import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
+from PIL import Image
+from replay_records import records
+from sandboxes import need
+from typer.testing import CliRunner
 
-from referee import games
-from referee.export import raster, svg
-from referee.export.remarks import Remarks, captioned
-from referee.export.sheet import Sheet, shared
-from referee.games.picture import Label
+import referee.cli.watch  # noqa: F401 - registers the commands
+from referee.cli.app import app
+from referee.export import browser, pictures
 
 if TYPE_CHECKING:
     import subprocess
@@ -22,31 +27,49 @@ if TYPE_CHECKING:
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 REPLAYS = Path(__file__).parents[1] / "data" / "replays"
+RECORDED = sorted(REPLAYS.glob("*.replay.jsonl.gz"))
 
 
-def test_pixels_show_what_bots_draw_and_refused_walls(referee: Cli, tmp_path: Path) -> None:
-    image = pytest.importorskip("PIL.Image")
-    assert referee("export", str(replay("evasion-gameserver-trapped")), "--step", "7", "--out", str(tmp_path / "a.png")).returncode == 0
-    with image.open(tmp_path / "a.png") as picture:
-        colors = {color for _, color in picture.convert("RGB").getcolors(1 << 20)}
-    assert (168, 64, 127) in colors, "the cross of the refused wall"
-    assert any(red > 240 and 140 < green < 190 and abs(green - blue) < 5 for red, green, blue in colors), (
-        "a red cell through which the board shows"
-    )
+@pytest.fixture
+def has_browser() -> None:
+    need(browser.of_system() is not None, "chromium is missing")
+
+
+needs_browser = pytest.mark.usefixtures("has_browser")
 
 
 def replay(name: str) -> Path:
     return REPLAYS / f"{name}.replay.jsonl.gz"
 
 
-def start_of(name: str, **given: Any) -> tuple[Any, Any]:
-    """The view of a game's pictures, and its start."""
-    game = games.get(name)
-    assert game.picture is not None
-    return game.picture, game.start(game.codec.settings(None, given), b"0" * 16)
+def colors(data: bytes) -> set[tuple[int, int, int]]:
+    with Image.open(io.BytesIO(data)) as picture:
+        data = picture.convert("RGB").tobytes()
+    return set(zip(data[::3], data[1::3], data[2::3], strict=True))
 
 
-CHASE = {"prey": [5, 5], "hunter": [0, 0, 1, 1], "width": 30, "height": 20}
+@needs_browser
+def test_a_picture_shows_what_bots_draw_and_refused_walls() -> None:
+    early, drawn, refused = (colors(pictures.png(replay("evasion-gameserver-trapped"), turn, 640)) for turn in (2, 7, 127))
+
+    def has_red_cell(found: set[tuple[int, int, int]]) -> bool:
+        return any(red > 230 and 120 < green < 200 and abs(green - blue) < 12 for red, green, blue in found)
+
+    assert (has_red_cell(drawn), has_red_cell(early)) == (True, False), "the board shows through it"
+    cross = (168, 64, 127)
+    assert (cross in refused, cross in early) == (True, False)
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.removesuffix(".replay.jsonl.gz"))
+def test_every_recorded_match_has_a_picture_of_its_end(path: Path) -> None:
+    """On a board of any shape."""
+    data = pictures.png(path, records(path)[-1]["steps"], 320)
+    with Image.open(io.BytesIO(data)) as picture:
+        assert abs(picture.width - 320) <= 1
+        assert picture.info["Software"] == "referee"
+    assert len(colors(data)) > 10
 
 
 HOSTILE: list[Any] = [
@@ -55,116 +78,50 @@ HOSTILE: list[Any] = [
     {"draw": [{"shape": "line", "start": [0, 0], "end": [1e300, 0]}, {"shape": "line", "start": [0], "end": [1, "1"]}]},
     {"draw": [{"shape": "rect", "start": [True, 0], "end": [0, 0]}, {"shape": "rect", "start": [3, 9], "end": [1, 2], "color": 'red" onload="x'}]},
     {"draw": [{"shape": "text", "at": [5, 5], "text": ["<b>"], "color": "#12345"}, {"shape": "text", "at": [-5, 900], "text": "\x00", "color": "nocolor"}]},
-    {"draw": [{"shape": "cells", "cells": [[1, 1], 7, [2], [float("nan"), 1], [float("inf"), 1]], "color": "#f00"}]},
+    {"draw": [{"shape": "cells", "cells": [[1, 1], 7, [2], [1e99, 1]], "color": "#f00"}]},
 ]  # fmt: skip
 
 
-def test_hostile_remarks_do_no_harm() -> None:
-    pytest.importorskip("PIL.Image")
-    for name, given in (("evasion", CHASE), ("maze", {}), ("rectangle", {})):
-        view, state = start_of(name, **given)
-        seats = list(games.get(name).seats(state.settings))
-        remarks = Remarks()
-        for hostile in HOSTILE:
-            remarks.take({"remarks": dict.fromkeys((*seats, "stranger"), hostile), "notices": [hostile]})
-            picture = remarks.onto(view.draw([state]), view, state, remarks.count)
-            text = svg.render(picture, 200, "hostile")
-            ET.fromstring(text)
-            assert "<script" not in text
-            assert "onload" not in text
-            assert "\x1b" not in text
-            assert raster.png(picture, 200, "hostile")
+@needs_browser
+def test_hostile_names_and_remarks_do_no_harm(tmp_path: Path) -> None:
+    lines = records(replay("evasion-classic-boxer-runner"))
+    lines[0]["players"]["hunter"]["name"] = "</script><img src=http://127.0.0.1/>\u202e"
+    for line, remark in zip(lines[1:], HOSTILE, strict=False):
+        line["remarks"] = {"hunter": remark, "stranger": remark}
+    file = tmp_path / "hostile.replay.jsonl.gz"
+    file.write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
+    moving = pictures.gif(file, range(len(HOSTILE) + 2), 200)
+    with Image.open(io.BytesIO(moving)) as picture:
+        assert (abs(picture.width - 200) <= 1, picture.info["comment"]) == (True, b"referee")
 
 
-@pytest.mark.parametrize(
-    "data", [None, 7, {}, {"at": None}, {"at": [1]}, {"at": ["a", 1]}, {"at": [1e999, 0]}, {"at": [10**30, 0]}, {"at": [1, 1], "kind": []}]
-)
-def test_a_hostile_refusal_does_no_harm(data: object) -> None:
-    view, state = start_of("evasion", **CHASE)
-    remarks = Remarks()
-    remarks.take({"notices": [{"code": "wall-refused", "text": 7, "data": data}]})
-    picture = remarks.onto(view.draw([state]), view, state, 1)
-    ET.fromstring(svg.render(picture, 200, "hostile"))
-    assert io.BytesIO(raster.png(picture, 100, "hostile")).read(4) == b"\x89PNG"
+@needs_browser
+def test_the_browser_is_in_its_sandbox_offline_and_never_root() -> None:
+    with browser.browser(offline=True) as context:
+        page = context.new_page()
+        page.set_content("<title>here</title>")
+        assert page.title() == "here"
+        assert page.evaluate("navigator.onLine") is False
+        ours = [one for one in psutil.Process().children(recursive=True) if "--type=renderer" in " ".join(one.cmdline())]
+        assert ours
+        for process in ours:
+            status = Path(f"/proc/{process.pid}/status").read_text()
+            assert "\nSeccomp:\t2\n" in status, "no filter of system calls"
+        family = [one for process in ours for one in (process, *process.parents()) if "--user-data-dir" in " ".join(one.cmdline())]
+        assert family
+        for process in family:
+            assert "--no-sandbox" not in process.cmdline()
+            assert process.uids().real != 0
+        users = {process.uids().real for process in ours}
+    left = [
+        one
+        for one in psutil.process_iter(["uids", "status"])
+        if one.info["uids"].real in users and one.info["status"] != psutil.STATUS_ZOMBIE
+    ]
+    assert os.geteuid() != 0 or not left
 
 
-@pytest.mark.parametrize("kind", ["horizontal", "vertical", "diagonal", "counter-diagonal"])
-def test_a_refused_wall_ends_where_it_would_have_ended(kind: str) -> None:
-    view, state = start_of("evasion", **CHASE | {"prey": [15, 15], "hunter": [4, 3, 1, 1]})
-    *lines, label = view.refusal(state, {"code": "wall-refused", "text": "refused: why", "data": {"at": [4, 3], "kind": kind}})
-    assert label.text == "refused: why"
-    points = [point for line in lines for point in line.points]
-    assert all(0 <= x <= 30 and 0 <= y <= 20 for x, y in points)
-    assert any(x in (0, 30) or y in (0, 20) for x, y in points), "nothing stands in its way"
-
-
-def test_a_remark_stays_for_some_steps() -> None:
-    view, state = start_of("evasion", **CHASE)
-    remarks = Remarks()
-    for turn in range(50):
-        remarks.take({"remarks": {"hunter": {"say": f"number {turn}"}}} if turn in (0, 3) else {})
-    shown = []
-    for position in range(51):
-        text = svg.render(remarks.onto(view.draw([state]), view, state, position), 100, "")
-        shown.append("0" if "number 0" in text else "3" if "number 3" in text else ".")
-    assert "".join(shown) == "." + "000" + "3" * 20 + "." * 27
-
-
-def test_a_game_that_knows_no_places_has_plain_pictures() -> None:
-    view, state = start_of("evasion", **CHASE)
-    picture, remarks = view.draw([state]), Remarks()
-    remarks.take({"remarks": {"hunter": {"say": "hello"}}})
-    assert remarks.onto(picture, object(), state, 1) is picture
-
-
-def test_what_stands_at_the_edge_is_seen_whole() -> None:
-    image = pytest.importorskip("PIL.Image")
-    view, state = start_of("evasion", **CHASE | {"width": 300, "height": 300, "prey": [0, 0], "hunter": [40, 40, 1, 1]})
-    picture = view.draw([state])
-    sheet = Sheet(picture, 640)
-    edge = round(sheet.margin / sheet.pixel)
-    drawn = image.open(io.BytesIO(raster.png(picture, 640, ""))).convert("RGB")
-    beyond = {drawn.getpixel((x, y)) for x in range(edge - 6, edge - 2) for y in range(drawn.height)}
-    assert any(blue > red + 100 for red, _, blue in beyond), "the ring around the prey reaches over the edge of the board"
-    thumbnail = svg.render(picture, 320, "", is_captioned=False, bold=2.5)
-    assert 'viewBox="-21 -21 342 342"' in thumbnail
-
-
-def test_names_share_the_room_and_are_told_apart() -> None:
-    assert shared(["x" * 60, "Runner", "y" * 30], 36) == ["x" * 14 + "…", "Runner", "y" * 14 + "…"]
-    game = games.get("rectangle")
-    state = game.start(game.codec.settings(None, {}), b"0" * 16)._replace(ended="cap", scores=(3, 5), step=9)
-    assert game.picture is not None
-    players = {"a": {"name": "  \u200b "}, "b": {"name": "Z" + "\u0300" * 400}}
-    picture = captioned(game.picture.draw([state]), game, state, players)
-    assert [name for _, name, _ in picture.names] == ["a", "Z" + "\u0300" * 3]
-    assert picture.caption.startswith("turn 8. Z\u0300\u0300\u0300 wins with 5 cells")
-    long = [("#0072b2", letter * 30, "(a) 5") for letter in "xyz"]
-    words = Sheet(picture._replace(names=(*long,)), 300).words
-    assert [word.text for word in words[:3]] == [f"{letter * 30} (a) 5" for letter in "xyz"], "a line for each: nothing is cut"
-    assert len({word.y for word in words[:3]}) == 3
-    same = captioned(game.picture.draw([state]), game, state, {"a": {"name": "Team"}, "b": {"name": "Team"}})
-    assert "Team (b) wins with 5 cells" in same.caption
-    assert captioned(game.picture.draw([state]), game, state, {"a": {"name": None}, "b": []}).names[1][1] == "b"
-
-
-def test_a_remark_covers_no_player() -> None:
-    view, state = start_of("evasion", **CHASE | {"prey": [4, 3]})
-    picture = view.draw([state])
-    sheet = Sheet(picture, 640)
-    label = Label(view.anchor(state, "hunter"), "a remark that is rather long", "#000000")
-    left, top, wide, high = sheet.label_box(label, 6, 0.6, [])
-    assert all(not (left < x < left + wide and top < y < top + high) for x, y in picture.marks)
-    taken: list[tuple[float, float, float, float]] = []
-    first, second = (sheet.label_box(label, 6, 0.6, taken) for _ in range(2))
-    assert (
-        first[1] + first[3] <= second[1]
-        or second[1] + second[3] <= first[1]
-        or first[0] + first[2] <= second[0]
-        or second[0] + second[2] <= first[0]
-    )
-
-
+@needs_browser
 @pytest.mark.parametrize(("name", "start"), [("x.html", b"<!doctype"), ("x.PNG", b"\x89PNG"), ("x.gif", b"GIF8")])
 def test_the_form_of_an_export_follows_from_its_name(name: str, start: bytes, tmp_path: Path, referee: Cli) -> None:
     done = referee("export", replay("evasion-diagonal-caught"), "--out", name)
@@ -180,3 +137,22 @@ def test_a_form_that_no_export_has_is_refused(referee: Cli) -> None:
     done = referee("export", name, "--png", "--out", "e.gif")
     assert done.returncode == 2
     assert "--out is 'e.gif', but --png writes a .png file." in done.stderr
+
+
+def test_a_machine_without_a_browser_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(browser, "of_system", lambda: None)
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path / "none"))
+    done = CliRunner().invoke(app, ["export", str(replay("evasion-diagonal-caught")), "--png"])
+    assert done.exit_code == 2
+    assert done.stderr.startswith("referee: This machine has no Chromium or Chrome, which draws the pictures; install one, or run: ")
+    assert done.stderr.endswith("-m playwright install chromium\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_browser_that_does_not_start_is_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(browser, "of_system", lambda: "/bin/false")
+    done = CliRunner().invoke(app, ["export", str(replay("evasion-diagonal-caught")), "--png"])
+    assert done.exit_code == 2
+    assert done.stderr == "referee: /bin/false can't be started\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 import http.client
-import io
 import json
 import os
 import pty
@@ -366,23 +365,6 @@ def test_what_the_pages_need_is_named_where_it_is_missing(
         assert done.exit_code == 2, done.output
         assert f"-m pip install {packages}" in done.stderr
     assert CliRunner().invoke(app, ["export", str(good), "--html"]).exit_code == 0
-
-
-def test_a_picture_of_every_kind_of_part() -> None:
-    from referee.export import raster
-    from referee.games.picture import Box, Disc, Line, Picture, Shape
-
-    parts = (
-        Box(1, 1, 3, 1, "#009e73"),
-        Line(((0, 0), (5, 5), (9, 5)), "#0072b2", 1.0, (2.0, 1.0)),
-        Shape((5, 5), ((1, 0), (-1, 1), (-1, -1)), "#c04f00"),
-        Disc((2, 8), 1, 0.5, "#cc79a7"),
-        Disc((7, 7), 2, 0, "#000000", is_ring=True),
-    )
-    picture = Picture(10, 10, parts, 'a <caption> & "more"')
-    drawn = Image.open(io.BytesIO(raster.png(picture, 100, "a <title>"))).convert("RGB")
-    assert drawn.getpixel((20, 14)) == (0, 158, 115)
-    assert drawn.getpixel((20, 80)) == (204, 121, 167)
 
 
 def test_a_crowd_of_silent_connections_keeps_nobody_out(good: Path, start: Start) -> None:
