@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import os
@@ -15,20 +16,29 @@ from referee.support.files import open_regular
 from referee.web.stream import public_fault, public_head
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 #: How many of them are kept.
 _MOST_KEPT = 64
 _SUFFIX = ".replay.jsonl.gz"
 
 
-def players_version(path: Path, below: Path) -> bytes:
-    """Return the players' version of the replay at ``path``, which must be in the folder ``below``. Raises OSError, EOFError and ValueError."""
+def players_version(path: Path, below: Path, *, is_whole: bool = True) -> bytes:
+    """Return the players' version of the replay at ``path``, which must be in the folder ``below``. Raises OSError, EOFError and ValueError.
+
+    ``is_whole``: False also takes a replay that is still being written, as far as it goes.
+    """
     with open_regular(path, below) as file, gzip.open(file) as lines:
-        return gzip.compress(b"".join(_lines(lines)), 6, mtime=0)
+        return gzip.compress(b"".join(_lines(lines if is_whole else _written(lines))), 6, mtime=0)
 
 
-def _lines(lines: Iterator[bytes]) -> Iterator[bytes]:
+def _written(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file up to its end, wherever that is."""
+    with contextlib.suppress(EOFError):
+        yield from lines
+
+
+def _lines(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines with a new head, without what faults quote, and with the digest of all of them."""
     digest, key = hashlib.sha256(), DIGEST_KEY.encode()
     for number, line in enumerate(lines):

@@ -15,8 +15,8 @@ from starlette.routing import Route
 
 from referee.arena.api import ACTIONS, COOKIE, staff, wrong
 from referee.arena.api_models import MatchesQuery, VersionAsked
+from referee.arena.boards import BOARD_SECONDS, BoardReplays
 from referee.arena.live import LiveMatches
-from referee.arena.pictures import BOARD_SECONDS, ArenaPictures
 from referee.arena.receipt import bounded
 from referee.arena.store import PAUSED
 from referee.league.disputes import disputed
@@ -51,6 +51,8 @@ _QUEUE = 200
 #: The size of the chart of ratings.
 _CHART = (600, 120)
 _WATCHED = "watch"
+#: The script of pages with small boards.
+_WITH_BOARDS = "arena_live"
 
 
 class ArenaPages:
@@ -63,7 +65,7 @@ class ArenaPages:
         self._store = arena.store
         self._receipt = receipt
         self._live = LiveMatches(arena, views, api)
-        self._pictures = ArenaPictures(arena)
+        self._boards = BoardReplays(arena.replays)
         self._versions = versions
         self._token = new_token()
         self._sites = ReplaySites(self._token, is_public=True, is_framed=True)
@@ -90,7 +92,7 @@ class ArenaPages:
         }
         return [
             *(Route(path, self._page(answer)) for path, answer in pages.items()),
-            Route("/boards/{match}.svg", self._board_picture),
+            Route("/boards/{match}", self._board_replay),
             Route("/submit", self._hand_in, methods=["POST"]),
             Route("/invite/{token}", self._page(self._sign_in), methods=["POST"]),
             Route("/teams/{team:path}/activate", self._activate, methods=["POST"]),
@@ -136,8 +138,8 @@ class ArenaPages:
 
         return shown
 
-    def _shown(self, name: str, holder: Holder | None, *, status: int = 200, **values: Any) -> Response:
-        text = render.served(name, {}, base="/", script="arena", arena=self._api.arena(holder), holder=holder, **values)
+    def _shown(self, name: str, holder: Holder | None, *, status: int = 200, script: str = "arena", **values: Any) -> Response:
+        text = render.served(name, {}, base="/", script=script, arena=self._api.arena(holder), holder=holder, **values)
         return HTMLResponse(text, status)
 
     def refused(self, request: Request, error: HTTPException) -> Response:
@@ -196,6 +198,7 @@ class ArenaPages:
         return self._shown(
             "arena_match",
             holder,
+            script=_WITH_BOARDS,
             match=match,
             told=_told(match),
             may_watch=self._api.sees_replay(match, holder),
@@ -209,14 +212,14 @@ class ArenaPages:
         return lambda match: [seat for seat in match.seats if self._api.sees_log(match, seat, holder)]
 
     def _now(self, request: Request, holder: Holder | None) -> Response:
-        return self._shown("arena_live", holder, matches=self._live.now(holder), board_seconds=BOARD_SECONDS)
+        return self._shown("arena_live", holder, script=_WITH_BOARDS, matches=self._live.now(holder), board_seconds=BOARD_SECONDS)
 
     def _seen(self, request: Request) -> tuple[MatchAnswer, Path]:
         return self._live.seen(request.path_params["match"], self._api.holder(request))
 
-    async def _board_picture(self, request: Request) -> Response:
+    async def _board_replay(self, request: Request) -> Response:
         found = await run_in_threadpool(self._seen, request)
-        return Response(await self._pictures.board(*found), media_type="image/svg+xml")
+        return Response(await self._boards.get(*found), media_type="application/gzip")
 
     def _projector(self, *_: object) -> Response:
         config = {"name": self._arena.league.name, "league": True}

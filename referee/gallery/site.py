@@ -1,4 +1,4 @@
-"""The server of a gallery: its list, its pictures, the viewer of each replay, two replays side by side, and the projector's page."""
+"""The server of a gallery: its list, the replays of its small boards, the viewer of each replay, two replays side by side, and the projector's page."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import PlainTextResponse, Response
 
-from referee.gallery.thumbnails import NO_PICTURE, Thumbnails
 from referee.pages import render
+from referee.support.files import open_regular
 from referee.web import page, qr
-from referee.web.kept_replay import worked
+from referee.web.kept_replay import in_thread, worked
 from referee.web.replay_sites import ReplaySites, assets
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from referee.gallery.shelf import Shelf
 
+#: The most bytes of a replay that are read for its small board.
+_MOST_BYTES = 4 << 20
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _PAGES = ("compare", "projector")
 _GONE = "The address is not complete, or this gallery is over; use the one that the referee printed, to the last sign.\n"
@@ -42,9 +44,6 @@ class Gallery:
         self._standings = standings
         self._join = join
         self._asking = asyncio.Lock()
-        #: One picture at a time leaves a core to the matches and to the page.
-        self._drawing = asyncio.Lock()
-        self._thumbnails = Thumbnails()
         self._sites = ReplaySites(token)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
@@ -54,7 +53,7 @@ class Gallery:
             **{kind: self._page(kind) for kind in _PAGES},
             "list": self._list,
             "standings": self._table,
-            "picture/{number}": self._picture,
+            "boards/{number}": self._board,
             "{path:path}": assets(page.asset),
         }
         return self._sites.app(pages, "replay", self._site, _GONE, names, takes_addresses=takes_addresses)
@@ -86,13 +85,21 @@ class Gallery:
         except Exception as error:  # noqa: BLE001 - the page outlives moments in which the store can't be read, and says so
             return _json({"problem": f"The standings can't be read: {error}"})
 
-    async def _picture(self, request: Request) -> Response:
+    async def _board(self, request: Request) -> Response:
+        """Return the replay from which the page draws a small board. Of a long one, only the beginning."""
         number = request.path_params["number"]
         file = self.shelf.file(int(number)) if _NUMBER.fullmatch(number) else None
         if file is None:
-            return PlainTextResponse("There is no such picture.\n", 404)
-        found = await worked(lambda: self._thumbnails.get(file), self._drawing)
-        return Response(found or NO_PICTURE, media_type="image/svg+xml")
+            return PlainTextResponse("There is no such replay.\n", 404)
+
+        def read() -> bytes:
+            with open_regular(file.path, file.below) as replay:
+                return replay.read(_MOST_BYTES)
+
+        try:
+            return Response(await in_thread(read), media_type="application/gzip")
+        except (OSError, ValueError):
+            return PlainTextResponse("There is no such replay any more.\n", 404)
 
     def _site(self, number: str) -> ASGIApp | None:
         """Return the viewer of a replay; None if there is none."""

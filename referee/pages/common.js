@@ -93,9 +93,9 @@ export function fetched(from) {
   });
 }
 
-/** Let the theme be chosen, and long tables be opened. */
-export function listenToButtons() {
-  listenToTheme();
+/** Let the theme be chosen, and long tables be opened. @param {() => void} [repaint] */
+export function listenToButtons(repaint) {
+  listenToTheme(repaint);
   document.addEventListener("click", ({ target }) => {
     const table = target instanceof Element ? target.closest("button.more")?.getAttribute("aria-controls") : null;
     if (!table) return;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import time
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ from referee.arena.engine import ArenaEngine
 from referee.arena.season_work import Notes
 from referee.arena.store import PAUSED, PLAYING
 from referee.errors import MatchVoid
-from referee.gallery.thumbnails import NO_PICTURE
 from referee.league.engine import MachineFailed
 from referee.league.values import MatchTask
 from referee.league.worker import Report, Void, replay_path
@@ -73,10 +73,13 @@ def test_a_match_that_is_played_is_shown_to_those_who_may_see_it(running: Season
     playing(running)
     assert f'href="/matches/{KEY}"' in running.ask("/live", ada).body.decode()
     assert KEY not in running.ask("/live").body.decode()
-    assert running.ask(f"/boards/{KEY}.svg").status == 401
-    board = running.ask(f"/boards/{KEY}.svg", ada)
-    assert board.headers["content-type"] == "image/svg+xml"
-    assert len(board.body) > len(NO_PICTURE)
+    assert running.ask(f"/boards/{KEY}").status == 401
+    board = running.ask(f"/boards/{KEY}", ada)
+    assert board.headers["content-type"] == "application/gzip"
+    head, *steps = gzip.decompress(board.body).splitlines()
+    assert b'"secret"' not in head
+    assert steps
+    assert f'data-replay="/boards/{KEY}?at=' in running.ask("/live", ada).body.decode()
     shown = running.ask(f"/matches/{KEY}", ada).body.decode()
     assert 'data-every="2000"' in shown
     assert "They have been playing for" in shown
@@ -160,8 +163,8 @@ def test_matches_of_this_minute_are_one_click_from_the_viewer(running: Season, m
     shown = running.ask("/live", TOKENS[None]).body.decode()
     ended = [one["id"] for one in running.ask("/api/matches").json["matches"]]
     assert re.findall(r'href="/watch/(\w+)/"', shown) == ended
-    assert [key for key in ended if f'src="/boards/{key}.svg"' in shown] == ended
-    assert all(len(running.ask(f"/boards/{key}.svg", TOKENS[None]).body) > len(NO_PICTURE) for key in ended)
+    assert [key for key in ended if f'data-replay="/boards/{key}"' in shown] == ended
+    assert all(b'"type":"result"' in gzip.decompress(running.ask(f"/boards/{key}", TOKENS[None]).body) for key in ended)
     # What was told of as played may be over meanwhile.
     playing(running, ended[0])
     again = running.ask("/live", TOKENS[None]).body.decode()

@@ -462,7 +462,7 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
             bot = tmp_path / "wrong.py"
             bot.write_text("syntax error(\n")
             plain = opened(f"{top}matches/{match}", PHONE, java_script_enabled=False)
-            assert [plain.locator(part).is_visible() for part in (".still img", ".viewer")] == [True, False]
+            assert [plain.locator(part).is_visible() for part in ("#result-title", ".viewer")] == [True, False]
             plain.goto(f"{top}invite/{ADA}")
             plain.get_by_role("button", name="Sign in as Ada").click()
             plain.locator("#file").set_input_files(bot)

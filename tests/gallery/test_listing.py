@@ -12,8 +12,7 @@ import pytest
 from replay_records import records
 
 from referee.gallery import listing
-from referee.gallery.listing import Found, ListedReplay, read_entry, scan
-from referee.gallery.thumbnails import Thumbnails, draw
+from referee.gallery.listing import ListedReplay, read_entry, scan
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "replays").glob("*.gz"))
 GOOD = RECORDED[0]
@@ -34,17 +33,13 @@ def changed(path: Path, head: dict[str, object] | None = None, result: dict[str,
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
-def test_every_recorded_match_is_listed_as_it_ended_and_has_a_picture(path: Path) -> None:
+def test_every_recorded_match_is_listed_as_it_ended(path: Path) -> None:
     found, lines = entry(path), records(path)
     head, result = lines[0], lines[-1]
     assert (found.problem, found.opens) == ("", True)
     assert (found.game, found.rules, found.steps) == (head["game"], head["rules"], result["steps"])
     assert (found.winner, found.reason, found.scores) == (result["winner"], result["reason"], result["scores"])
     assert found.players == {seat: player["name"] for seat, player in head["players"].items()}
-    picture = draw(Found(path, 1, 1))
-    assert picture is not None
-    assert picture.startswith("<svg ")
-    assert "<text" not in picture
 
 
 def test_what_is_no_whole_replay_is_named_with_what_is_wrong(tmp_path: Path) -> None:
@@ -81,9 +76,6 @@ def test_what_is_no_whole_replay_is_named_with_what_is_wrong(tmp_path: Path) -> 
         assert words in found[name].problem, (name, found[name].problem)
     assert {name for name, one in found.items() if one.opens} >= {"good.gz", "cut.gz"}
     assert not any(found[name].opens for name in ("stub.gz", "junk.gz", "newer.gz", "rules.gz", "unknown.gz", "pipe.gz", "link.gz"))
-    assert draw(Found(tmp_path / "cut.gz", 1, 1)) is not None
-    assert draw(Found(tmp_path / "junk.gz", 1, 1)) is None
-    assert draw(Found(tmp_path / "pipe.gz", 1, 1)) is None
 
 
 @pytest.mark.parametrize(
@@ -141,14 +133,3 @@ def test_folders_below_are_searched_but_not_links_and_hidden_ones(tmp_path: Path
     assert notes == ["Only 3 files are listed; the folder has more."]
     with pytest.raises(OSError, match="No such file"):
         scan(tmp_path / "missing")
-
-
-def test_pictures_are_kept_until_the_file_changes(tmp_path: Path) -> None:
-    path = tmp_path / "one.gz"
-    shutil.copy(GOOD, path)
-    kept = Thumbnails()
-    found = Found(path, 1, 1)
-    first = kept.get(found)
-    path.unlink()
-    assert kept.get(found) == first
-    assert kept.get(found._replace(modified=2)) is None

@@ -60,13 +60,13 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
         app = gallery(tmp_path)
         entries = (await listed(app))["entries"]
         good, secret = entries["good.gz"]["key"], entries["secret.gz"]["key"]
-        for path in ("/", "/other/", "/other/list?from=0", f"/other/replay/{good}/", f"/other/picture/{good}", f"/{TOKEN}x/"):
+        for path in ("/", "/other/", "/other/list?from=0", f"/other/replay/{good}/", f"/other/boards/{good}", f"/{TOKEN}x/"):
             assert (await asked(app, path))[0] == 404, path
-        for path in ("/", "/list?from=0", f"/replay/{good}/", f"/picture/{good}", "/projector"):
+        for path in ("/", "/list?from=0", f"/replay/{good}/", f"/boards/{good}", "/projector"):
             assert (await asked(app, f"/{TOKEN}{path}", "evil.example"))[0] in (403, 404), path
         for path in (
-            f"/replay/{secret}/", f"/replay/{secret}/replay", f"/picture/{secret}", "/replay/99/", "/replay/-1/", "/replay/../", "/picture/99",
-            "/replay/../../etc/passwd", "/replay/good.gz/replay", "/replay/%2e%2e/replay", "/picture/..%2f..%2fetc%2fpasswd", "/good.gz",
+            f"/replay/{secret}/", f"/replay/{secret}/replay", f"/boards/{secret}", "/replay/99/", "/replay/-1/", "/replay/../", "/boards/99",
+            "/replay/../../etc/passwd", "/replay/good.gz/replay", "/replay/%2e%2e/replay", "/boards/..%2f..%2fetc%2fpasswd", "/good.gz",
             "/web/app.py", "/web/viewer/many/../../app.py", f"/replay/{good}/good.gz", f"/replay/{good}/../../secret", "/replay/٣/",
         ):  # fmt: skip
             assert (await asked(app, f"/{TOKEN}{path}"))[0] in (403, 404), path
@@ -85,8 +85,8 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
         assert (await asked(app, f"/{TOKEN}/web/viewer/many/gallery-page.js"))[0] == 200
         status, headers, body = await asked(app, f"/{TOKEN}/replay/{good}/replay")
         assert (status, body) == (200, RECORDED[0].read_bytes())
-        status, headers, body = await asked(app, f"/{TOKEN}/picture/{good}")
-        assert (status, headers["content-type"], body[:4]) == (200, "image/svg+xml", b"<svg")
+        status, headers, body = await asked(app, f"/{TOKEN}/boards/{good}")
+        assert (status, headers["content-type"], body) == (200, "application/gzip", RECORDED[0].read_bytes())
         assert json.loads((await asked(app, f"/{TOKEN}/standings"))[2]) == {}
 
     run(work)

@@ -102,7 +102,7 @@ def test_a_listed_replay_that_is_swapped_for_a_link_is_not_shown(folder: Path, t
             for path in ("", "replay", "check", "commands"):
                 assert (await asked(app, f"/token/replay/{key}/{path}"))[0] == 404, path
             assert SECRET.encode() not in (await asked(app, f"/token/replay/{key}/log?seat=hunter"))[2]
-            assert b"<rect" not in (await asked(app, f"/token/picture/{key}"))[2]
+            assert (await asked(app, f"/token/boards/{key}"))[0] == 404
 
     asyncio.run(work())
 

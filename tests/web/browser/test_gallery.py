@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from leagues import open_new
-from pages import PHONE, axe, resize
+from pages import PHONE, axe, pixels, resize
 from replay_records import records
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+#: True if the first boards have been drawn: one that is blank takes fewer bytes.
+ARE_DRAWN = "(count) => [...document.querySelectorAll('.board canvas')].slice(0, count).every((board) => board.toDataURL().length > 2500)"
+
+
 def fits(page: Page) -> bool:
     """Nothing is cut at the right."""
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
@@ -56,9 +60,7 @@ def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, fol
     page.locator("#count").get_by_text(f"{total} matches", exact=True).wait_for()
     assert page.get_by_text("junk<b>.replay.jsonl.gz").is_visible()
     assert page.get_by_text("it has no result").is_visible()
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('.board img')].slice(0, 5).every((image) => image.complete && image.naturalWidth)"
-    )
+    page.wait_for_function(ARE_DRAWN, arg=5)
     assert axe(page) == []
     assert fits(page)
     page.keyboard.press("/")
@@ -107,6 +109,21 @@ def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, fol
         page.keyboard.press("c")
     page.get_by_role("link", name="Compare the two").click()
     page.get_by_text("Side by side").wait_for()
+
+
+@pytest.mark.slow
+def test_every_recorded_match_has_a_small_board_in_both_themes(serve: Serve, visit: Open, folder: Path) -> None:
+    page = visit(serve("watch", folder).addresses[0])
+    total = len(list(folder.iterdir())) - 1
+    cards(page, total)
+    for _ in range(2):
+        for board in page.locator(".board canvas").all():
+            board.scroll_into_view_if_needed()
+        page.wait_for_function(ARE_DRAWN, arg=total)
+        before = pixels(page, ".board canvas")
+        page.get_by_role("button", name="Dark or light").click()
+        page.evaluate("scrollTo(0, 0)")
+        page.wait_for_function("before => document.querySelector('.board canvas').toDataURL() !== before", arg=before)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import { byId, el, number, part, plain, remembered } from "../kit/dom.js";
 import { actOn, isTaken } from "../kit/keys.js";
 import { listenToTheme } from "../app/palette.js";
+import { SmallBoards } from "./boards.js";
 import { lengthOf, List, listenToHelp, pause, players, say } from "./common.js";
 
 /** How many cards are made at once, and how long the page waits before it asks for more, in milliseconds. */
@@ -10,6 +11,7 @@ const BATCH = 120;
 const WAIT_MS = 3000;
 
 const list = new List();
+const boards = new SmallBoards();
 const cards = byId("cards");
 const search = part("search", HTMLInputElement);
 const [game, player, result, sort] = ["game", "player", "result", "sort"].map((id) => part(id, HTMLSelectElement));
@@ -56,7 +58,7 @@ function fits(entry) {
   return words.every((word) => text.includes(word));
 }
 
-/** What a card says: one with the same words and the same picture need not be made again. @param {Entry} entry */
+/** What a card says: one with the same words and the same board need not be made again. @param {Entry} entry */
 function shownOn(entry) {
   return JSON.stringify([entry.modified, players(entry), ending(entry)]);
 }
@@ -65,8 +67,10 @@ function shownOn(entry) {
 function card(key, entry) {
   const when = new Date(entry.modified);
   const label = players(entry);
+  const board = el("canvas", { "data-replay": `boards/${key}?v=${entry.modified}`, "aria-hidden": "true", width: 320, height: 320 });
+  boards.watch([board]);
   const link = el("a", { class: "board", href: `replay/${key}/`, "data-key": key },
-    el("img", { src: `picture/${key}?v=${entry.modified}`, alt: "", loading: "lazy", decoding: "async", width: 320, height: 320 }),
+    board,
     el("span", { class: "names" }, ...label.map(([seat, name]) => el("span", { class: entry.winner === seat ? "who won" : "who" }, name, el("small", {}, ` ${seat}`)))),
     el("span", { class: entry.problem ? "ending bad-text" : "ending" }, ending(entry)),
     el("span", { class: "facts-line" }, [lengthOf(entry.steps), when.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })].filter(Boolean).join(" · ")),
@@ -147,7 +151,7 @@ function refresh(keeps = false) {
   const first = keys.slice(0, count).map((key) => {
     const entry = /** @type {Entry} */ (list.entries.get(key));
     const old = keeps ? kept.get(`replay/${key}/`) : undefined;
-    // A card that has not changed keeps its picture.
+    // A card that has not changed keeps its board.
     return old instanceof HTMLElement && old.dataset.shown === shownOn(entry) ? old : card(key, entry);
   });
   cards.replaceChildren(...first);
@@ -270,7 +274,7 @@ async function follow() {
   }
 }
 
-listenToTheme();
+listenToTheme(() => void boards.draw());
 const help = listenToHelp();
 search.value = wanted.get("search") ?? "";
 if (Object.hasOwn(ORDERS, wanted.get("sort") ?? "")) sort.value = wanted.get("sort") ?? "";
