@@ -132,10 +132,10 @@ class Replay(Generic[S]):
         return f"<Replay {self.path.name}: {self._game.info.name}, {names}>"
 
     def _repr_html_(self) -> str:
-        """A notebook shows the viewer, in a frame that can do nothing but run itself."""
-        from referee.api.notebook import shown_replay
+        """A notebook shows the sentence of the result and the viewer, in a frame that can do nothing but run itself."""
+        from referee.api.notebook import shown_match
 
-        return shown_replay(self.path)
+        return shown_match(str((self.result or {}).get("text", "The replay has no result.")), self.path)
 
 
 def _flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:

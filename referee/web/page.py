@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import gzip
 import hashlib
 import json
 import posixpath
@@ -126,35 +125,13 @@ def _style() -> str:
 
 def _configured(text: str, config: Mapping[str, Any]) -> str:
     """Insert the configuration into a page, as data. It is escaped so that no text can end the enclosing element."""
-    return text.replace('id="page">null<', f'id="page">{_configuration(config)}<')
-
-
-def _configuration(config: Mapping[str, Any]) -> str:
-    return json.dumps({"version": __version__, **config}).replace("<", "\\u003c")
+    data = json.dumps({"version": __version__, **config}).replace("<", "\\u003c")
+    return text.replace('id="page">null<', f'id="page">{data}<')
 
 
 def single(config: Mapping[str, Any], replay: bytes) -> str:
     """Return the page as one file that contains its replay and makes no requests."""
     return _configured(_viewer().replace("<!--replay-->", _data("replay", replay)), config)
-
-
-def framed(loader: str, config: Mapping[str, Any], replay: bytes, shown: str, *, has_viewer: bool) -> str:
-    """Return the page for one of several frames that share the viewer: only those with ``has_viewer`` hold it.
-
-    The script ``loader`` gets the viewer, its own or that of another frame. The page shows the HTML ``shown`` until then.
-    """
-    viewer = _viewer()
-    assert "</script" not in loader.lower()
-    style = "body{font:16px system-ui,sans-serif}img{max-width:100%}"
-    allowed = policy((loader, bundle(f"{_APP}/main.js", asset)), (style, _style()), policies="notebook")
-    parts = {"replay": replay, "config": _packed(_configuration(config))}
-    if has_viewer:
-        parts["viewer"] = _packed(viewer)
-    return (
-        f'<!doctype html><html lang="en" data-viewer="{hashlib.sha256(viewer.encode()).hexdigest()}"><meta charset="utf-8">'
-        f'{allowed}<meta name="color-scheme" content="light dark"><title>Referee</title><style>{style}</style>'
-        f"{shown}{''.join(_data(name, data) for name, data in parts.items())}<script>{loader}</script></html>"
-    )
 
 
 def drawing(script: str, replay: bytes) -> str:
@@ -164,10 +141,6 @@ def drawing(script: str, replay: bytes) -> str:
         f'<!doctype html><html lang="en"><meta charset="utf-8">{policy((script,), (style,))}<title>Referee</title><style>{style}</style>'
         f'<canvas id="board"></canvas>{_data("replay", replay)}<script>{script}</script></html>'
     )
-
-
-def _packed(text: str) -> bytes:
-    return gzip.compress(text.encode(), mtime=0)
 
 
 def _data(name: str, data: bytes) -> str:
