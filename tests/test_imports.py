@@ -43,7 +43,7 @@ HOUSE = (
     # What the games stand on.
     ("referee.games.game", "referee.games.values"),
     ("referee.games.capabilities", "referee.dialects"),
-    ("referee.games.outcome", "referee.games.picture"),
+    ("referee.games.outcome",),
     ("referee", "referee.errors", "referee.version", "referee.support"),
 )
 _PLACES = {name: level for level, part in enumerate(HOUSE) for name in part}

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from referee.games.outcome import Json, Outcome, Seat
-    from referee.games.picture import Picture
 
     S_contra = TypeVar("S_contra", contravariant=True)
     S = TypeVar("S")
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 #: The names of all capabilities.
 CAPABILITIES = (
-    *("analysis", "appraisal", "adjudication", "pairing", "starts", "human_play", "text", "picture", "metrics"),
+    *("analysis", "appraisal", "adjudication", "pairing", "starts", "human_play", "text", "metrics"),
     *("dialects", "marking", "samples", "starters", "codes"),
 )
 
@@ -232,12 +231,6 @@ if TYPE_CHECKING:
 
         def board_lines(self, state: S_contra, columns: int, rows: int) -> list[str]:
             """The board in at most that many columns and rows."""
-
-    class PictureView(Protocol[S_contra]):
-        """Positions as pictures."""
-
-        def draw(self, states: Sequence[S_contra]) -> Picture:
-            """Draw the last of these positions, with the trails through the earlier ones."""
 
     class Metrics(Protocol[S_contra]):
         """Numbers of a position that are costly to work out, for the viewer's charts."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         Marking,
         Metrics,
         Pairing,
-        PictureView,
         Samples,
         Starters,
         Starts,
@@ -176,10 +175,6 @@ if TYPE_CHECKING:
         @property
         def text(self) -> TextView[S] | None:
             """Positions as text."""
-
-        @property
-        def picture(self) -> PictureView[S] | None:
-            """Positions as pictures."""
 
         @property
         def metrics(self) -> Metrics[S] | None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         Marking,
         Metrics,
         Pairing,
-        PictureView,
         Samples,
         Starters,
         Starts,
@@ -39,7 +38,7 @@ class _Imported:
 
 
 def imported(where: str) -> Any:
-    """Return a capability that is imported when it is asked for: a module, as in "picture", or an object, as in "marking:MARKING"."""
+    """Return a capability that is imported when it is asked for: a module, as in "starts", or an object, as in "marking:MARKING"."""
     return _Imported(where)
 
 
@@ -53,7 +52,6 @@ class GameRoom:
     starts: Starts | None = None
     human_play: HumanPlay | None = None
     text: TextView[Any] | None = None
-    picture: PictureView[Any] | None = None
     metrics: Metrics[Any] | None = None
     dialects: Mapping[str, Dialect] | None = None
     marking: Marking | None = None

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         Analysis,
         Appraisal,
         Marking,
-        PictureView,
         Samples,
         Starters,
         Starts,
@@ -101,7 +100,6 @@ class Evasion(GameRoom):
     metrics = _Metrics()
     analysis: Analysis[State] = imported("analysis.presentation")
     appraisal: Appraisal[State] = imported("analysis.appraisal")
-    picture: PictureView[State] = imported("picture")
     starts: Starts = imported("starts")
     dialects: Mapping[str, Dialect] = imported("dialects:DIALECTS")
     marking: Marking = imported("marking:MARKING")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from referee.games.capabilities import Appraisal, Marking, PictureView, Samples, Starters, TextView
+    from referee.games.capabilities import Appraisal, Marking, Samples, Starters, TextView
     from referee.games.game import Json, Seat
 
 _NOBODY: tuple[str, ...] = ()
@@ -73,7 +73,6 @@ class Maze(GameRoom):
     text: TextView[State] = text
     metrics = _Metrics()
     appraisal: Appraisal[State] = imported("appraisal")
-    picture: PictureView[State] = imported("picture")
     marking: Marking = imported("marking:MARKING")
     samples: Samples = imported("samples:SAMPLES")
     starters: Starters = imported("starters:STARTERS")

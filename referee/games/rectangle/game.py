@@ -15,7 +15,7 @@ from referee.games.room import GameRoom, imported
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.capabilities import Appraisal, Marking, PictureView, Samples, Starters, TextView
+    from referee.games.capabilities import Appraisal, Marking, Samples, Starters, TextView
     from referee.games.game import Notice, Seat
     from referee.games.rectangle.state import Orders, Place
 
@@ -32,7 +32,6 @@ class Rectangle(GameRoom):
     human_play = HumanPlay(is_paced=True, set_up=1)
     text: TextView[State] = text
     appraisal: Appraisal[State] = imported("appraisal")
-    picture: PictureView[State] = imported("picture")
     marking: Marking = imported("marking:MARKING")
     samples: Samples = imported("samples:SAMPLES")
     starters: Starters = imported("starters:STARTERS")

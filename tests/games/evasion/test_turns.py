@@ -251,8 +251,5 @@ def test_unknown_keys_of_commands() -> None:
 
 def test_the_board_is_drawn_with_y_downwards() -> None:
     assert GAME.text is not None
-    assert GAME.picture is not None
     lines = GAME.text.board_lines(start(), 50, 25)
     assert lines[1].startswith("|H")
-    picture = GAME.picture.draw([start()])
-    assert picture.parts[-1].middle == (0.5, 0.5)  # type: ignore[union-attr]

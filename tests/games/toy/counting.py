@@ -61,7 +61,7 @@ class _Codec:
 class Counting:
     info = INFO
     codec = _Codec()
-    analysis = adjudication = pairing = starts = human_play = text = picture = metrics = None
+    analysis = adjudication = pairing = starts = human_play = text = metrics = None
     dialects = marking = samples = starters = None
     codes = "# Outcomes\n## said\nA player said the goal. **What to do:** Say it first.\n"
 
