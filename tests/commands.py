@@ -57,7 +57,6 @@ _IMPORTED = (
     "referee.arena.arena",
     "referee.author.check.run",
     "referee.cli.app",
-    "referee.cli.completion",
     "referee.cli.options",
     "referee.cli.pages",
     "referee.cli.request",

@@ -210,7 +210,7 @@ RUN_ELSEWHERE = {
     ("docs/leagues.md", "toml"): "tests/league/test_config.py",
     ("docs/loop.md", "console"): "tests/cli/test_loop_page.py",
     ("docs/match-files.md", "toml"): "tests/test_docs.py",
-    ("docs/playing.md", "console"): "tests/cli/test_completion.py",
+    ("docs/playing.md", "console"): "tests/cli/test_front.py",
     ("docs/protocol.md", ""): "tests/wire/test_messages.py",
     ("docs/rubric.md", "toml"): "tests/grading/test_rubric.py",
     ("docs/trust.md", "console"): "tests/grading/test_trust_page.py",

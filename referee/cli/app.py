@@ -15,12 +15,11 @@ import sys
 import time
 import traceback
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast
 
 import typer
 
 from referee.cli.front import EXAMPLE, TITLE, WELCOME, commands, module_of
-from referee.cli.plain import WRONG_USE, Program
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
 from referee.players import scripts
@@ -36,7 +35,17 @@ if TYPE_CHECKING:
 #: Signals that follow each other so soon are one.
 _MOMENT_SECONDS = 1.0
 
-app = Program(name="referee", help=f"{TITLE}\n\n{EXAMPLE}", pretty_exceptions_enable=False)
+#: Every wrong use of a command line is of this class. Typer exports only its subclass.
+_WRONG_USE = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
+
+
+def group(name: str, text: str) -> typer.Typer:
+    """Return an application, or a group of commands below it."""
+    names = {"help_option_names": ["-h", "--help"]}
+    return typer.Typer(name=name, help=text, no_args_is_help=True, context_settings=names, pretty_exceptions_enable=False)
+
+
+app = group("referee", f"{TITLE}\n\n{EXAMPLE}")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, everything else on stderr.")]
 
@@ -127,9 +136,9 @@ def command(function: F) -> F:
             traceback.print_exc()
             _fail(f"An error of the referee itself ({type(error).__name__}), please report it with the lines above.", 4, as_json=as_json)
 
-    # The help keeps the line breaks of all paragraphs but the first. Examples keep their lines: a backspace says so.
+    # The help keeps the line breaks of all paragraphs but the first. Only examples need them.
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
-    wrapped.__doc__ = "\n\n".join(f"\b\n{part}" if part.startswith("Try:  ") else " ".join(part.split()) for part in paragraphs)
+    wrapped.__doc__ = "\n\n".join(part if part.startswith("Try:  ") else " ".join(part.split()) for part in paragraphs)
     return wrapped  # type: ignore[return-value]
 
 
@@ -187,45 +196,45 @@ def run(words: list[str]) -> None:
     SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does.
 
     Only the module of the called command is imported; importing it registers its commands. Every other command stands in the tree by its
-    name alone, for messages, completion and the list of commands.
+    name alone, for messages and the list of commands. A shell that completes a line gets all of them.
     """
     terminate = _Ends(lambda number: SystemExit(128 + number))
     signal.signal(signal.SIGTERM, terminate)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the match continues
         signal.signal(signal.SIGHUP, terminate)
-    wanted = next((word for word in words if not word.startswith("-")), "")
     is_completing = "_REFEREE_COMPLETE" in os.environ
     if not words and not is_completing:
         put(*WELCOME.splitlines())
         sys.exit(2)
-    if not wanted and is_completing:
-        from referee.cli.completion import called_command
-
-        wanted = called_command()
-    home = module_of(wanted)
-    if home is not None:
+    wanted = next((word for word in words if not word.startswith("-")), "")
+    homes = {module_of(name) for _, name, _ in commands()} if is_completing else {module_of(wanted)}
+    for home in homes - {None}:
         import_module(f"referee.cli.{home}")
-    groups = {group.typer_instance.info.name for group in app.registered_groups if group.typer_instance is not None}
+    groups = {each.typer_instance.info.name for each in app.registered_groups if each.typer_instance is not None}
     for panel, name, text in commands():
         if name not in groups and command_named(name) is None:
             app.command(name, help=text, short_help=text, rich_help_panel=panel)(_stand_in)
-    if "--json" in words:
-        _parse_for_machines()
-    app()
-
-
-def _parse_for_machines() -> NoReturn:
-    """Parse the command line and run its command; a wrong command line gives a JSON object on stdout instead of a usage text."""
     try:
         status = app(standalone_mode=False)
-    except WRONG_USE as error:
-        text = " ".join(error.format_message().split())
-        with contextlib.suppress(typer.Exit):
-            _fail(text if text.endswith(".") else f"{text}.", 2, as_json=True)
-        sys.exit(2)
+    except _WRONG_USE as error:
+        _refuse(error, as_json="--json" in words)
     except typer.Abort:
         sys.exit(1)
     sys.exit(status)
+
+
+def _refuse(error: typer.BadParameter, *, as_json: bool) -> NoReturn:
+    """Say what is wrong with a command line, with everything unprintable escaped. For machines it is a JSON object."""
+    error.message = printable(error.message)
+    if as_json:
+        text = " ".join(error.format_message().split())
+        with contextlib.suppress(typer.Exit):
+            _fail(text if text.endswith(".") else f"{text}.", 2, as_json=True)
+    else:
+        from typer.rich_utils import rich_format_error
+
+        rich_format_error(error)
+    sys.exit(2)
 
 
 def command_named(name: str) -> Callable[..., Any] | None:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
+from referee.cli.app import JsonFlag, app, columns, command, group, put, put_json, say
 from referee.cli.front import INSTRUCTORS, PANELS
 from referee.cli.league_output import progress, put_check, put_export
 from referee.cli.options import Force, Game, with_workers
-from referee.cli.plain import Program
 from referee.cli.season import Folder, check_playable, invite, log_action, opened_arena, serve
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from referee.arena.history import VersionHistory
     from referee.arena.store import Version
 
-arena = Program(name="arena", help=PANELS[INSTRUCTORS]["arena"][1])
+arena = group("arena", PANELS[INSTRUCTORS]["arena"][1])
 app.add_typer(arena, rich_help_panel=INSTRUCTORS)
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]

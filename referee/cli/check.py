@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee import games
-from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS, GRADERS
 from referee.cli.options import BotIsolation, Game, bot_argument, seat_option
@@ -38,13 +37,6 @@ _WIDE = 72
 _MANY = 2
 
 
-def _names() -> list[tuple[str, str]]:
-    """Return the checks, for the shell."""
-    from referee.author.check.table import CHECKS
-
-    return [(one.name, one.about) for one in CHECKS]
-
-
 @app.command(rich_help_panel=AUTHORS)
 @command
 def check(
@@ -57,13 +49,12 @@ def check(
             "--rules",
             metavar="RULES",
             help="The rule set.  (default: the first one of the game)",
-            autocompletion=completion.rules,
         ),
     ] = None,
     isolation: BotIsolation = "auto",
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="NAME", help="Do this check only; may be given several times.", autocompletion=_names),
+        typer.Option("--only", metavar="NAME", help="Do this check only; may be given several times."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the failed checks only.")] = False,
     list_checks: Annotated[bool, typer.Option("--list", help="List all checks, and do none.")] = False,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee import games as registry
-from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, note, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.request import example
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
 @app.command(rich_help_panel=AUTHORS)
 @command
 def games(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[GAME]", help="A game, to see its settings.", autocompletion=completion.game)
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="A game, to see its settings.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """List the games, or the settings of one."""
@@ -67,22 +64,16 @@ def new(
         typer.Argument(
             metavar="ROLE",
             help="The role that the bot plays: hunter, prey, thief, policeman or painter; team for a folder with a bot for each.",
-            autocompletion=completion.role,
         ),
     ] = None,
     file: Annotated[str | None, typer.Argument(metavar="FILE", help="The file to write; with --folder and for a team, the folder.")] = None,
-    game: Annotated[
-        str | None, typer.Option("--game", metavar="NAME", help="The game, if several games have the seat.", autocompletion=completion.game)
-    ] = None,
-    seat: Annotated[
-        str | None, typer.Option("--seat", metavar="SEAT", help="The seat, in place of ROLE.", autocompletion=completion.role)
-    ] = None,
+    game: Annotated[str | None, typer.Option("--game", metavar="NAME", help="The game, if several games have the seat.")] = None,
+    seat: Annotated[str | None, typer.Option("--seat", metavar="SEAT", help="The seat, in place of ROLE.")] = None,
     lang: Annotated[
         str | None,
         typer.Option(
             "--lang",
             metavar="LANGUAGE",
-            autocompletion=completion.language,
             help="python, javascript, java, cpp, rust or go.  (default: by the suffix of FILE, else python)",
         ),
     ] = None,
@@ -157,7 +148,6 @@ def explain(
         typer.Argument(
             metavar="[CODE]",
             help="A fault, notice, outcome or other code, such as late.  (default: list all)",
-            autocompletion=completion.code,
         ),
     ] = None,
     as_json: JsonFlag = False,
@@ -191,7 +181,7 @@ def explain(
 def bots(
     game: Annotated[
         str | None,
-        typer.Option("--game", metavar="GAME", help="List only the bots of this game.  (default: all)", autocompletion=completion.game),
+        typer.Option("--game", metavar="GAME", help="List only the bots of this game.  (default: all)"),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

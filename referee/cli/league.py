@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import JsonFlag, app, command, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, group, put, put_json, say
 from referee.cli.front import INSTRUCTORS
 from referee.cli.league_output import plain_progress, put_check, put_export, put_standings, store_files, top
 from referee.cli.options import Force as ReplaceFile
 from referee.cli.options import with_workers
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Where, bind_page
-from referee.cli.plain import Program
 from referee.errors import UsageError
 from referee.league.standings_text import counts
 from referee.league.workers import HostNotes, Workers, open_pool
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from referee.league.report import ReportData
     from referee.league.values import Team
 
-league = Program(name="league", help="Play many matches between teams: standings, ratings, a report.")
+league = group("league", "Play many matches between teams: standings, ratings, a report.")
 app.add_typer(league, rich_help_panel=INSTRUCTORS)
 
 #: Starting the programs of more teams than this takes long, so people are told.

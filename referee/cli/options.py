@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from referee import games
-from referee.cli import completion
-from referee.cli.plain import HIDDEN, named_game, of_games
-from referee.cli.request import LIMITS, OLD_LIMITS
+from referee.cli.request import LIMITS
 from referee.errors import UsageError
 from referee.league.workers import Workers, check_place
 from referee.match.options import declared
@@ -36,7 +36,6 @@ Game = Annotated[
         "--game",
         metavar="GAME",
         help=f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})",
-        autocompletion=completion.game,
     ),
 ]
 Out = Annotated[
@@ -45,11 +44,9 @@ Out = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file that this command did not write.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 #: The arguments and options of commands that ask one bot.
-bot_argument = functools.partial(
-    typer.Argument, metavar="BOT", help="The program: a player as in referee play.", autocompletion=completion.bot
-)
-seat_option = functools.partial(typer.Option, "--seat", metavar="SEAT", autocompletion=completion.seat)
-isolation_option = functools.partial(typer.Option, "--isolation", metavar="auto|strict|limits|none", autocompletion=completion.isolation)
+bot_argument = functools.partial(typer.Argument, metavar="BOT", help="The program: a player as in referee play.")
+seat_option = functools.partial(typer.Option, "--seat", metavar="SEAT")
+isolation_option = functools.partial(typer.Option, "--isolation", metavar="auto|strict|limits|none")
 BotIsolation = Annotated[str, isolation_option(help="As for referee play.")]
 SLOTS_HELP = "How many matches to play at once.  (default: as many as cores and memory allow)"
 Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HELP)]
@@ -69,18 +66,25 @@ def _game_options() -> dict[str, Any]:
 
     Settings with the same name share a flag. The help shows those of the game that is named.
     """
-    named = named_game()
+    named = _named_game()
     found: dict[str, list[tuple[str, Option]]] = {}
     for game in games.sound() if named and named not in games.names() else map(games.get, games.names()):
         name = game.info.name
         for option in game.info.options if name in (*games.names(), named) else ():
             if option.name != game.info.players_option:
                 found.setdefault(option.name, []).append((name, option))
-    return {name: _flag(name, uses) for name, uses in found.items()}
+    return {name: _flag(name, uses, named) for name, uses in found.items()}
 
 
-def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
-    """Return the flag of one setting. Its help names the game if several games have the setting."""
+def _named_game() -> str:
+    """Return the game that this command line names by --game; "" if it names none."""
+    words = sys.argv[1:]
+    following = (value for word, value in pairwise(words) if word == "--game")
+    return next((word.removeprefix("--game=") for word in words if word.startswith("--game=")), next(following, ""))
+
+
+def _flag(name: str, uses: list[tuple[str, Option]], named: str) -> Any:
+    """Return the flag of one setting. Its help names the game if several games have the setting. The help of another game hides it."""
     texts = [
         f"{f'{game.capitalize()}: ' if len(uses) > 1 else ''}{option.meaning}  (default: {option.shown_default})"
         for game, option in uses
@@ -102,8 +106,7 @@ def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
         *([f"-{option.short}"] if option.short else []),
         kind=kind,
         metavar=metavar,
-        panel=of_games(RULES_HELP, [game for game, _ in uses]),
-        autocompletion=completion.one_of(option.choices) if option.kind == "choice" else None,
+        hidden=named not in [game for game, _ in uses],
     )
 
 
@@ -112,26 +115,22 @@ def _match_options(section: str, panel: str) -> dict[str, Any]:
     found = {}
     for each in declared():
         if each.section == section and each.flag:
-            choices, is_count, is_level = each.choices, each.field.annotation is int, each.name == "isolation"
+            is_count = each.field.annotation is int
             found[each.parameter] = _option(
                 each.flag,
                 f"{each.field.description}  (default: {each.shown_default})",
                 kind=int if is_count else str,
                 panel=panel,
-                metavar="LEVEL" if is_level else "N" if is_count else "|".join(choices) or each.unit.upper(),
-                autocompletion=completion.isolation if is_level else completion.one_of(choices) if choices else None,
+                metavar="LEVEL" if each.name == "isolation" else "N" if is_count else "|".join(each.choices) or each.unit.upper(),
             )
     return found
 
 
 #: The options by parameter name, in the order of the help.
 _OPTIONS: dict[str, Any] = {
-    "match": _option("--match", "A match file; flags override it.", kind=Path, metavar="FILE.toml", autocompletion=completion.match_file),
+    "match": _option("--match", "A match file; flags override it.", kind=Path, metavar="FILE.toml"),
     "seed": _option("--seed", "Play the same match again: bots get the same seeds.", metavar="N", kind=int),
-    "rules": _rule(
-        "--rules", "The rule set.  (default: the first that referee games names)", metavar="RULES", autocompletion=completion.rules
-    ),
-    "preset": _rule("--preset", "The same as --rules.", panel=HIDDEN, autocompletion=completion.rules),
+    "rules": _rule("--rules", "The rule set.  (default: the first that referee games names)", metavar="RULES"),
     "size": _rule("--size", "The board: WIDTHxHEIGHT, or one number for a square.", metavar="WxH"),
     **_game_options(),
     "set": _rule(
@@ -148,9 +147,7 @@ _OPTIONS: dict[str, Any] = {
         f"A limit of each bot, such as memory=1GiB; may be repeated. Names: {', '.join(LIMITS)}.",
         kind=list[str],
         metavar="NAME=VALUE",
-        autocompletion=completion.one_of([f"{name}=" for name in LIMITS]),
     ),
-    **{name: _cap(f"--{name.replace('_', '-')}", "", panel=HIDDEN) for name in OLD_LIMITS},
 }
 
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.api.shown_match import Show
-from referee.cli import completion, request
+from referee.cli import request
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.options import SLOTS_HELP, Force, Game, Out, Quiet, bot_argument, with_match_options
-from referee.cli.pages import PACES, Browser, Host, Name, Port, page_option, read_pace
+from referee.cli.pages import Browser, Host, Name, Port, page_option, read_pace
 from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
@@ -55,7 +55,6 @@ def play(
         typer.Argument(
             metavar="PLAYER",
             help='The player of each seat, in order: bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), an example bot (referee bots lists them), or human: you, on a page.',
-            autocompletion=completion.player,
         ),
     ] = None,
     game: Game = None,
@@ -69,7 +68,6 @@ def play(
         page_option(
             "--pace",
             metavar="N|wait",
-            autocompletion=completion.one_of(PACES),
             help="Steps a second with a person or --live: 1, 2, 4, 8, 15, 30; or wait for each move.  (default: the game's)",
         ),
     ] = None,
@@ -84,7 +82,6 @@ def play(
         typer.Option(
             "--from",
             metavar="REPLAY@TURN",
-            autocompletion=completion.replay,
             help="Begin before this turn of a replay; its programs play where you name - or none.",
         ),
     ] = None,

@@ -8,7 +8,6 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.front import REPLAYS
 from referee.cli.terminal import seldom
@@ -16,13 +15,13 @@ from referee.errors import UsageError
 from referee.replay.analysis_report import analysis_json, analysis_lines
 from referee.support.words import counted
 
-ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", autocompletion=completion.replay)]
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.")]
 
 
 @app.command(rich_help_panel=REPLAYS)
 @command
 def verify(
-    files: Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.", autocompletion=completion.replay)],
+    files: Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.")],
     as_json: JsonFlag = False,
 ) -> None:
     """Replay the recorded moves on the engine and compare every step.

@@ -49,8 +49,6 @@ def build(flags: Mapping[str, Any], *, draws_starts: bool = False) -> Request:
         file, options = found.given, found.options()
     given = {name: value for name, value in flags.items() if value is not None}
     game = games.get(given.get("game", file.get("game", games.names()[0])))
-    if "preset" in given and given.get("rules", given["preset"]) != given["preset"]:
-        raise UsageError(f"--preset is {given['preset']!r:.40} and --rules {given['rules']!r:.40}; they mean the same, so give one.")
     wished = {**file.get("settings", {}), **_settings(given, game), **_extra(given.get("set", []), game.info.options)}
     names = given.get("players") or file.get("players")
     if game.info.players_option and names:
@@ -58,7 +56,7 @@ def build(flags: Mapping[str, Any], *, draws_starts: bool = False) -> Request:
     if names and HUMAN in names:
         wished = {**(game.human_play.settings if game.human_play is not None else {}), **wished}
     try:
-        settings = settings_of(game, draws_starts=draws_starts)(given.get("preset", given.get("rules", file.get("rules"))), wished)
+        settings = settings_of(game, draws_starts=draws_starts)(given.get("rules", file.get("rules")), wished)
     except SettingsError as error:
         if match_file is None:
             raise
@@ -87,11 +85,7 @@ def resumed(start: StartPosition, notes: Sequence[str], flags: Mapping[str, Any]
     ):
         if flag in given:
             raise UsageError(f"--{flag} can't be used with --from: {why}.")
-    for flag, value, recorded in (
-        ("game", given.get("game"), name),
-        ("rules", given.get("rules"), rules),
-        ("preset", given.get("preset"), rules),
-    ):
+    for flag, value, recorded in (("game", given.get("game"), name), ("rules", given.get("rules"), rules)):
         if value not in (None, recorded):
             raise UsageError(f"--{flag} is {value!r:.40}, but the match of the replay has {recorded!r}, which it keeps.")
     wished = {**_settings(given, game), **_extra(given.get("set", []), game.info.options)}
@@ -193,8 +187,6 @@ def _value(option: Option | None, name: str, text: str) -> Any:
 
 #: The limits of a bot by their names in --limit, with the fields of ``Limits``.
 LIMITS = {field.removesuffix("_bytes"): field for field in Limits.model_fields}
-#: The flags by which earlier versions set them.
-OLD_LIMITS = {name if name.endswith("_seconds") else f"max_{name}": name for name in LIMITS}
 
 
 def _options(others: Mapping[str, Any], given: Mapping[str, Any]) -> MatchOptions:
@@ -215,9 +207,6 @@ def _options(others: Mapping[str, Any], given: Mapping[str, Any]) -> MatchOption
 
 def _limits(given: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield the limits given by --limit: the name as the user wrote it, the field of ``Limits`` and the value."""
-    for flag, name in OLD_LIMITS.items():
-        if flag in given:
-            raise UsageError(f"--{flag.replace('_', '-')} is now --limit {name}={given[flag]}.")
     for pair in given.get("limit", ()):
         name, equals, value = (part.strip() for part in pair.partition("="))
         field = LIMITS.get(name.replace("-", "_"))

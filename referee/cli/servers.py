@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.api.shown_match import Show
-from referee.cli import completion, request
-from referee.cli.app import JsonFlag, app, command, put, put_json, say
+from referee.cli import request
+from referee.cli.app import JsonFlag, app, command, group, put, put_json, say
 from referee.cli.front import PLAYERS, SERVERS
 from referee.cli.pages import Browser, page_option
-from referee.cli.plain import Program
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError, UsageError
 from referee.support.packages import to_watch
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from referee.match.loop import Result
     from referee.servers.listener import Visitor
 
-serve = Program(name="serve", help="Serve games to programs that were written for one of the course's own servers.")
+serve = group("serve", "Serve games to programs that were written for one of the course's own servers.")
 app.add_typer(serve, rich_help_panel=SERVERS)
 
 _MOST_STEPS = 1_000_000
@@ -62,7 +61,6 @@ def gameserver(
             "--opponent",
             metavar="BOT",
             help="Pair each client with this bot of yours instead of the next client.",
-            autocompletion=completion.bot,
         ),
     ] = None,
     at_once: Annotated[
@@ -294,15 +292,12 @@ def _session_lines(names: Mapping[str, str], played: Sequence[tuple[str, Result]
 @command
 def maze(
     *,
-    role: Annotated[
-        str, typer.Option("--as", metavar="thief|policeman", autocompletion=completion.one_of(("thief", "policeman")), help="Your role.")
-    ] = "thief",
+    role: Annotated[str, typer.Option("--as", metavar="thief|policeman", help="Your role.")] = "thief",
     difficulty: Annotated[
         str | None,
         typer.Option(
             "--difficulty",
             metavar="easy|hard|hard-manhattan|expert",
-            autocompletion=completion.one_of(("easy", "hard", "hard-manhattan", "expert")),
             help="Without it the game asks: easy or hard.",
         ),
     ] = None,
@@ -314,7 +309,6 @@ def maze(
         typer.Option(
             "--parity",
             metavar="any|even",
-            autocompletion=completion.one_of(("any", "even")),
             help="Allowed distances between the two at the start.",
         ),
     ] = "any",

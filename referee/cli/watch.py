@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli import completion
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import REPLAYS
 from referee.cli.options import Force
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from referee.gallery.shelf import Shelf
 
-ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.", autocompletion=completion.replay)]
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
 
 #: The most frames of a GIF without --every.
 _FRAMES = 240
@@ -54,7 +53,6 @@ def watch(
         typer.Argument(
             metavar="REPLAY|FOLDER [REPLAY]",
             help="A replay file or an exported page; two of them, to see them side by side; or a folder of replays or of a league.",
-            autocompletion=completion.replay,
         ),
     ],
     export: Annotated[

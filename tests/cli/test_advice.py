@@ -111,7 +111,7 @@ def test_letters_of_every_language_stay_in_the_name_of_a_replay(form: Literal["N
     [replay] = (tmp_path / "matches/replays").glob("*.replay.jsonl.gz")
     assert replay.name.endswith("-ünï-çødé-still.replay.jsonl.gz")
     many = ["漢字" * 30, *["random"] * 25]
-    done = referee("play", "--game", "rectangle", "--preset", "large", *many, "--isolation", "none", "--quiet")
+    done = referee("play", "--game", "rectangle", "--rules", "large", *many, "--isolation", "none", "--quiet")
     assert "is neither a file nor an example bot" in done.stderr
 
 

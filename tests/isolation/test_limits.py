@@ -87,8 +87,6 @@ def test_limits_from_flags_and_a_file(referee: Cli, tmp_path: Path) -> None:
         (("--limit", "processes=0"), "--limit processes is '0'"),
         (("--limit", "memory"), "--limit is 'memory', but must be NAME=VALUE, as in memory=1GiB; there are memory, processes, scratch"),
         (("--limit", "memroy=1GiB"), "but must be NAME=VALUE, as in memory=1GiB; did you mean 'memory'?\n"),
-        (("--max-memory", "1GiB"), "--max-memory is now --limit memory=1GiB."),
-        (("--build-seconds", "9"), "--build-seconds is now --limit build_seconds=9."),
         (("--isolation", "total"), "--isolation is 'total', but must be auto, strict, limits or none"),
         (("--clock", "sun"), "--clock is 'sun', but must be auto, fair, cpu or wall"),
     ],

@@ -273,7 +273,7 @@ def test_the_command_plays_on_from_a_step_with_the_settings_of_the_replay(refere
         (("--match", "m.toml"), "--match can't be used with --from"),
         (("--width", "200"), "width is 200, but 300 in the match of the replay"),
         (("--set", "cooldown=3"), "cooldown is 3, but 20"),
-        (("--preset", "diagonal"), "--preset is 'diagonal'"),
+        (("--rules", "diagonal"), "--rules is 'diagonal'"),
         (("--game", "maze"), "--game is 'maze'"),
         (("--set", "foo=3"), "has no setting 'foo'"),
         (("--out", "game.gz"), "game.gz is an input of this command"),

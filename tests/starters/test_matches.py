@@ -38,7 +38,7 @@ RESULTS: dict[str, list[tuple[str, str, str, int]]] = {
     "painter": [
         ("ME idle", "--game rectangle --cap 200 --seed 1", "a", 80),
         ("ME random", "--game rectangle --cap 60 --seed 1", "a", 61),
-        ("idle idle ME", "--game rectangle --preset large --cap 60 --seed 1", "c", 61),
+        ("idle idle ME", "--game rectangle --rules large --cap 60 --seed 1", "c", 61),
         ("ME idle", "--game rectangle --size 3 --robots 4 --cap 10 --seed 1", "", 11),
     ],
 }

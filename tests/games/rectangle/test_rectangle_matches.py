@@ -168,12 +168,11 @@ def test_many_that_misbehave_at_once(seed: int, tmp_path: Path, referee: Any) ->
     [
         (["idle"], "for 2 to 26 players, but there is 1"),
         (["idle"] * 27, "for 2 to 26 players, but there are 27"),
-        (["idle", "idle", "--preset", "small", "--rules", "middle"], "they mean the same, so give one"),
         (["idle", "idle", "--size", "2"], "n is 2"),
         (["idle", "idle", "--size", "10x12"], "but must be one number"),
         (["idle", "idle", "--max-walls", "3"], "Rectangle has no setting 'max_walls'"),
         (["idle", "boxer"], "is neither a file nor an example bot"),
-        (["idle", "idle", "--preset", "tiny"], "no preset 'tiny'"),
+        (["idle", "idle", "--rules", "tiny"], "no preset 'tiny'"),
         ([], "needs 2 players (a, b), but none was named; to begin, let two example bots play"),
     ],
 )
