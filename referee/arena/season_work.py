@@ -143,19 +143,19 @@ def _play(given: dict[str, Any]) -> None:
         while True:
             schedule = opened.plan()
             if len(schedule.playing()) >= 2:
-                pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers, say)
                 try:
+                    pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers, say)
                     with contextlib.closing(pool):
                         ArenaEngine(opened.store, pool, schedule, Notes(opened.store, pool)).run()
-                except MachineFailed as error:
-                    _pause(opened, str(error))
+                except (MachineFailed, UsageError) as error:
+                    _pause(opened, workers, str(error))
                     continue
             while opened.store.versions_mark() == schedule.mark:
                 time.sleep(_PAUSE)
 
 
-def _pause(opened: OpenArena, why: str) -> None:
-    """Play nothing until known good bots play on this machine again, and tell the staff why."""
+def _pause(opened: OpenArena, workers: Workers, why: str) -> None:
+    """Play nothing until this machine has what bots are promised and known good bots play on it, and tell the staff why."""
     from referee.isolation.choose import choose
     from referee.players import known_good
 
@@ -165,6 +165,7 @@ def _pause(opened: OpenArena, why: str) -> None:
     while fails:
         time.sleep(_LONG_PAUSE)
         with contextlib.suppress(MatchVoid, UsageError):
+            workers.check_machine(options)
             known_good.check_level(choose(options.isolation, options.limits))
             fails = False
     opened.store.set_fact(PAUSED, "")

@@ -19,10 +19,12 @@ from referee.arena.checking import Checker
 from referee.arena.engine import ArenaEngine
 from referee.arena.season_work import Notes
 from referee.arena.store import PAUSED, PLAYING
-from referee.errors import MatchVoid
+from referee.errors import MatchVoid, UsageError
+from referee.isolation import machine
 from referee.league.engine import MachineFailed
 from referee.league.values import MatchTask
 from referee.league.worker import Report, Void, replay_path
+from referee.league.workers import Workers
 from referee.players import known_good
 
 if TYPE_CHECKING:
@@ -136,12 +138,45 @@ def test_an_arena_pauses_while_its_machine_fails_and_goes_on(
 
     monkeypatch.setattr(known_good, "check_level", fails_twice)
     monkeypatch.setattr(season_work, "_LONG_PAUSE", 0.0)
-    season_work._pause(arena, str(raised.value))
+    season_work._pause(arena, Workers(1, None), str(raised.value))
     assert tries == 3 * [str(raised.value)]
     assert "No memory is left." not in running.ask("/staff", TOKENS[None]).body.decode()
     assert "No memory is left." in capsys.readouterr().err
     ArenaEngine(store, PretendPool(pretended), arena.plan(2), Idle()).run()
     assert store.counts().done > done
+
+
+def test_an_arena_pauses_on_a_machine_that_lacks_memory_and_tells_the_staff(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
+    arena, store = running.arena, running.store
+    arena.isolate("none")
+    left = [UsageError("This container has 200 MiB left."), UsageError("This container has 300 MiB left.")]
+    seen: list[str] = []
+
+    def refuse(*_: object) -> None:
+        seen.append(store.fact(PAUSED))
+        if left:
+            raise left.pop(0)
+
+    monkeypatch.setattr(machine, "refuse", refuse)
+    monkeypatch.setattr(season_work, "_LONG_PAUSE", 0.0)
+    why = "This container has 200 MiB left."
+    season_work._pause(arena, Workers(1, None), why)
+    assert (seen, store.fact(PAUSED)) == (3 * [why], "")
+
+    class Paused(Exception):
+        """The play has come to a pause."""
+
+    def pause(_: object, __: object, why: str) -> None:
+        raise Paused(why)
+
+    def lacks(*_: object) -> None:
+        raise UsageError(why)
+
+    monkeypatch.setattr("referee.league.workers.open_pool", lacks)
+    monkeypatch.setattr(season_work, "_pause", pause)
+    folder = str(arena.folder)
+    with pytest.raises(Paused, match="200 MiB"):
+        season_work._play({"folder": folder, "isolation": "none", "workers": (1, None)})
 
 
 def test_a_version_that_a_failing_machine_refuses_waits(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
