@@ -1,8 +1,7 @@
-"""watch and export: replays in the viewer, alone, side by side or in a gallery, and as files."""
+"""watch and export: replays in the viewer, alone or in a gallery, and as files."""
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
@@ -25,7 +24,7 @@ from referee.support.packages import need_export, need_league, need_web
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from referee.gallery.shelf import Shelf
 
@@ -48,11 +47,11 @@ _MOST_PIXELS = 500_000_000
 @command
 def watch(
     *,
-    files: Annotated[
-        list[Path],
+    file: Annotated[
+        Path,
         typer.Argument(
-            metavar="REPLAY|FOLDER [REPLAY]",
-            help="A replay file or an exported page; two of them, to see them side by side; or a folder of replays or of a league.",
+            metavar="REPLAY|FOLDER",
+            help="A replay file or an exported page; or a folder of replays or of a league.",
         ),
     ],
     export: Annotated[
@@ -68,23 +67,14 @@ def watch(
         bool, page_option("--projector", help="Show the matches of a folder one after another on a full screen, and new ones as they end.")
     ] = False,
 ) -> None:
-    """Open a replay in the viewer, two replays side by side, or a gallery of a folder. A server on this machine serves the page until Ctrl-C."""
-    file = files[0]
-    if len(files) > 1 or is_projector or file.is_dir():
-        check_files(files, is_projector=is_projector)
+    """Open a replay in the viewer, or a gallery of a folder. A server on this machine serves the page until Ctrl-C."""
+    if is_projector or file.is_dir():
+        check_folder_argument(file)
         if export is not None:
             raise UsageError("--export writes the page of one replay.")
-        where = Where(host, port, tuple(name or ()), browser)
-        if len(files) == 1:
-            if step is not None:
-                raise UsageError("--step is for one replay, or for two side by side.")
-            show_folder(file, where, is_projector=is_projector)
-            return
-        with contextlib.ExitStack() as stack:
-            paths = [stack.enter_context(replay_in(file)) for file in files]
-            for path, file in zip(paths, files, strict=True):
-                open_shown(path, file)
-            show_two(paths, files, step, where)
+        if step is not None:
+            raise UsageError("--step is for one replay.")
+        show_folder(file, Where(host, port, tuple(name or ()), browser), is_projector=is_projector)
         return
     with replay_in(file) as path:
         _, head = open_shown(path, file)
@@ -214,18 +204,14 @@ def _frames(steps: int, first: int | None, last: int | None, every: int | None, 
     return turns
 
 
-def check_files(files: Sequence[Path], *, is_projector: bool) -> None:
-    """Raise UsageError if these files can't be shown together."""
-    if is_projector and (len(files) > 1 or not files[0].is_dir()):
-        if len(files) == 1 and not files[0].exists():
-            missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-            raise UsageError(f"{files[0]} can't be read: {why_unreadable(missing, files[0])}")
-        raise UsageError("--projector shows the matches of a folder; name one folder.")
-    if len(files) > 2:
-        raise UsageError(f"{len(files)} files were named; watch shows one replay, two side by side, or a folder.")
-    for file in files if len(files) > 1 else ():
-        if file.is_dir():
-            raise UsageError(f"{file} is a folder; name two replays to see them side by side.")
+def check_folder_argument(folder: Path) -> None:
+    """Raise UsageError if ``--projector`` names no folder."""
+    if folder.is_dir():
+        return
+    if not folder.exists():
+        missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        raise UsageError(f"{folder} can't be read: {why_unreadable(missing, folder)}")
+    raise UsageError("--projector shows the matches of a folder; name a folder.")
 
 
 def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
@@ -238,17 +224,6 @@ def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
         check_folder(folder)
     name, standings = _league(folder) or (folder.resolve().name, None)
     _serve(Shelf(folder), name, "projector" if is_projector else "", where, standings)
-
-
-def show_two(paths: Sequence[Path], files: Sequence[Path], step: int | None, where: Where) -> None:
-    """Serve two replays side by side until Ctrl-C. ``files`` are the files that the user knows, if the replays were taken out of them."""
-    need_web("referee watch")
-    from referee.gallery.listing import found_replay
-    from referee.gallery.shelf import Shelf
-
-    found = [found_replay(path, file) for path, file in zip(paths, files, strict=True)]
-    title = " and ".join(Path(name).name for _, name in found)
-    _serve(Shelf(Path(), found), title, "compare#a=0&b=1" + ("" if step is None else f"&t={step}"), where, None)
 
 
 def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callable[[], dict[str, Any]] | None) -> None:

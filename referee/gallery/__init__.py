@@ -1,1 +1,1 @@
-"""Pages of many replays: a gallery of a folder, two replays side by side, and a page for a projector."""
+"""Pages of many replays: a gallery of a folder, and a page for a projector."""

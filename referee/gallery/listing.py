@@ -229,15 +229,6 @@ def stem(name: str) -> str:
     return name.removesuffix(SUFFIX).removesuffix(_ENDING)
 
 
-def found_replay(path: Path, file: Path) -> tuple[Found, str]:
-    """Return a replay with the name of the file that the user knows, if it was taken out of that. ReplayError if it can't be read."""
-    try:
-        facts = path.stat()
-    except OSError as error:
-        raise ReplayError(f"{file} can't be read: {why_unreadable(error, path)}") from None
-    return Found(path, facts.st_size, facts.st_mtime_ns), str(file)
-
-
 def check_folder(folder: Path) -> None:
     """Raise UsageError for a folder that can't be read or has no file that can be a replay."""
     shown = str(folder)

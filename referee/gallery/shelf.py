@@ -24,19 +24,14 @@ _MOST_ANSWERED = 2_000
 
 
 class Shelf:
-    """The replays of a folder, each with a number that stays the same. Addresses contain only numbers, so they can't name other files.
+    """The replays of a folder, each with a number that stays the same. Addresses contain only numbers, so they can't name other files."""
 
-    ``files`` are listed instead of those of the folder, with their names, in this order.
-    """
-
-    def __init__(self, folder: Path, files: list[tuple[Found, str]] | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.notes: list[str] = []
         self.entries: dict[int, ListedReplay] = {}
         self.files: dict[int, Found] = {}
-        self._given = files
-        #: By path, or by place among the given files: a file can be given twice.
-        self._numbers: dict[Path | int, int] = {}
+        self._numbers: dict[Path, int] = {}
         #: The numbers of entries as they were read, changed or removed. Pages ask for all from an index on.
         self._log: list[int] = []
         self._news = asyncio.Event()
@@ -108,8 +103,6 @@ class Shelf:
                 tell()
         self._due = monotonic() + max(READ_SECONDS, PAUSE_FACTOR * (monotonic() - begun))
 
-    def _listed(self) -> tuple[dict[Path | int, tuple[Found, str]], list[str]]:
-        if self._given is not None:
-            return dict(enumerate(self._given)), []
+    def _listed(self) -> tuple[dict[Path, tuple[Found, str]], list[str]]:
         found, notes = scan(self.folder)
         return {file.path: (file, escape(str(file.path.relative_to(self.folder)))) for file in found}, notes

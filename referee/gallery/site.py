@@ -1,4 +1,4 @@
-"""The server of a gallery: its list, the replays of its small boards, the viewer of each replay, two replays side by side, and the projector's page."""
+"""The server of a gallery: its list, the replays of its small boards, the viewer of each replay, and the projector's page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 #: The most bytes of a replay that are read for its small board.
 _MOST_BYTES = 4 << 20
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
-_PAGES = ("compare", "projector")
 _GONE = "The address is not complete, or this gallery is over; use the one that the referee printed, to the last sign.\n"
 
 
@@ -50,7 +49,7 @@ class Gallery:
         """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
         pages = {
             "": self._page("gallery"),
-            **{kind: self._page(kind) for kind in _PAGES},
+            "projector": self._page("projector"),
             "list": self._list,
             "standings": self._table,
             "boards/{number}": self._board,

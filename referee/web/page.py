@@ -38,7 +38,7 @@ POLICY = (
 _SCRIPT, _SHEET = f"{_APP}/page.js", f"{_APP}/page.css"
 _SHEETS = ("kit/base", "app/layout", "app/style", "app/seat", "app/story", "many/neighbours")
 #: The pages about several matches.
-MANY = ("gallery", "compare", "projector")
+MANY = ("gallery", "projector")
 _MANY = "web/viewer/many"
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8"}
 

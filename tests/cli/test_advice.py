@@ -165,7 +165,7 @@ def test_other_mistyped_files_are_named_too(tmp_path: Path, referee: Cli) -> Non
     for call in (
         lambda: next(read_lines(tmp_path / "firs.replay.jsonl.gz")),
         lambda: content(tmp_path / "legue.toml", "The league file", 1 << 20),
-        lambda: watch.check_files([tmp_path / "fist.replay.jsonl.gz"], is_projector=True),
+        lambda: watch.check_folder_argument(tmp_path / "fist.replay.jsonl.gz"),
         lambda: roster.load(tmp_path / "leage.toml"),
     ):
         with pytest.raises(RefereeError, match=r"No such file or directory; did you mean '.*(first\.replay|league\.toml)"):

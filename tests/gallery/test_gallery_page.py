@@ -28,7 +28,7 @@ def test_every_command_of_the_page_does_what_it_says(commands: Commands, tmp_pat
         process = commands.start(*words, *page, cwd=tmp_path)
         if serves:
             address = process.stdout.readline().strip()
-            with urllib.request.urlopen(address.partition("#")[0], timeout=PATIENCE) as answer:
+            with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
                 assert answer.status == 200
             process.terminate()
         out, err = process.communicate(PATIENCE)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from asgi import asked
 
-from referee.gallery.listing import Found
 from referee.gallery.shelf import Shelf
 from referee.gallery.site import Gallery
 
@@ -75,7 +74,6 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
             assert (await asked(app, f"/{TOKEN}/list{start}"))[0] == 400
         for path, text in (
             ("/", "gallery-page.js"),
-            ("/compare", "compare-page.js"),
             ("/projector", "projector-page.js"),
             (f"/replay/{good}/", "page.js"),
         ):
@@ -120,19 +118,6 @@ def test_files_that_come_change_and_go_are_told(tmp_path: Path, monkeypatch: pyt
         assert (await asked(app, f"/{TOKEN}/replay/{last['gone'][0]}/replay"))[0] == 404
         shutil.rmtree(tmp_path)
         assert len((await later(app, last["next"]))["gone"]) == 1
-
-    run(work)
-
-
-def test_two_given_files_keep_their_order_and_may_be_the_same(tmp_path: Path) -> None:
-    facts = RECORDED[0].stat()
-    found = Found(RECORDED[0], facts.st_size, facts.st_mtime_ns)
-
-    async def work() -> None:
-        app = Gallery(Shelf(Path(), [(found, "a.gz"), (found, "b.gz")]), TOKEN, "two").app()
-        entries = (await listed(app))["entries"]
-        assert {name: entry["key"] for name, entry in entries.items()} == {"a.gz": 0, "b.gz": 1}
-        assert (await asked(app, f"/{TOKEN}/replay/1/replay"))[2] == RECORDED[0].read_bytes()
 
     run(work)
 

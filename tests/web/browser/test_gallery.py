@@ -1,4 +1,4 @@
-"""A gallery, two replays side by side and the projector's page, in a real Chromium."""
+"""A gallery and the projector's page, in a real Chromium."""
 
 from __future__ import annotations
 
@@ -100,15 +100,7 @@ def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, fol
     page.wait_for_function("key => document.activeElement.dataset.key === key", arg=first)
     assert page.get_by_label("Player", exact=True).input_value() == "Runner"
     page.keyboard.press("Escape")
-    # Two for a comparison.
     cards(page, total)
-    page.get_by_label("Order", exact=True).select_option("name")
-    page.locator("h1").click()
-    for _ in range(2):
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("c")
-    page.get_by_role("link", name="Compare the two").click()
-    page.get_by_text("Side by side").wait_for()
 
 
 @pytest.mark.slow
@@ -124,35 +116,6 @@ def test_every_recorded_match_has_a_small_board_in_both_themes(serve: Serve, vis
         page.get_by_role("button", name="Dark or light").click()
         page.evaluate("scrollTo(0, 0)")
         page.wait_for_function("before => document.querySelector('.board canvas').toDataURL() !== before", arg=before)
-
-
-@pytest.mark.slow
-def test_two_replays_stand_side_by_side(serve: Serve, visit: Open, folder: Path, tmp_path: Path) -> None:
-    lines = records(BOXER)
-    lines[101]["moves"] = {"hunter": {"build": {"kind": "vertical"}}}
-    other = tmp_path / "other.gz"
-    other.write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
-    page = visit(serve("watch", BOXER, other).addresses[0])
-    page.get_by_text(
-        "The first 100 steps are the same; the next one differs: hunter: nothing (left), build a vertical wall (right)."
-    ).wait_for()
-    assert axe(page) == []
-    page.keyboard.press("d")
-    assert page.locator("#step").inner_text().startswith("Step 101 of")
-    assert "build a vertical wall" in page.locator("#difference").inner_text()
-    page.keyboard.press("ArrowLeft")
-    assert page.locator("#difference").inner_text() == "This step is the same in both matches."
-    page.keyboard.press("n")
-    assert page.locator("#step").inner_text().startswith("Step 101 of")
-    page.get_by_role("slider", name="Step").fill("50")
-    assert [side.inner_text() for side in page.locator(".side .caption").all()] == ["50 steps survived"] * 2
-    page.wait_for_function("() => location.hash.endsWith('t=50')")
-    for size in (PHONE, NARROW):
-        resize(page, size["width"], size["height"])
-        assert fits(page)
-    assert "the same in every step" in visit(serve("watch", BOXER, BOXER).addresses[0]).get_by_text("in every step").inner_text()
-    maze = next(folder.glob("maze*"))
-    visit(serve("watch", BOXER, maze).addresses[0]).get_by_text("their steps can't be compared").wait_for()
 
 
 @pytest.mark.slow

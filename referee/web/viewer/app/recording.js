@@ -365,7 +365,7 @@ export class Inflater {
 }
 
 /** Let the page do something else, so that it stays usable. */
-export function breathe() {
+function breathe() {
   return new Promise((resolve) => {
     const channel = new MessageChannel();
     channel.port1.onmessage = () => {

@@ -19,8 +19,6 @@ const [game, player, result, sort] = ["game", "player", "result", "sort"].map((i
 let shown = [];
 /** How many of them have a card. */
 let made = 0;
-/** The matches that are chosen for a comparison. @type {number[]} */
-let chosen = [];
 
 /** What the address wants until it is there: filters by name, and the match that has the focus. */
 const wanted = new URLSearchParams(location.hash.slice(1));
@@ -77,17 +75,7 @@ function card(key, entry) {
     el("span", { class: "file" }, plain(entry.name, 200).replace(/(\.replay\.jsonl)?\.gz$/, "")),
   );
   link.addEventListener("click", () => leave(key));
-  const title = `Choose ${label.map(([, name]) => name).join(" against ")} for a comparison (C)`;
-  const pick = el("button", { type: "button", class: "pick", title, "aria-label": title, onclick: () => choose(key) }, "⇄");
-  const item = el("li", { "data-shown": shownOn(entry) }, link, pick);
-  mark(item, key);
-  return item;
-}
-
-/** @param {HTMLElement} item @param {number} key */
-function mark(item, key) {
-  item.classList.toggle("chosen", chosen.includes(key));
-  item.querySelector(".pick")?.setAttribute("aria-pressed", String(chosen.includes(key)));
+  return el("li", { "data-shown": shownOn(entry) }, link);
 }
 
 /** Leave the order for the viewer, for next and previous, and in the address what to come back to. @param {number} key */
@@ -202,17 +190,6 @@ function columns() {
   return getComputedStyle(cards).gridTemplateColumns.split(" ").length;
 }
 
-/** @param {number} key */
-function choose(key) {
-  chosen = chosen.includes(key) ? chosen.filter((one) => one !== key) : [...chosen.slice(-1), key];
-  for (const item of cards.children) if (item.firstElementChild instanceof HTMLElement) mark(/** @type {HTMLElement} */ (item), Number(item.firstElementChild.dataset.key));
-  const link = /** @type {HTMLAnchorElement} */ (byId("compare"));
-  link.hidden = !chosen.length;
-  link.textContent = chosen.length === 2 ? "Compare the two" : "Choose one more (C)";
-  if (chosen.length === 2) link.href = `compare#a=${chosen[0]}&b=${chosen[1]}`;
-  else link.removeAttribute("href");
-}
-
 /** @param {KeyboardEvent} event @param {() => void} help */
 function keyDown(event, help) {
   if (event.key === "Escape" && event.target === search) {
@@ -230,7 +207,6 @@ function keyDown(event, help) {
     End: () => focusOn(shown.length - 1),
     Escape: () => clear(),
     "/": () => search.focus(),
-    c: () => at >= 0 && choose(shown[at]),
     "?": help,
   });
 }
