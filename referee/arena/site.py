@@ -107,7 +107,6 @@ class ArenaPages:
 
         async def routed(scope: Scope, receive: Receive, send: Send) -> None:
             parts = scope.get("path", "").split("/", 3)
-            # What is dropped on a viewer stays at home: this server keeps no strangers' files.
             is_watching = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and len(parts) == 4 and parts[1] == _WATCHED
             replay = (
                 await run_in_threadpool(self._players_version, parts[2], HTTPConnection(scope).cookies.get(COOKIE)) if is_watching else None

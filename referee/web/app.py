@@ -19,7 +19,6 @@ from referee.support.files import open_regular, open_whole
 from referee.web import page
 from referee.web.guard import Guard
 from referee.web.kept_replay import worked
-from referee.web.uploads import Uploads
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -48,8 +47,7 @@ _LATER = {"Retry-After": "5"}
 class Site:
     """The pages of one replay. ``tokens`` maps a token to its seat, or to None for a spectator.
 
-    ``uploads`` are those of a server of many replays; without it the site has its own. ``is_here`` and ``is_public`` are as for
-    ``commands_of``, ``is_framed`` for ``Guard``.
+    ``is_here`` and ``is_public`` are as for ``commands_of``, ``is_framed`` for ``Guard``.
     """
 
     def __init__(
@@ -58,7 +56,6 @@ class Site:
         config: Mapping[str, Any],
         tokens: Mapping[str, Seat | None],
         logs: Mapping[Seat, Path],
-        uploads: Uploads | None = None,
         *,
         is_here: bool = True,
         is_public: bool = False,
@@ -74,8 +71,6 @@ class Site:
         #: Only one expensive request runs at a time.
         self.thinking = asyncio.Lock()
         self._questions = asyncio.Semaphore(_MOST_QUESTIONS)
-        self._own_uploads = Uploads(asyncio.Lock())
-        self._uploads = uploads or self._own_uploads
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """The ASGI application."""
@@ -91,13 +86,8 @@ class Site:
         routes = [
             Route("/{token}/", self._with_access(self._page)),
             Route("/{token}/replay", self._with_access(self._replay)),
-            *(
-                Route(f"/{{token}}/{folder}{name}", self._with_access(answer))
-                for folder in ("", "files/{id}/")
-                for name, answer in analyses.items()
-            ),
+            *(Route(f"/{{token}}/{name}", self._with_access(answer)) for name, answer in analyses.items()),
             Route("/{token}/log", self._with_access(self._log)),
-            Route("/{token}/files", self._with_access(self._take_file), methods=["POST"]),
             *self.more_routes(),
             WebSocketRoute("/{token}/socket", self._socket),
             Route("/{token}/{path:path}", self._with_access(self._asset)),
@@ -110,8 +100,8 @@ class Site:
         return []
 
     def close(self) -> None:
-        """Remove the replays that were uploaded here, unless the server has them."""
-        self._own_uploads.close()
+        """End the work on the replay."""
+        self.kept.recorded.cancel()
 
     def seat_of(self, token: str) -> tuple[bool, Seat | None]:
         """Return whether a token is valid, and its seat. All tokens are compared, so that the time of the comparison reveals nothing."""
@@ -149,16 +139,14 @@ class Site:
             raise HTTPException(404, "There is no such page.\n")
         return Response(found.data, media_type=found.media_type)
 
-    def _visible(self, request: Request, seat: Seat | None) -> ReplaySession:
-        """Return the replay that a request is about. Raises HTTPException if the visitor may not see it, or if there is none."""
-        key = request.path_params.get("id")
-        kept = self.kept if key is None else self._uploads.get(key)
-        if kept is None or not self.may_know(seat):
+    def _visible(self, seat: Seat | None) -> ReplaySession:
+        """Return the replay. Raises HTTPException if the visitor may not see all of it."""
+        if not self.may_know(seat):
             raise HTTPException(403, _HIDDEN)
-        return kept
+        return self.kept
 
     async def _replay(self, request: Request, seat: Seat | None) -> Response:
-        kept = self._visible(request, seat)
+        kept = self._visible(seat)
         try:
             file = open_whole(kept.path, kept.below)
         except (OSError, ValueError):
@@ -167,23 +155,23 @@ class Site:
         return StreamingResponse(_parts(file, size), headers={"Content-Length": str(size)}, media_type="application/octet-stream")
 
     async def _check(self, request: Request, seat: Seat | None) -> Response:
-        return JSONResponse(await asyncio.wait_for(self._visible(request, seat).verdict(), self.patience))
+        return JSONResponse(await asyncio.wait_for(self._visible(seat).verdict(), self.patience))
 
     async def _question(self, request: Request, seat: Seat | None) -> Response:
-        kept, turn = self._visible(request, seat), _number(request, "turn")
+        kept, turn = self._visible(seat), _number(request, "turn")
         kept.begin()
         asked = request.query_params.get("seat", "")
         return JSONResponse(await worked(lambda: kept.recorded.question(turn, asked), self._questions, self.patience))
 
     async def _judged(self, request: Request, seat: Seat | None) -> Response:
         """Return the verdicts from an index on; the response waits until there are more or all are known."""
-        kept, start = self._visible(request, seat), _number(request, "from")
+        kept, start = self._visible(seat), _number(request, "from")
         kept.start_verdicts()
         found, is_all = await asyncio.wait_for(kept.judged_from(start), self.patience)
         return JSONResponse({"points": found, "is_all": is_all, "left_out": kept.recorded.left_out if is_all else []})
 
     async def _overlay(self, request: Request, seat: Seat | None) -> Response:
-        kept, turn = self._visible(request, seat), _number(request, "turn")
+        kept, turn = self._visible(seat), _number(request, "turn")
         kept.begin()
         return JSONResponse(await worked(lambda: kept.recorded.overlay(turn), self.thinking, self.patience))
 
@@ -191,7 +179,7 @@ class Site:
         """Return what the page needs to print command lines about the replay."""
         from referee.web.commands import read_commands
 
-        kept = self._visible(request, seat)
+        kept = self._visible(seat)
         try:
             return JSONResponse(
                 await worked(
@@ -212,12 +200,6 @@ class Site:
             with contextlib.suppress(OSError, ValueError), open_regular(path, self.kept.below or path.parent) as file:
                 data = file.read(_LOG_BYTES)
         return Response(data, media_type="application/octet-stream")
-
-    async def _take_file(self, request: Request, seat: Seat | None) -> Response:
-        """Accept a replay that was dropped on the page."""
-        if seat is not None:
-            raise HTTPException(403, _HIDDEN)
-        return JSONResponse({"id": await self._uploads.take(request)})
 
     async def _socket(self, socket: WebSocket) -> None:
         """Close the socket: a stored replay has no live stream."""

@@ -29,8 +29,8 @@ def commands_of(file: Path | None, head: Mapping[str, Json], *, is_here: bool = 
 
     ``file`` is the replay as its user knows it; None if the user has no such file. ``is_here``: commands are run in this folder on this
     machine; otherwise they name the file alone, and no program is looked for. ``is_public``: other people read the page, too, so nothing
-    outside this folder is named. Where this folder is the root, no program is looked for: the answer would tell of every file of the
-    machine whether it is there.
+    outside this folder is named. Where this folder is the root, no program is named: every
+    path of the machine would be in it.
     """
     name = _named(file, is_here=is_here)
     looks = is_here and not (is_public and str(Path.cwd()) == "/")

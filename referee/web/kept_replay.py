@@ -31,7 +31,6 @@ class ReplaySession:
         self,
         path: Path,
         recorded: ReplayIndex | None = None,
-        name: str | None = None,
         turn: asyncio.Lock | None = None,
         below: Path | None = None,
         *,
@@ -42,7 +41,7 @@ class ReplaySession:
         #: The file as its user knows it, for command lines; None if the user has no such file.
         self.source = None if is_copy else path
         #: Its name in messages.
-        self.name = Path(name or path.name)
+        self.name = Path(path.name)
         self.recorded = recorded or ReplayIndex()
         self._turn = turn or asyncio.Lock()
         self._verdict: asyncio.Future[dict[str, Any]] | None = None
@@ -78,12 +77,6 @@ class ReplaySession:
 
             self._judging = asyncio.ensure_future(judge())
             self._judging.add_done_callback(lambda _: self._tell())
-
-    def drop(self) -> None:
-        """End the work on it and remove its file; no page can request it any more."""
-        self.recorded.cancel()
-        with contextlib.suppress(OSError):
-            self.path.unlink()
 
     def _tell(self) -> None:
         news, self._news = self._news, asyncio.Event()

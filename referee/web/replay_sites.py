@@ -15,7 +15,6 @@ from referee.support.files import open_regular
 from referee.web.app import Site
 from referee.web.guard import Guard
 from referee.web.kept_replay import ReplaySession
-from referee.web.uploads import Uploads
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -47,7 +46,6 @@ class ReplaySites:
         self._sites: dict[str, tuple[Site, ASGIApp]] = {}
         self._is_public, self._is_framed = is_public, is_framed
         self._turn = asyncio.Lock()
-        self._uploads = Uploads(self._turn)
 
     def admit(self, names: Iterable[str], *, takes_addresses: bool) -> None:
         """Let requests in as ``Guard`` does with these parameters."""
@@ -112,7 +110,7 @@ class ReplaySites:
             given = {"mode": "watch", "name": path.name, "server": True, **(config or {})}
             logs = {seat: log_path(path, seat) for seat in seats}
             session = ReplaySession(path, turn=self._turn, below=below)
-            site = Site(session, given, {self._token: None}, logs, self._uploads, is_public=self._is_public, is_framed=self._is_framed)
+            site = Site(session, given, {self._token: None}, logs, is_public=self._is_public, is_framed=self._is_framed)
             found = site, site.app(self._names, takes_addresses=self._takes_addresses)
         # The last one that was asked for is the last one that goes.
         self._sites[key] = found
@@ -124,14 +122,12 @@ class ReplaySites:
         """End the work on a replay, if it is open."""
         found = self._sites.pop(key, None)
         if found is not None:
-            found[0].kept.recorded.cancel()
             found[0].close()
 
     def close(self) -> None:
         """End all work."""
         for key in list(self._sites):
             self.drop(key)
-        self._uploads.close()
 
 
 def assets(find: Callable[[str], Asset | None]) -> Answer:

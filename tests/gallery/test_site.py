@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,44 +143,5 @@ def test_names_of_files_that_are_no_text_are_listed(tmp_path: Path) -> None:
         assert entry["opens"]
         assert "\x1b" not in entry["name"]
         assert "\n" not in entry["name"]
-
-    run(work)
-
-
-def test_the_limits_of_uploads_hold_for_the_gallery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of its replays took eight more files, and four more at once."""
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(kept))
-    (tmp_path / "replays").mkdir()
-    # More replays than are kept open at once.
-    for number in range(12):
-        shutil.copy(RECORDED[0], tmp_path / "replays" / f"{number}.gz")
-
-    async def work() -> None:
-        site = Gallery(Shelf(tmp_path / "replays"), TOKEN, "many")
-        app = site.app()
-        await listed(app)
-        last = ""
-        for number in range(3):
-            for _ in range(5):
-                status, _, body = await asked(app, f"/{TOKEN}/replay/{number}/files", body=RECORDED[0].read_bytes())
-                assert status == 200
-                last = json.loads(body)["id"]
-        assert len(list(kept.iterdir())) == 8
-        assert json.loads((await asked(app, f"/{TOKEN}/replay/2/files/{last}/check"))[2])["status"] == "good"
-        # What was dropped on a replay that is closed meanwhile, because others are opened, stays.
-        for number in range(3, 12):
-            assert (await asked(app, f"/{TOKEN}/replay/{number}/"))[0] == 200
-        assert len(list(kept.iterdir())) == 8
-        waiting = [asyncio.create_task(asked(app, f"/{TOKEN}/replay/{number % 3}/files", body=None)) for number in range(12)]
-        for finished in itertools.islice(asyncio.as_completed(waiting), 8):
-            assert (await finished)[0] == 408
-        assert len(list(kept.iterdir())) == 8 + 4
-        for task in waiting:
-            task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
-        site.close()
-        assert not list(kept.iterdir())
 
     run(work)

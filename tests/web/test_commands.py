@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import contextlib
 import json
 import shutil
 import urllib.request
@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_pages import served
+from live_pages import Socket, served
 from serving import PATIENCE
 from stories import NODE, run, scripts_in
 
 from referee.replay.reader import read_head, read_lines
 from referee.web.commands import commands_of, read_commands
 
+BOTS = Path(__file__).parents[2] / "example_bots" / "evasion"
 REPLAY = Path(__file__).parents[1] / "data" / "replays" / "evasion-classic-boxer-runner.replay.jsonl.gz"
 
 
@@ -88,34 +89,37 @@ def test_a_page_that_others_read_names_nothing_outside_the_folder(head: dict[str
     assert commands_of(REPLAY, head, is_public=True)["replay"] is None
 
 
-def test_a_page_that_was_begun_in_the_root_looks_for_no_program(
-    head: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A spectator could drop a replay and ask for each program of the machine whether it is there."""
+def test_a_page_that_was_begun_in_the_root_names_no_program(head: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bot.py").write_text("")
     asked = str(tmp_path / "bot.py").lstrip("/")
-    dropped = {**head, "players": {**head["players"], "hunter": {**head["players"]["hunter"], "program": asked}}}
+    about = {**head, "players": {**head["players"], "hunter": {**head["players"]["hunter"], "program": asked}}}
     monkeypatch.chdir("/")
-    assert commands_of(None, dropped, is_public=True)["bots"] == {"hunter": None, "prey": None}
-    assert commands_of(None, dropped)["bots"]["hunter"] == asked
+    assert commands_of(None, about, is_public=True)["bots"] == {"hunter": None, "prey": None}
+    assert commands_of(None, about)["bots"]["hunter"] == asked
 
 
 def test_a_live_match_names_programs_of_the_folder_in_which_it_was_started(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
-    for path in (folder / "mine.py", tmp_path / "private.py"):
-        path.write_text("import sdk\n")
-    lines = list(read_lines(REPLAY))
-    first = json.loads(lines[0])
-    for seat, path in (("hunter", folder / "mine.py"), ("prey", tmp_path / "private.py")):
-        first["players"][seat]["program"] = str(path)
-    data = gzip.compress(b"".join([json.dumps(first).encode() + b"\n", *lines[1:]]))
-    # The match itself is one of files that are named by their whole paths.
-    with served(folder, "play", "human", str(folder / "mine.py"), "--out", str(tmp_path / "out.gz"), "--isolation", "none") as (_, found):
-        public = found[1]
-        with urllib.request.urlopen(urllib.request.Request(f"{public}files", data=data), timeout=PATIENCE) as answer:
-            number = json.load(answer)["id"]
-        with urllib.request.urlopen(f"{public}files/{number}/commands", timeout=PATIENCE) as answer:
+    shutil.copy(BOTS / "straight.py", folder / "mine.py")
+    shutil.copy(BOTS / "still.py", tmp_path / "private.py")
+    # The replay is outside of the folder, too.
+    command = (
+        "play",
+        "mine.py",
+        str(tmp_path / "private.py"),
+        "--out",
+        str(tmp_path / "out.gz"),
+        "--isolation",
+        "none",
+        "--live",
+        "--stay",
+    )
+    with served(folder, *command) as (_, (public,)), contextlib.closing(Socket(public)) as socket:
+        while socket.frame()[0] != 2:
+            # The match has not begun.
+            pass
+        with urllib.request.urlopen(f"{public}commands", timeout=PATIENCE) as answer:
             assert json.load(answer) == {"program": "referee", "replay": None, "bots": {"hunter": "mine.py", "prey": None}}
 
 

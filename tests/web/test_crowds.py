@@ -1,19 +1,16 @@
-"""Crowds at real servers: many spectators, many files that are handed in, and files that ask for much work."""
+"""Crowds at real servers: many spectators, and files that ask for much work."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import socket
 import subprocess
-import urllib.request
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
 from live_pages import Socket, served
 from sandboxes import need
-from serving import PATIENCE
 
 from referee.replay.reader import read_lines
 from referee.support.descriptors import raise_limit
@@ -57,40 +54,6 @@ def replay(tmp_path: Path) -> Path:
     path = tmp_path / "match.replay.jsonl.gz"
     play_match("straight", "still", replay=path, max_steps=20)
     return path
-
-
-def hand_in(address: str, data: bytes) -> dict[str, Any]:
-    request = urllib.request.Request(f"{address}files", data=data, method="POST")
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-        found: dict[str, Any] = json.load(answer)
-        return found
-
-
-def test_slow_files_keep_no_other_out_and_few_are_kept(replay: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "kept"
-    folder.mkdir()
-    with served(folder, "watch", str(replay)) as (_, (address, *_)):
-        ids: list[str] = []
-        slow = urllib.request.Request(address).host
-        host, _, port = slow.partition(":")
-        token = address.rstrip("/").rpartition("/")[2]
-        halves = []
-        for _ in range(30):
-            # Each promises much and sends little.
-            half = socket.create_connection((host, int(port)), PATIENCE)
-            half.sendall(f"POST /{token}/files HTTP/1.1\r\nHost: {slow}\r\nContent-Length: 100000000\r\n\r\nabc".encode())
-            halves.append(half)
-        # Who sends a whole file gets it in beside them all.
-        ids.append(hand_in(address, replay.read_bytes())["id"])
-        assert len(list(folder.glob("*.gz"))) <= 5
-        for half in halves:
-            half.close()
-        for _ in range(12):
-            last = hand_in(address, replay.read_bytes())["id"]
-        assert len(list(folder.glob("*.gz"))) == 8
-        with urllib.request.urlopen(f"{address}files/{last}/check", timeout=PATIENCE) as answer:
-            assert json.load(answer)["status"] == "good"
-    assert not list(folder.glob("*.gz"))
 
 
 #: Builds a wall in every step.

@@ -43,7 +43,7 @@ export function nextBegins(viewer) {
   viewer.hasNext = true;
   playback.isGrowing = false;
   // The server answers questions about the next match from now on.
-  viewer.address = null;
+  viewer.isServed = false;
   byId("follow").textContent = "Next match ▸";
   viewer.say("The next match has begun: press F to go there.");
   viewer.controlsChanged();

@@ -36,26 +36,13 @@ export function showLayers(viewer) {
     if (track?.shown) put(track.shown, name, isOn);
     board.request();
   }));
-  byId("overlays").replaceChildren(cameraChoice(board, track), ...own, ...seats);
-  offerEngine(viewer);
-}
-
-/**
- * Add the switches of what the engine draws, once there are others and the server has the replay. Either may come first.
- * @param {Viewer} viewer
- */
-export function offerEngine(viewer) {
-  const { board, recording: { track } } = viewer;
-  const place = byId("overlays");
-  const layers = (track?.analysis && track.layers) || [];
-  const isThere = layers.some(([name]) => place.querySelector(`[data-layer="${CSS.escape(name)}"]`));
-  if (viewer.isClosed || viewer.address === null || !place.childElementCount || isThere) return;
-  place.append(...layers.map(([name, text]) => box(name, text, false, (isOn) => {
+  const engine = ((viewer.isServed && track?.analysis && track.layers) || []).map(([name, text]) => box(name, text, false, (isOn) => {
     if (track?.analysis) put(track.analysis.shown, name, isOn);
     viewer.legend();
     viewer.lookInto(viewer.playback.turn);
     board.request();
-  })));
+  }));
+  byId("overlays").replaceChildren(cameraChoice(board, track), ...own, ...seats, ...engine);
 }
 
 /** @param {import("./board.js").Board} board @param {Track | null} track */

@@ -5,7 +5,8 @@ import { byId, el, facts, part, plain } from "../kit/dom.js";
 import { actOn, isTaken } from "../kit/keys.js";
 import { bytesOf } from "../kit/packed.js";
 import { awaitMatch } from "./before.js";
-import { nextCamera, offerEngine } from "./layers.js";
+import { nextCamera } from "./layers.js";
+import { quoted } from "./clip.js";
 import { follow } from "./catch-up.js";
 import { listenToTheme } from "./palette.js";
 import { listenToTransport, playbackKeys } from "./playback.js";
@@ -50,36 +51,19 @@ async function open(file) {
   byId("live").hidden = true;
   byId("seat").hidden = true;
   byId("empty").replaceChildren(...invitation);
-  viewer = new Viewer({ mode: "watch", name: file.name, server: config.server, version: config.version });
-  viewer.address = null;
+  viewer = new Viewer({ mode: "watch", name: file.name, server: false, version: config.version });
   byId("empty").hidden = true;
   viewer.controlsChanged();
   viewer.say("Reading the replay…");
   const opened = viewer;
   const replay = await replayIn(file);
-  if (config.server && config.mode !== "seat") {
-    // The referee plays it again meanwhile.
-    void keep(replay).then((address) => {
-      opened.address = address;
-      offerEngine(opened);
-      return address === null ? undefined : opened.askCheck();
-    });
-  } else opened.checked({ status: "unknown", text: "To play it again and compare every step, run: referee verify" });
+  opened.leftOut = `This page shows the file without an engine. To verify it, and to see questions and verdicts, run: referee watch ${quoted(plain(file.name, 200))}`;
+  opened.checked({ status: "unknown", text: opened.leftOut });
   await opened.read(replay.stream(), replay.size);
   opened.show();
   // The page still holds the replay that it came with.
   if (!opened.recording.head && !opened.isClosed && (config.mode === "watch" || config.mode === "export")) {
     byId("empty").append(el("button", { type: "button", id: "before", onclick: () => location.reload() }, `Back to ${plain(config.name, 80) || "the replay before"}`));
-  }
-}
-
-/** Hand a replay to the server; the place where it is kept, null if that fails. @param {Blob} replay */
-async function keep(replay) {
-  try {
-    const found = await fetch("files", { method: "POST", body: replay });
-    return found.ok ? `files/${(await found.json()).id}/` : null;
-  } catch {
-    return null;
   }
 }
 

@@ -44,8 +44,8 @@ export class Viewer {
     this.live = null;
     /** @type {Seat | null} */
     this.seat = null;
-    /** Where the server keeps what it knows of this replay. */
-    this.address = config.server && config.mode !== "seat" ? "" : null;
+    /** Whether the server answers questions about this replay. */
+    this.isServed = config.server && config.mode !== "seat";
     /** Whether there is a board. */
     this.hasBegun = false;
     /** Whether the next match has begun at this address. */
@@ -128,18 +128,18 @@ export class Viewer {
 
   /** Ask what can be drawn over a position, once it stays for a moment. @param {number} turn */
   lookInto(turn) {
-    const { address, playback, recording: { track } } = this;
+    const { playback, recording: { track } } = this;
     const analysis = track?.analysis;
     if (!analysis) return;
     // While steps go by what is drawn is that of a moment ago.
     analysis.lags = playback.isPlaying || playback.follows;
-    if (address === null || !analysis.shown.size || analysis.turn === turn || this.overlayTimer) return;
+    if (!this.isServed || !analysis.shown.size || analysis.turn === turn || this.overlayTimer) return;
     this.overlayTimer = window.setTimeout(async () => {
       const asked = playback.turn;
-      const answer = await data(`${address}overlay?turn=${asked}`);
+      const answer = await data(`overlay?turn=${asked}`);
       this.overlayTimer = 0;
       // Meanwhile the server may have begun to answer about another match.
-      if (!answer || this.isClosed || this.address !== address) return;
+      if (!answer || this.isClosed || !this.isServed) return;
       if (answer.later) {
         // The engine plays the replay again and is not there yet: a link may open any step.
         window.setTimeout(() => !this.isClosed && this.lookInto(playback.turn), LOOK_AGAIN_MS);
@@ -153,9 +153,8 @@ export class Viewer {
 
   /** Ask for verdicts until all are known. */
   async askJudged() {
-    const { address } = this;
-    for (let known = this.judgedCount; address !== null && !this.isClosed;) {
-      const found = await data(`${address}judged?from=${known}`);
+    for (let known = this.judgedCount; this.isServed && !this.isClosed;) {
+      const found = await data(`judged?from=${known}`);
       if (!found || this.isClosed) return;
       const { points, is_all: isAll, left_out: leftOut } = found;
       this.judged(points, known, isAll);
@@ -202,28 +201,25 @@ export class Viewer {
 
   /** @returns {import("./panels.js").Source["question"]} */
   get question() {
-    const { address } = this;
-    if (address === null) return null;
+    if (!this.isServed) return null;
     return async (turn, seat) => {
-      const found = await answered(`${address}question?turn=${turn}&seat=${encodeURIComponent(seat)}`);
+      const found = await answered(`question?turn=${turn}&seat=${encodeURIComponent(seat)}`);
       return found.ok ? found.json() : { text: `The server says ${found.status}.` };
     };
   }
 
   /** @returns {import("./panels.js").Source["commands"]} */
   get commands() {
-    const { address, config } = this;
+    const { config } = this;
     if (config.commands) return async () => config.commands ?? null;
-    if (address === null) return null;
-    return () => data(`${address}commands`);
+    return this.isServed ? () => data("commands") : null;
   }
 
   /** @returns {import("./panels.js").Source["log"]} */
   get log() {
     const { logs } = this.config;
     if (logs) return async (seat) => (Object.hasOwn(logs, seat) ? new Uint8Array(await unpacked(logs[seat]).arrayBuffer()) : null);
-    const { address } = this;
-    if (address !== "") return null;
+    if (!this.isServed) return null;
     return async (seat) => {
       const found = await fetch(`log?seat=${encodeURIComponent(seat)}`);
       return found.ok ? new Uint8Array(await found.arrayBuffer()) : null;
@@ -401,11 +397,9 @@ export class Viewer {
   }
 
   async askCheck() {
-    const { address } = this;
-    if (address === null) return;
     this.checked({ status: "checking", text: "The referee plays it again and compares every step." });
     try {
-      const found = await answered(`${address}check`);
+      const found = await answered("check");
       if (found.ok) this.checked(await found.json());
       if (found.ok) void this.askJudged();
       else throw new Error(`the server says ${found.status}`);
@@ -480,7 +474,7 @@ export class Viewer {
     this.controlsChanged();
     if (this.seat && this.hasBegun) {
       // Now a player may see everything.
-      this.address = "";
+      this.isServed = true;
       this.panels?.refresh();
     }
     if (check) this.checked(check);
