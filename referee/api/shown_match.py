@@ -17,7 +17,6 @@ from referee.support.packages import need_web
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from referee.api.rematches import SeriesMatch
     from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
@@ -55,13 +54,11 @@ def play_shown(
     say: Callable[[str], None],
     *,
     visitors: Mapping[str, Visitor],
-    series_match: SeriesMatch | None,
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match and write its replay and logs. Return it with its pages, if any, which are served until they are closed.
 
     ``names`` maps each seat to its player. ``listen`` makes the listeners of the match. ``on_pages`` gets new pages with the seats of the
-    people. ``say`` gets the place of a replay that ends early. Players in ``visitors`` are connected already. With ``series_match`` the
-    people may agree on a rematch.
+    people. ``say`` gets the place of a replay that ends early. Players in ``visitors`` are connected already.
     """
     game = match.game.info.name
     specs = {seat: resolve(name, seat, game, match.settings) for seat, name in names.items() if seat not in visitors}
@@ -78,7 +75,7 @@ def play_shown(
     try:
         if people or show.is_live:
             labels = {seat: programs[seat].label if seat in programs else name.strip() for seat, name in names.items()}
-            pages = _pages(prepared, labels, people, show, series_match if people else None, on_pages)
+            pages = _pages(prepared, labels, people, show, on_pages)
         clock = match.options.time if show.is_timed else _UNTIMED
         entrants = {seat: programs.get(seat) or _guest(seat, specs.get(seat), pages, clock, visitors.get(seat)) for seat in names}
 
@@ -130,7 +127,6 @@ def _pages(
     labels: Mapping[str, str],
     people: tuple[str, ...],
     show: Show,
-    series_match: SeriesMatch | None,
     on_pages: Callable[[Pages, tuple[str, ...], Show], None],
 ) -> Pages:
     from referee.web.live import Pages
@@ -157,12 +153,9 @@ def _pages(
         is_timed=show.is_timed,
         names=show.names,
         start=_start(prepared.request),
-        offers=None if series_match is None else series_match.offers(),
-        place=None if series_match is None else series_match.place,
         bots_pace=show.bots_pace,
     )
-    if series_match is None or series_match.place is None:
-        on_pages(pages, people, show)
+    on_pages(pages, people, show)
     return pages
 
 

@@ -27,7 +27,7 @@ from referee.players.spec import HUMAN, named_files
 from referee.replay.paths import DUEL_SUFFIX, SUFFIX
 from referee.support.escape import escape
 from referee.support.outputs import write_output
-from referee.support.packages import need_web, to_watch
+from referee.support.packages import to_watch
 from referee.support.words import counted, fitted, of_unit, program
 
 if TYPE_CHECKING:
@@ -215,32 +215,19 @@ def duel(
 
 
 def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool) -> None:
-    """Play one match, print its result and serve its pages; and the rematches on which the people at the pages agree."""
-    series_match = None
-    if HUMAN in lineup.values() and show.stays:
-        need_web("A person's page")
-        from referee.api.rematches import SeriesMatch
-
-        series_match = SeriesMatch(wanted.match, lineup, lineup)
-    while True:
-        played, pages = run_match(wanted.match, lineup, quiet=is_quiet, show=show, series_match=series_match)
-        kind = None
-        try:
-            if as_json:
-                put_json(played.to_json())
-            else:
-                put(*_report(played))
-            sys.stdout.flush()
-            if pages is not None:
-                kind = linger(pages, show)
-            if series_match is None or pages is None or kind is None:
-                break
-            series_match = series_match.again(kind, pages.make_room())
-            wanted, lineup = wanted._replace(match=series_match.match), dict(series_match.lineup)
-            say(f"Match {series_match.number}: " + ", ".join(f"{seat} {name}" for seat, name in lineup.items()))
-        finally:
-            if pages is not None and kind is None:
-                pages.close()
+    """Play one match, print its result and serve its pages."""
+    played, pages = run_match(wanted.match, lineup, quiet=is_quiet, show=show)
+    try:
+        if as_json:
+            put_json(played.to_json())
+        else:
+            put(*_report(played))
+        sys.stdout.flush()
+        if pages is not None:
+            linger(pages, show)
+    finally:
+        if pages is not None:
+            pages.close()
     if not played.result.started:
         raise typer.Exit(3)
 

@@ -13,7 +13,6 @@ from referee.cli.pages import tell
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from referee.api.rematches import SeriesMatch
     from referee.api.runner import MatchRequest, PlayedMatch
     from referee.isolation.program import Program
     from referee.match.events import Listener
@@ -34,7 +33,6 @@ def run_match(
     show: Show = _PLAIN,
     visitors: Mapping[str, Visitor] = _NOBODY,
     listeners: Sequence[Listener] = (),
-    series_match: SeriesMatch | None = None,
     title: str = "",
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match as ``play_shown`` does, and print its progress unless ``quiet``.
@@ -50,7 +48,7 @@ def run_match(
         shown = [] if quiet else [Live(running.game, running.clocks, title, running.awaited)]
         return [*listeners, *shown]
 
-    played, pages = play_shown(match, names, listen, show, tell, say, visitors=visitors, series_match=series_match)
+    played, pages = play_shown(match, names, listen, show, tell, say, visitors=visitors)
     known = () if match.beginning is None else match.beginning.notes
     tell_notes([note for note in played.result.notes if note not in known], is_quiet=quiet)
     return played, pages
@@ -67,15 +65,11 @@ def announce_build(program: Program) -> None:
     say(f"Building {program.label}:  {shlex.join([Path(program.build[0]).name, *program.build[1:]])}")
 
 
-def linger(pages: Pages, show: Show) -> str | None:
-    """Serve the pages after the match: until Ctrl-C if ``show.stays``, else until all connected pages have received the end.
-
-    Return the kind of rematch on which people agree before that, else None.
-    """
+def linger(pages: Pages, show: Show) -> None:
+    """Serve the pages after the match: until Ctrl-C if ``show.stays``, else until all connected pages have received the end."""
     try:
         if show.stays:
             say(f"The page stays until Ctrl-C:  {pages.addresses[None]}")
-        return pages.wait()
+        pages.wait()
     except KeyboardInterrupt:
         say("")
-        return None

@@ -1,11 +1,11 @@
-"""The people of one match: connections, questions, wishes, chosen moves, pace, and proposals on which all must agree.
+"""The people of one match: connections, questions, wishes, chosen moves, pace and pause.
 
 This module does no input or output and has no clock: the caller passes times in seconds, so that everything can be tested. ``due``
 returns the data to send: answers to the match, and farewells.
 
 A *wish* is a move that the rules may refuse. It waits here until they allow it, so a match never gets one that they refuse.
 
-Pace and pause hold for all people. Each person has a *proposal*; the session changes when the proposals of all are the same.
+Pace and pause hold for all people. The pace is the host's; everybody who plays may pause and continue.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ COUNTDOWN = 3.0
 WISH_SECONDS = 0.5
 #: The shortest time between two questions to the rules about the wishes of a seat, in seconds.
 _RETRY_SECONDS = 0.02
-PACES = (1, 2, 4, 8, 15, 30)
 #: Reasons for a person's departure, for messages.
 GAVE_UP = "gave up"
 LEFT = f"closed the window and did not come back within {PATIENCE:g} s"
@@ -94,9 +93,7 @@ class _Wish:
 
 
 class _Person:
-    def __init__(self, pace: float | None) -> None:
-        self.pace = pace
-        self.is_paused = False
+    def __init__(self) -> None:
         self.is_here = False
         self.is_greeted = False
         self.is_ready = False
@@ -131,9 +128,9 @@ class _Person:
 class HumanSession:
     """The people of one match. ``pace`` is in steps a second; None waits for every move. ``is_timed``: they have clocks as bots do.
 
-    If ``is_paced`` is false, the match always waits for every move. It also does so in the first ``set_up`` turns. ``countdown`` is in
-    seconds. It comes before the match, because a step may need no answer of a person, and clocks run from the first question on. After a
-    set-up it comes with the first question that follows a pace.
+    In the first ``set_up`` turns the match always waits for every move. ``countdown`` is in seconds. It comes before the match, because a
+    step may need no answer of a person, and clocks run from the first question on. After a set-up it comes with the first question that
+    follows a pace.
 
     ``refusal`` returns why the rules refuse a seat's move in the turn that is asked: "" if they don't, None while they don't know its
     position. By default they refuse nothing.
@@ -145,13 +142,11 @@ class HumanSession:
         pace: float | None,
         *,
         is_timed: bool = False,
-        is_paced: bool = True,
         set_up: int = 0,
         countdown: float = 0.0,
         refusal: Callable[[Seat, int, Json], str | None] = lambda _seat, _turn, _move: "",
     ) -> None:
         self.pace = None if is_timed else pace
-        self._is_paced = is_paced
         self._set_up = set_up
         self.is_paused = False
         self.is_timed = is_timed
@@ -160,10 +155,10 @@ class HumanSession:
         self._turn = 0
         self._refusal = refusal
         #: Whether the countdown comes before the match.
-        self._holds_start = is_timed or (pace is not None and is_paced and not set_up and countdown > 0)
+        self._holds_start = is_timed or (pace is not None and not set_up and countdown > 0)
         #: The end of the countdown; None before it begins.
         self._starts_at: float | None = None
-        self.people = {seat: _Person(self.pace) for seat in seats}
+        self.people = {seat: _Person() for seat in seats}
 
     def greeted(self, seat: Seat) -> None:
         """The match has sent ``start``."""
@@ -215,49 +210,24 @@ class HumanSession:
             farewells = self._leave(seat, GAVE_UP)
             self._settle(now)
             return [*farewells, *self.due(now)]
-        elif kind == "pause" and isinstance(message.get("paused"), bool):
-            person.is_paused = message["paused"]
-        elif kind == "pace" and self._is_paced and (message.get("pace") is None or message.get("pace") in PACES):
-            person.pace = message.get("pace")
-        elif kind == "agree":
-            proposal = self._proposal(seat, message.get("seat"))
-            if proposal is not None:
-                person.is_paused, person.pace = proposal.is_paused, proposal.pace
-        elif kind == "refuse":
-            for other in self.people.values():
-                other.is_paused, other.pace = self.is_paused, self.pace
-        self._settle(now)
+        elif kind == "pause" and isinstance(message.get("paused"), bool) and not person.has_left:
+            self._pause(now, is_paused=message["paused"])
         return self.due(now)
 
-    def _proposal(self, seat: Seat, proposer: Json) -> _Person | None:
-        """Return the seat whose proposal a seat accepts: the named one, else the first with a pending proposal; None if there is none."""
-        others = {other: person for other, person in self.people.items() if other != seat and not person.has_left}
-        if isinstance(proposer, str) and proposer in others:
-            return others[proposer]
-        return next((person for person in others.values() if (person.is_paused, person.pace) != (self.is_paused, self.pace)), None)
-
     def gone(self, seat: Seat, now: float) -> None:
-        """Remove a seat that the match has ended: it isn't asked any more, and its agreement isn't needed."""
+        """Remove a seat that the match has ended: it isn't asked any more."""
         self.people[seat].has_left = True
         self._settle(now)
 
     def _settle(self, now: float) -> None:
-        """Apply a proposal when all people who are still in the match agree."""
+        """Begin the countdown when all people who are still in the match are ready."""
         if self._holds_start and self._starts_at is None and all(person.is_ready for person in self.people.values() if not person.has_left):
             self._starts_at = now + self._countdown
-        if self.is_timed:
-            return
-        proposals = {(person.is_paused, person.pace) for person in self.people.values() if not person.has_left}
-        paused = {is_paused for is_paused, _ in proposals}
-        paces = {pace for _, pace in proposals}
-        if len(paused) == 1 and (is_paused := paused.pop()) != self.is_paused:
-            self.is_paused = is_paused
-            self._restart(now)
-        if len(paces) == 1 and (pace := paces.pop()) != self.pace:
-            self.pace = pace
-            self._restart(now)
 
-    def _restart(self, now: float) -> None:
+    def _pause(self, now: float, *, is_paused: bool) -> None:
+        if self.is_timed or is_paused == self.is_paused:
+            return
+        self.is_paused = is_paused
         for person in self.people.values():
             person.last = None
             if person.asked is not None:
@@ -355,8 +325,6 @@ class HumanSession:
                 "is_greeted": person.is_greeted,
                 "is_ready": person.is_ready,
                 "name": person.name,
-                "paused": person.is_paused,
-                "pace": person.pace,
                 "away_seconds": None if person.away_since is None or not person.is_ready else max(0.0, person.away_since + PATIENCE - now),
             }
             for seat, person in self.people.items()

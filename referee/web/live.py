@@ -8,17 +8,16 @@ import os
 import select
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from referee.errors import MatchVoid
 from referee.match.events import Listener, MatchBegun
 from referee.players.connection import Connection
 from referee.support.processes import start_module
 from referee.web.guard import new_token
-from referee.web.serve import AGAIN, ENDED, GROWN, STAY, bind, is_for_others, names_of, shown_host
+from referee.web.serve import ENDED, GROWN, STAY, bind, is_for_others, names_of, shown_host
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Mapping
 
     from referee.games.game import Json, Seat
@@ -27,26 +26,14 @@ if TYPE_CHECKING:
 _PATIENCE = 30.0
 
 
-class Offers(NamedTuple):
-    """The rematches that people may agree on: for each kind the player of each seat, or None, which ``why_not`` explains."""
-
-    offers: Mapping[str, Mapping[Seat, str] | None]
-    why_not: str = ""
-
-
-class PageAddress(NamedTuple):
-    """The server's address for the pages of matches that follow each other: the listening socket, and the token of each seat."""
-
-    listener: socket.socket
-    tokens: Mapping[Seat | None, str]
 
 
 class Pages(Listener):
     """The pages of one match. Create it before the bots start. ``addresses`` has one address for each seat of a person, and under None that
     for spectators. People play at ``pace``; ``is_timed``: they have clocks as bots do. ``names`` are further names of the server.
 
-    ``start`` is the position in which the match begins, as spectators see it, with its turn: the pages show it before the match. With
-    ``offers`` people can agree on a rematch; ``place`` is that of the match before, which keeps its addresses. ``bots_pace`` is the pace of a match between programs in steps a second, if there is one.
+    ``start`` is the position in which the match begins, as spectators see it, with its turn: the pages show it before the match.
+    ``bots_pace`` is the pace of a match between programs in steps a second, if there is one.
     """
 
     def __init__(
@@ -62,23 +49,19 @@ class Pages(Listener):
         is_timed: bool = False,
         names: tuple[str, ...] = (),
         start: Mapping[str, Json] | None = None,
-        offers: Offers | None = None,
-        place: PageAddress | None = None,
         bots_pace: float | None = None,
     ) -> None:
         self.connections: dict[Seat, Connection] = {}
         self._process: subprocess.Popen[bytes] | None = None
-        self.place = place or PageAddress(bind(host, port), {seat: new_token() for seat in (None, *people)})
-        self._keeps_place = offers is not None
-        listener, tokens = self.place
+        listener = bind(host, port)
+        tokens = {seat: new_token() for seat in (None, *people)}
         self.port: int = listener.getsockname()[1]
         address = f"http://{shown_host(host)}:{self.port}"
         self.addresses = {seat: f"{address}/{token}/" for seat, token in tokens.items()}
         own_names, takes_addresses = names_of(host, names)
         news, self._news = os.pipe()
         announced, announce = os.pipe()
-        self._proposals, proposals = os.pipe()
-        theirs = [news, announce, proposals, listener.fileno()]
+        theirs = [news, announce, listener.fileno()]
         pipes = {}
         for seat in people:
             questions, answers, words = os.pipe(), os.pipe(), os.pipe()
@@ -98,12 +81,8 @@ class Pages(Listener):
                 "settings": head,
                 "start": start,
                 "timed": is_timed,
-                # Names this match to its pages, which are served at the addresses of the match before.
-                "match": new_token(),
                 "pace": bots_pace,
             },
-            "rematch": None if offers is None else offers._asdict(),
-            "proposals": proposals,
             "join": self.addresses[None] if is_for_others(host) else None,
             "pace": pace,
             "names": own_names,
@@ -115,10 +94,9 @@ class Pages(Listener):
         try:
             self._start(given, theirs)
         finally:
-            if not self._keeps_place:
-                listener.close()
+            listener.close()
             # Close the other side's ends here, so that its closing of them is noticed.
-            for fd in (news, announce, proposals, *(fd for ends in pipes.values() for fd in ends)):
+            for fd in (news, announce, *(fd for ends in pipes.values() for fd in ends)):
                 os.close(fd)
         with os.fdopen(announced, "rb", buffering=0) as news_of_start:
             ready, _, _ = select.select([news_of_start], [], [], _PATIENCE)
@@ -153,31 +131,16 @@ class Pages(Listener):
             os.set_blocking(self._news, True)
             os.write(self._news, ENDED + (STAY if stays else b""))
 
-    def wait(self) -> str | None:
-        """Wait until the people agree on a rematch, and return its kind; or until the server has exited, and return None."""
-        proposal = os.read(self._proposals, 64)
-        if not proposal and self._process is not None:
+    def wait(self) -> None:
+        """Wait until the server has exited."""
+        if self._process is not None:
             self._process.wait()
-        return proposal.decode() or None
-
-    def make_room(self) -> PageAddress:
-        """End the server, and let its pages wait for the server of the next match. Return the address for that server."""
-        with contextlib.suppress(OSError):
-            os.write(self._news, AGAIN)
-        self._end_server()
-        return self.place
 
     def close(self) -> None:
-        """End the server and give up its addresses."""
-        self._end_server()
-        self.place.listener.close()
-
-    def _end_server(self) -> None:
         """End the server, if it is still there."""
-        for fd in (self._news, self._proposals):
-            if fd >= 0:
-                os.close(fd)
-        self._news = self._proposals = -1
+        if self._news >= 0:
+            os.close(self._news)
+        self._news = -1
         if self._process is not None:
             try:
                 self._process.wait(10)

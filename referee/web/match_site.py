@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
@@ -28,14 +28,13 @@ from referee.web.stream import Stream
 from referee.wire import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from starlette.requests import Request
     from starlette.websockets import WebSocket
 
     from referee.games.game import Json, Seat
     from referee.web.human_session import Action
-    from referee.web.rematch import Rematch
 
 #: The shortest interval between two deliveries to readers, in seconds, and the most bytes of one delivery.
 TICK = 1 / 25
@@ -44,8 +43,8 @@ DELIVERY_BYTES = 64 << 10
 _JUDGING_SECONDS = 4.0
 #: A reader that is further behind than this, in bytes of the stream, skips ahead.
 FAR_BEHIND = 512 << 10
-#: Codes with which a socket is closed: 4000 another window took the seat, 4001 no more room, 4002 the address shows the next match.
-TAKEN, FULL, NEXT = 4000, 4001, 4002
+#: Codes with which a socket is closed: 4000 another window took the seat, 4001 no more room.
+TAKEN, FULL = 4000, 4001
 #: The shortest time between two previews of a kind for a seat, in seconds. A newer request replaces one that waits.
 _PREVIEW_SECONDS = 0.02
 #: The most moves that a page may ask about at once, and how often their answer may wait for the position, at the interval above.
@@ -53,15 +52,11 @@ _MOST_OPTIONS = 32
 _MOST_WAITS = 100
 
 
-#: The page between two matches.
-_COMING = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0.5"><link rel="icon" href="data:,"><title>Referee</title><p>The next match begins.</p>\n'
-
 
 class MatchSite(Site):
     """The pages of one match. ``pipes`` are its server's ends by seat: for questions, for answers, and for the reason of a departure.
 
     ``join`` is the spectators' address that the projector's page shows to phones, None if other machines can't open it.
-    With ``rematch`` the people can agree on another match when this one is over; ``on_rematch`` gets the kind.
     """
 
     def __init__(
@@ -74,8 +69,6 @@ class MatchSite(Site):
         pace: float | None,
         *,
         is_timed: bool,
-        rematch: Rematch | None = None,
-        on_rematch: Callable[[str], None] = lambda _: None,
         join: str | None = None,
         is_here: bool = True,
     ) -> None:
@@ -86,18 +79,8 @@ class MatchSite(Site):
         self._played = running.played
         head = config.get("settings")
         game = games.get(head["game"]) if head else None
-        play = (None if game is None else game.human_play) or HumanPlay(is_paced=game is None)
-        self.session = HumanSession(
-            pipes,
-            pace,
-            is_timed=is_timed,
-            is_paced=play.is_paced,
-            set_up=play.set_up,
-            countdown=COUNTDOWN,
-            refusal=self.recorded.refusal,
-        )
-        self._rematch = rematch
-        self._on_rematch = on_rematch
+        play = (None if game is None else game.human_play) or HumanPlay()
+        self.session = HumanSession(pipes, pace, is_timed=is_timed, set_up=play.set_up, countdown=COUNTDOWN, refusal=self.recorded.refusal)
         self._join = join
         self.tail = Tail(path)
         self._pipes = dict(pipes)
@@ -122,19 +105,10 @@ class MatchSite(Site):
         #: Set when a reader has left or has received everything.
         self._moved = asyncio.Event()
         self._kept_name = path
-        self._match = str(config.get("match", ""))
-        #: Set when the address shows the next match from now on.
-        self._turning = asyncio.Event()
 
     def may_know(self, seat: Seat | None) -> bool:
         """Return whether the visitor may see everything: players only after the match."""
         return seat is None or self._is_over
-
-    async def _page(self, request: Request, seat: Seat | None) -> Response:
-        if self._turning.is_set():
-            # This server ends now; by its next request the browser finds the one of the next match.
-            return HTMLResponse(_COMING)
-        return await super()._page(request, seat)
 
     def config_for(self, seat: Seat | None) -> dict[str, Any]:
         """A seat's page is made for the seat."""
@@ -147,7 +121,7 @@ class MatchSite(Site):
     async def _projector(self, request: Request, seat: Seat | None) -> Response:
         from referee.pages import render
 
-        config = {"live": True, "match": self._match, "pace": self.config.get("pace"), **qr.join(self._join if seat is None else None)}
+        config = {"live": True, "pace": self.config.get("pace"), **qr.join(self._join if seat is None else None)}
         return Response(render.served("projector", config), media_type="text/html; charset=utf-8")
 
     def close(self) -> None:
@@ -202,7 +176,6 @@ class MatchSite(Site):
         self._how_ended = {"cut": "the match was stopped early", "unreadable": "the match did not begin"}.get(verdict.get("kind", ""), "")
         self._changed.set()
         self._played.set()
-        self._tell_rematch()
 
     def _give_up_judging(self) -> None:
         self._is_tired = True
@@ -232,10 +205,6 @@ class MatchSite(Site):
             await socket.close(1008, "The address is not complete.")
             return
         await socket.accept()
-        if socket.query_params.get("match", self._match) != self._match:
-            # The page shows an earlier match of this address.
-            await socket.close(NEXT, "The next match begins.")
-            return
         if socket.scope["state"].get(IS_FULL):
             await socket.close(FULL, "There are too many spectators.")
             return
@@ -329,30 +298,6 @@ class MatchSite(Site):
     def _tell_session(self) -> None:
         for seat in self._seated:
             self._say(seat, self.session.to_json(self._loop.time()))
-        self._tell_rematch()
-
-    def _tell_rematch(self) -> None:
-        if self._rematch is not None and self._is_over:
-            for seat in self._seated:
-                self._say(seat, self._rematch.to_json(self._seated))
-
-    def _take_rematch(self, seat: Seat, message: dict[str, Json]) -> None:
-        """Take a proposal for a rematch, after the match."""
-        if self._rematch is None or not self._is_over:
-            return
-        if message.get("refuse") is True:
-            self._rematch.refuse()
-        agreed = self._rematch.take(seat, message.get("proposal"))
-        self._tell_rematch()
-        if agreed is not None:
-            self._on_rematch(agreed)
-
-    async def turn_away(self) -> None:
-        """Close all sockets, because the address shows the next match from now on."""
-        self._turning.set()
-        for socket in list(self._sockets):
-            with contextlib.suppress(RuntimeError, WebSocketDisconnect):
-                await socket.close(NEXT, "The next match begins.")
 
     async def _seat(self, seat: Seat, socket: WebSocket) -> None:
         """Connect a page to a seat; a previous window of that seat gets a message."""
@@ -377,8 +322,6 @@ class MatchSite(Site):
             kind = message.get("type")
             if kind in ("preview", "options"):
                 self._preview((seat, kind), message)
-            elif kind == "rematch":
-                self._take_rematch(seat, message)
             else:
                 self._update(self.session.take(seat, message, self._loop.time()))
 

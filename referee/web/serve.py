@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PORT = 8300
 _PORTS = 100
 #: Messages from the match over its pipe.
-GROWN, ENDED, STAY, AGAIN = b".", b"E", b"S", b"A"
+GROWN, ENDED, STAY = b".", b"E", b"S"
 #: How long readers are served after the end without --stay, in seconds.
 _FAREWELL = 5.0
 #: The kernel's queue of connections that aren't accepted yet.
@@ -192,10 +192,8 @@ def _leave(server: uvicorn.Server) -> None:
 def _serve_match(given: dict[str, Any]) -> None:
     """The process of a running match's pages; ``given`` is what the match hands over."""
     from referee.web.match_site import MatchSite
-    from referee.web.rematch import Rematch
 
     listener = socket.socket(fileno=given["listener"])
-    offers = given["rematch"]
 
     async def run() -> None:
         is_here = _enter(given["folder"])
@@ -207,8 +205,6 @@ def _serve_match(given: dict[str, Any]) -> None:
             {seat: (fds[0], fds[1], fds[2]) for seat, fds in given["pipes"].items()},
             given["pace"],
             is_timed=given["config"]["timed"],
-            rematch=None if offers is None else Rematch(given["pipes"], offers["offers"], offers["why_not"]),
-            on_rematch=lambda kind: _announce(given["proposals"], kind.encode()),
             join=given["join"],
             is_here=is_here,
         )
@@ -238,14 +234,14 @@ def _enter(folder: str) -> bool:
     return folder != os.sep
 
 
-def _announce(fd: int, what: bytes = b"!") -> None:
+def _announce(fd: int) -> None:
     with contextlib.suppress(BrokenPipeError):
-        os.write(fd, what)
+        os.write(fd, b"!")
     os.close(fd)
 
 
 class _MatchNews:
-    """Reads the match's messages: the replay has grown, the match is over, stay, make room, or exit (the end of the pipe)."""
+    """Reads the match's messages: the replay has grown, the match is over, stay, or exit (the end of the pipe)."""
 
     def __init__(self, news: int, site: Any, server: uvicorn.Server) -> None:
         self._news = news
@@ -264,13 +260,6 @@ class _MatchNews:
         await self._site.wait_until_delivered(_FAREWELL)
         _leave(self._server)
 
-    async def _make_room(self) -> None:
-        # First stop to accept: what the pages request from now on is for the next server.
-        for one in self._server.servers:
-            one.close()
-        await self._site.turn_away()
-        _leave(self._server)
-
     def _hear(self) -> None:
         try:
             data = os.read(self._news, 1 << 16)
@@ -283,8 +272,6 @@ class _MatchNews:
             self._site.tail.end()
         if ENDED in data and STAY not in data:
             self._tasks.add(self._loop.create_task(self._leave()))
-        if AGAIN in data:
-            self._tasks.add(self._loop.create_task(self._make_room()))
         if not data:
             self._loop.remove_reader(self._news)
             if not self._tasks:

@@ -53,7 +53,7 @@ def test_an_answer_names_the_last_move_that_has_come() -> None:
 def test_nobody_is_ready_before_the_match_has_greeted_them_or_twice() -> None:
     table = HumanSession(["prey"], None)
     table.arrive("prey")
-    unsaid = {"name": "", "paused": False, "pace": None, "away_seconds": None}
+    unsaid = {"name": "", "away_seconds": None}
     assert table.take("prey", READY, 0.0) == []
     # The page says it again once it is told of the greeting, not before: else both would go on for ever.
     assert table.to_json(0.0)["seats"] == {"prey": {"is_greeted": False, "is_ready": False} | unsaid}
@@ -100,7 +100,7 @@ def test_a_pace_counts_the_steps_in_which_nobody_was_asked() -> None:
     assert table.next_due() == 1.75
 
 
-def test_one_person_pauses_and_paces_alone() -> None:
+def test_a_paused_match_answers_nobody() -> None:
     table = seated("prey", pace=4)
     table.ask("prey", question(1), 1.0)
     assert table.take("prey", PAUSE, 1.1) == []
@@ -109,72 +109,29 @@ def test_one_person_pauses_and_paces_alone() -> None:
     assert table.next_due() is None
     table.take("prey", GO_ON, 200.0)
     assert table.next_due() == 200.25
-    table.take("prey", {"type": "pace", "pace": None}, 200.1)
-    assert table.next_due() is None
 
 
-def test_two_people_must_agree() -> None:
-    table = seated("hunter", "prey", pace=4)
-    table.take("hunter", PAUSE, 1.0)
-    assert not paused(table)
-    assert table.to_json(1.0)["seats"]["hunter"]["paused"]
-    table.take("prey", {"type": "agree"}, 2.0)
-    assert paused(table)
-    table.take("prey", GO_ON, 3.0)
-    assert paused(table)
-    table.take("hunter", {"type": "refuse"}, 4.0)
-    assert table.to_json(4.0)["seats"]["prey"]["paused"]
-    assert paused(table)
-    table.take("prey", GO_ON, 5.0)
-    table.take("hunter", GO_ON, 6.0)
-    assert not paused(table)
-    table.take("prey", {"type": "pace", "pace": 15}, 7.0)
-    assert table.pace == 4
-    table.take("hunter", {"type": "agree"}, 8.0)
-    assert table.pace == 15
-
-
-def test_three_people_agree_with_whoever_asked() -> None:
-    table = seated("a", "b", "c", pace=4)
-    table.take("c", PAUSE, 1.0)
-    table.take("a", {"type": "agree", "seat": "c"}, 2.0)
-    assert not paused(table)
-    # Without a name it is the first who wishes something else.
-    table.take("b", {"type": "agree"}, 3.0)
-    assert paused(table)
-    # Of two wishes the one that is named; a name that is none means nothing of its own.
-    table.take("a", {"type": "pace", "pace": 1}, 4.0)
-    table.take("b", {"type": "pace", "pace": 30}, 4.0)
-    table.take("c", {"type": "agree", "seat": "b"}, 4.0)
-    table.take("a", {"type": "agree", "seat": ["b"]}, 4.0)
-    assert table.pace == 30
-
-
-def test_who_has_left_is_not_waited_for() -> None:
-    table = seated("a", "b", "c", pace=4)
-    for seat in "abc":
-        table.take(seat, PAUSE, 1.0)
-    assert paused(table)
-    assert table.take("c", {"type": "resign"}, 2.0) == [Farewell("c", GAVE_UP)]
-    assert table.to_json(2.0)["seats"].keys() == {"a", "b"}
-    table.take("a", GO_ON, 3.0)
-    table.take("b", {"type": "agree", "seat": "c"}, 3.0)
-    assert not paused(table)
-
-
-def test_a_leaving_settles_what_the_others_wish() -> None:
+def test_everybody_who_plays_may_pause_and_continue() -> None:
     table = seated("a", "b", "c", pace=4)
     table.take("a", PAUSE, 1.0)
+    assert paused(table)
+    # Twice is the same as once.
     table.take("b", PAUSE, 1.0)
+    table.take("b", GO_ON, 2.0)
     assert not paused(table)
-    table.depart("c", 1.0)
-    assert table.due(1.0 + PATIENCE) == [Farewell("c", LEFT)]
+    table.take("c", PAUSE, 3.0)
+    assert table.take("c", {"type": "resign"}, 4.0) == [Farewell("c", GAVE_UP)]
+    assert table.to_json(4.0)["seats"].keys() == {"a", "b"}
+    # Those who have left don't play any more.
+    table.take("c", GO_ON, 5.0)
     assert paused(table)
-    # One whom the match has ended goes without a word.
-    table.take("a", GO_ON, 70.0)
-    assert paused(table)
+    table.take("a", GO_ON, 6.0)
+    assert not paused(table)
+
+
+def test_nobody_waits_for_a_person_that_the_match_has_ended() -> None:
+    table = seated("a", "b", pace=4)
     table.gone("b", 71.0)
-    assert not paused(table)
     assert table.to_json(71.0)["seats"].keys() == {"a"}
     table.ask("a", question(1), 72.0)
     table.gone("a", 72.0)
@@ -239,7 +196,6 @@ def test_a_clock_that_runs_leaves_no_pause_and_no_pace() -> None:
     table = seated("prey", pace=4, is_timed=True)
     assert table.pace is None
     table.take("prey", PAUSE, 1.0)
-    table.take("prey", {"type": "pace", "pace": 4}, 1.0)
     assert not paused(table)
     assert table.pace is None
 
@@ -252,11 +208,8 @@ def test_a_clock_that_runs_leaves_no_pause_and_no_pace() -> None:
         {"type": "move"},
         {"type": "move", "move": [1]},
         {"type": "pause", "paused": 1},
-        {"type": "pace", "pace": 1e9},
-        {"type": "pace", "pace": "8"},
-        {"type": "pace", "pace": [8]},
-        {"type": "agree"},
-        {"type": "refuse"},
+        {"type": "pause", "paused": [True]},
+        {"type": "pace", "pace": 15},
         {"type": ["x"]},
     ],
     ids=str,

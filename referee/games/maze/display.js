@@ -239,7 +239,6 @@ export class MazeTrack {
 
 /** @type {Display} */
 export const display = {
-  waits: true,
   createTrack: (head) => new MazeTrack(head),
   createControls: (track, seat) => controlsOf(/** @type {MazeTrack} */ (track), seat),
   describeMove,

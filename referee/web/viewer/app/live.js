@@ -2,37 +2,25 @@
 
 import { Inflater } from "./recording.js";
 
-/** The code with which the server closes a socket when the next match of this address begins. */
-const NEXT = 4002;
-
 /**
  * @typedef {object} Listener
  * @property {(isConnected: boolean, text: string) => void} connection
  * @property {(message: any) => void} message words about the match
  * @property {() => void} grown the recording has grown
  * @property {() => void} [lost] another window has taken the seat
- * @property {() => void} [next] the address shows the next match; without this the page goes there
  * @property {(check: any) => void} over no more will come; what the referee found when it played the match again
  */
 
 /** Hears nothing. @type {Listener} */
-const NOBODY = { connection: () => {}, message: () => {}, grown: () => {}, next: () => {}, over: () => {} };
-
-/** The address shows the next match from now on, from its first step. */
-export function goToNext() {
-  history.replaceState(null, "", location.pathname + location.search);
-  location.reload();
-}
+const NOBODY = { connection: () => {}, message: () => {}, grown: () => {}, over: () => {} };
 
 export class Live {
   /**
    * @param {import("./recording.js").Recording} recording
-   * @param {string} match the name of the match among those at this address
    * @param {Listener} listener
    */
-  constructor(recording, match, listener) {
+  constructor(recording, listener) {
     this.recording = recording;
-    this.match = match;
     this.listener = listener;
     /** How much of the stream is here: the number of the next byte. */
     this.offset = 0;
@@ -56,7 +44,6 @@ export class Live {
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
     address.hash = "";
     address.searchParams.set("from", String(this.offset));
-    if (this.match) address.searchParams.set("match", this.match);
     // A reader who wants every step waits for them, however far behind.
     if (new URLSearchParams(location.search).has("all")) address.searchParams.set("all", "1");
     const socket = new WebSocket(address);
@@ -71,12 +58,6 @@ export class Live {
     };
     socket.onclose = (event) => {
       if (this.socket !== socket) return;
-      if (event.code === NEXT) {
-        // What came before may still be unpacked, such as the result.
-        const next = () => (this.listener.next ? this.listener.next() : goToNext());
-        this.queue = this.queue.then(next, next);
-        return;
-      }
       if (this.isOver || event.code === 4000 || event.code === 4001) {
         if (event.code === 4000) this.listener.lost?.();
         if (event.code !== 1000 && !this.isOver) this.listener.connection(false, event.reason || "This page was replaced by another window.");
@@ -95,11 +76,6 @@ export class Live {
     this.listener = NOBODY;
     clearTimeout(this.timer);
     this.socket?.close();
-  }
-
-  /** After the match: connect again if the connection was lost, such as that of a phone that slept. */
-  wake() {
-    if (this.isOver && this.socket?.readyState === WebSocket.CLOSED) this.connect();
   }
 
   /** @param {any} message */

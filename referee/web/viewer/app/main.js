@@ -7,7 +7,6 @@ import { bytesOf } from "../kit/packed.js";
 import { awaitMatch } from "./before.js";
 import { nextCamera } from "./layers.js";
 import { quoted } from "./clip.js";
-import { follow } from "./catch-up.js";
 import { listenToTheme } from "./palette.js";
 import { listenToTransport, playbackKeys } from "./playback.js";
 import { replayIn } from "./recording.js";
@@ -26,7 +25,7 @@ const KEYS = [
   ["[ ]", "begin and end a passage to share at this step"],
   ["C", "the next camera: the whole board, follow the players, or zoom in on the end"],
   ["X", "hide the text at the end of the match, and show it again"],
-  ["F", "go to the newest step of a running match, or to the next match when it has begun (with Shift: play faster until there)"],
+  ["F", "go to the newest step of a running match (with Shift: play faster until there)"],
   ["0", "the whole board; wheel, pinch or drag to zoom and pan"],
   ["Tab to the board", "then W A S D move the view, once it is zoomed in"],
   ["?", "these keys; for a player also how to play"],
@@ -72,7 +71,7 @@ function listen() {
     loop: () => viewer.playback.setLoop(),
     "moment-back": () => viewer.toMoment(-1),
     "moment-on": () => viewer.toMoment(1),
-    follow: () => follow(viewer),
+    follow,
     "catch-up": () => viewer.playback.catchUp(),
     "zoom-in": () => viewer.recording.track && viewer.board.zoomAt(1.5, canvas.clientWidth / 2, canvas.clientHeight / 2),
     "zoom-out": () => viewer.recording.track && viewer.board.zoomAt(1 / 1.5, canvas.clientWidth / 2, canvas.clientHeight / 2),
@@ -137,6 +136,11 @@ function listen() {
   listenForMenus();
 }
 
+/** Stay at the newest step of a running match. */
+function follow() {
+  if (viewer.live && !viewer.live.isOver) viewer.playback.follow();
+}
+
 /** The buttons that small screens keep in a menu. @param {boolean} isOpen */
 function showRest(isOpen) {
   byId("rest").classList.toggle("open", isOpen);
@@ -180,7 +184,7 @@ function keyDown(event) {
     s: () => (!viewer.seat || viewer.seat.isOver) && viewer.share.open(),
     "[": () => viewer.tell(viewer.share.mark("from")),
     "]": () => viewer.tell(viewer.share.mark("to")),
-    f: () => (event.shiftKey ? playback.catchUp() : follow(viewer)),
+    f: () => (event.shiftKey ? playback.catchUp() : follow()),
     0: () => viewer.recording.track && viewer.board.reset(),
     x: () => viewer.recording.track && viewer.board.words.toggle(),
     c: () => viewer.recording.track && nextCamera(viewer.board),

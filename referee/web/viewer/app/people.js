@@ -1,6 +1,6 @@
-// Texts for people: how their match ended, which players have left, and what the others propose.
+// Texts for people: how their match ended, and which players have left.
 
-import { counted, el, plain } from "../kit/dom.js";
+import { el, plain } from "../kit/dom.js";
 
 /** A seat in a sentence: "the guard", or "player a" where seats are letters. @param {string} seat */
 export function called(seat) {
@@ -70,27 +70,6 @@ export function ending(recording, seat, reason) {
   const heading = result.winner === seat ? "You won" : result.winner ? "You lost" : "Nobody won";
   const failed = !own && recording.faults.some((record) => record.faults?.[seat]) ? plain(recording.faults.find((record) => record.faults?.[seat]).faults[seat]?.text, 300) : "";
   return [heading, own ? `${own} ${result.winner ? `${capital(listed([result.winner]))} wins.` : ""}`.trim() : failed || outcomeText(recording)];
-}
-
-/**
- * The people who propose the same, by their proposal.
- * @param {any} session
- * @param {string} seat
- * @returns {Map<string, string[]>}
- */
-export function proposals(session, seat) {
-  /** @type {Map<string, string[]>} */
-  const wanted = new Map();
-  const own = session.seats[seat];
-  for (const [other, theirs] of Object.entries(session.seats)) {
-    if (other === seat) continue;
-    const wants = [];
-    if (theirs.paused !== session.paused && own.paused !== theirs.paused) wants.push(theirs.paused ? "a pause" : "to go on");
-    if (theirs.pace !== session.pace && own.pace !== theirs.pace) wants.push(theirs.pace ? `${counted(theirs.pace, "step")} a second` : "to wait for every move");
-    const what = wants.join(" and ");
-    if (what) wanted.set(what, [...(wanted.get(what) ?? []), other]);
-  }
-  return wanted;
 }
 
 /**

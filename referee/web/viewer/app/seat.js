@@ -1,17 +1,16 @@
-// A person at the board: the question, the pending move, and the proposals of all people.
+// A person at the board: the question, the pending move, and the end of the match.
 
 import { DISPLAYS } from "./displays.js";
 import { byId, el, plain } from "../kit/dom.js";
-import { Agreements } from "./agreements.js";
 import { showBefore } from "./before.js";
 import { Countdown, MoveClock } from "./countdown.js";
 import { DrawingHand } from "./hand.js";
 import { HeldKeys } from "./held-keys.js";
 import { howToPlay, introduction } from "./intro.js";
+import { MatchButtons } from "./match-buttons.js";
 import { Dials, Pads, write } from "./pad.js";
-import { awaited, called, capital, listed } from "./people.js";
+import { awaited, called, capital, ending, listed } from "./people.js";
 import { Previews } from "./previews.js";
-import { Rematch } from "./rematch.js";
 import { reworded, tell } from "./sentence.js";
 import { Wish } from "./wish.js";
 
@@ -76,7 +75,6 @@ export class Seat {
     byId("frame").append(this.countdown.place);
     this.padPlace = el("section", { id: "pad", "aria-label": "Your moves", hidden: true });
     byId("frame").after(this.padPlace);
-    this.rematch = new Rematch(view.recording, this.seat, (message) => view.send(message));
     document.body.classList.add("seated");
     this.intro();
     /** What is shown before the match. */
@@ -134,7 +132,7 @@ export class Seat {
     this.controls = this.display.createControls?.(track, this.seat) ?? null;
     this.status = el("span", { role: "status", id: "turn-status" });
     this.said = el("p", { id: "pending-move", "aria-live": "off" });
-    this.agreements = new Agreements(this.seat, { hasPace: !this.config.timed && !this.display.waits, canPause: !this.config.timed }, (message) => this.view.send(message));
+    this.buttons = new MatchButtons(!this.config.timed, (message) => this.view.send(message));
     this.clock = new MoveClock();
     this.dials = new Dials();
     this.pads = new Pads(this.controls?.pads ?? [], {
@@ -143,11 +141,11 @@ export class Seat {
     });
     this.padPlace.replaceChildren(this.pads.place);
     this.padPlace.hidden = !this.pads.buttons.length;
-    this.place.replaceChildren(el("div", { class: "words" }, el("h2", {}, this.status), this.said, this.clock.place), this.dials.place, this.agreements.place);
+    this.place.replaceChildren(el("div", { class: "words" }, el("h2", {}, this.status), this.said, this.clock.place), this.dials.place, this.buttons.place);
     this.place.classList.add("playing");
     this.dials.show(this.controls?.dials?.(turn) ?? []);
     this.pads.show(turn);
-    if (this.session) this.agreements.show(this.session);
+    if (this.session) this.buttons.show(this.session);
   }
 
   /** @param {PadButton} button */
@@ -166,10 +164,6 @@ export class Seat {
 
   /** @param {any} message */
   take(message) {
-    if (message.type === "rematch") {
-      this.rematch.take(message);
-      return;
-    }
     if (message.type === "session") {
       this.session = message;
       this.countdown.set(message.paused ? null : message.starts_in);
@@ -224,7 +218,7 @@ export class Seat {
     if (this.before?.track && !this.status) {
       this.layOut(this.before.track, this.config.start?.turn ?? 0);
       this.padPlace.inert = true;
-      if (this.agreements) this.agreements.place.inert = true;
+      if (this.buttons) this.buttons.place.inert = true;
     }
     const place = this.status ?? document.getElementById("waiting");
     if (place) write(place, awaited(session, this.seat, this.others, this.head));
@@ -233,7 +227,7 @@ export class Seat {
   /** This person is out of the match. */
   leave() {
     this.stop();
-    this.place.replaceChildren(el("h2", {}, `You ${plain(this.session?.left?.[this.seat], 100) || "are out of the match"}`), el("p", { class: "note" }, "The match continues to its end; then you can play again."));
+    this.place.replaceChildren(el("h2", {}, `You ${plain(this.session?.left?.[this.seat], 100) || "are out of the match"}`), el("p", { class: "note" }, "The match continues to its end."));
   }
 
   /** Another window has taken the seat. */
@@ -249,8 +243,8 @@ export class Seat {
     document.body.classList.remove("seated");
     this.view.board.recording = this.view.recording;
     this.place.hidden = false;
-    this.rematch.end(String(this.session?.left?.[this.seat] ?? ""));
-    if (!this.rematch.place.isConnected) this.place.replaceChildren(this.rematch.place);
+    const [heading, text] = ending(this.view.recording, this.seat, String(this.session?.left?.[this.seat] ?? ""));
+    this.place.replaceChildren(el("div", { class: "ending" }, el("h2", { id: "ending" }, heading), el("p", { id: "ending-text" }, text)));
   }
 
   stop() {
@@ -277,11 +271,11 @@ export class Seat {
   }
 
   show() {
-    if (!this.hasBegun || !this.agreements || !this.said || this.isOver) return;
+    if (!this.hasBegun || !this.buttons || !this.said || this.isOver) return;
     this.place.dataset.asked = String(this.asked);
     this.showStatus();
     this.changed();
-    if (this.session) this.agreements.show(this.session);
+    if (this.session) this.buttons.show(this.session);
   }
 
   /** What is chosen has changed, or the position. */
@@ -326,17 +320,13 @@ export class Seat {
     if (this.said && this.hasBegun) tell(this, this.said);
   }
 
-  togglePause() {
-    if (this.session) this.agreements?.togglePause(this.session);
-  }
-
   /** Whether a key was meant for the game. @param {KeyboardEvent} event */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return false;
     if (this.isOver) return event.key !== "Tab" && this.keys.isMeantForMatch(event);
     if (!this.controls || !this.hasBegun) return false;
     if (event.key === " ") {
-      if (!event.repeat) this.togglePause();
+      if (!event.repeat) this.buttons?.togglePause();
       return true;
     }
     const intent = this.controls.key(event, this.view.turn());

@@ -8,7 +8,7 @@ import { answered, data } from "../kit/server.js";
 import { drawn } from "../kit/frames.js";
 import { unpacked } from "../kit/packed.js";
 import { showLayers } from "./layers.js";
-import { nextBegins, offerSkipped, tellBehind } from "./catch-up.js";
+import { offerSkipped, tellBehind } from "./catch-up.js";
 import { Live } from "./live.js";
 import { palette } from "./palette.js";
 import { Panels } from "./panels.js";
@@ -48,8 +48,6 @@ export class Viewer {
     this.isServed = config.server && config.mode !== "seat";
     /** Whether there is a board. */
     this.hasBegun = false;
-    /** Whether the next match has begun at this address. */
-    this.hasNext = false;
     this.announceTimer = 0;
     /** When the words about a step were written last. */
     this.toldAt = 0;
@@ -359,7 +357,7 @@ export class Viewer {
     const { playback } = this;
     showTransport(playback);
     byId("loop").setAttribute("aria-pressed", String(playback.isLooping));
-    byId("follow").hidden = !this.hasNext && (!this.live || this.live.isOver);
+    byId("follow").hidden = !this.live || this.live.isOver;
     byId("follow").setAttribute("aria-pressed", String(playback.follows));
     tellBehind(playback);
     this.bar.later();
@@ -425,7 +423,7 @@ export class Viewer {
 
   /** A match that is running. */
   watchLive() {
-    const live = new Live(this.recording, this.config.match ?? "", {
+    const live = new Live(this.recording, {
       connection: (isConnected, text) => {
         byId("live").textContent = isConnected ? "live" : "offline";
         // A move on its way may be lost.
@@ -438,7 +436,6 @@ export class Viewer {
         else this.seat?.take(message);
       },
       grown: () => this.grown(),
-      next: () => nextBegins(this),
       lost: () => this.seat?.lose(),
       over: (check) => this.ended(check),
     });
@@ -461,7 +458,6 @@ export class Viewer {
       });
     }
     live.connect();
-    if (this.config.mode === "seat") document.addEventListener("visibilitychange", () => document.hidden || live.wake(), { signal: this.board.end.signal });
     this.controlsChanged();
   }
 

@@ -322,8 +322,6 @@ interface Story {
 }
 
 interface Display {
-  /** The game waits for every move: there is no pace to choose. */
-  waits?: boolean;
   createTrack(head: Head): Track;
   createControls?(track: Track, seat: string): Controls;
   /** A move in words, for the person who makes it; without this the page shows the move as JSON. */
@@ -355,6 +353,4 @@ interface PageConfig {
   gallery?: number;
   /** The position in which a match that is shown live begins, with its turn. */
   start?: { turn: number; state: Json } | null;
-  /** The name of the match among those that follow each other at this address. */
-  match?: string;
 }

@@ -153,7 +153,7 @@ async function followLive() {
   stage.open(config.pace);
   const { recording } = stage;
   byId("coming").textContent = "The match begins.";
-  const live = new Live(recording, config.match, {
+  const live = new Live(recording, {
     connection: (isConnected, text) => say(isConnected ? recording.problem : text),
     message: () => {},
     grown: () => {
@@ -163,8 +163,6 @@ async function followLive() {
       }
       stage.grown();
     },
-    // What was received is played to its end first.
-    next: () => recording.isOver || recording.finish(),
     over: () => stage.grown(),
   });
   live.connect();

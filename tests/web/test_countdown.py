@@ -1,45 +1,11 @@
-"""The agreement on a rematch, and the countdown before a match of people."""
+"""The countdown before a match of people."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from referee.web.human_session import HumanMove, HumanSession
-from referee.web.rematch import SAME, SWAPPED, Rematch
 from referee.wire import encode
-
-LINEUPS = {SAME: {"hunter": "human", "prey": "human"}, SWAPPED: {"hunter": "human", "prey": "human"}}
-
-
-def test_one_person_alone_agrees_at_once() -> None:
-    rematch = Rematch(["prey"], {SAME: {"hunter": "boxer", "prey": "human"}, SWAPPED: None}, "boxer plays no prey")
-    assert rematch.take("prey", SWAPPED) is None
-    assert rematch.take("hunter", SAME) is None
-    assert rematch.take("prey", ["same"]) is None
-    assert rematch.take("prey", SAME) == SAME
-    # Once is enough.
-    assert rematch.take("prey", SAME) is None
-    told = rematch.to_json({"prey"})
-    assert told["why_not"] == "boxer plays no prey"
-    assert told["offers"] == {SAME: {"hunter": "boxer", "prey": "human"}}
-    assert told["agreed"] == SAME
-
-
-def test_two_people_have_to_want_the_same() -> None:
-    rematch = Rematch(["hunter", "prey"], LINEUPS)
-    assert rematch.take("hunter", SAME) is None
-    assert rematch.take("prey", SWAPPED) is None
-    assert rematch.to_json({"prey"})["people"] == {
-        "hunter": {"proposal": SAME, "is_here": False},
-        "prey": {"proposal": SWAPPED, "is_here": True},
-    }
-    rematch.refuse()
-    assert rematch.take("hunter", SWAPPED) is None
-    assert rematch.take("hunter", None) is None
-    assert rematch.take("prey", SWAPPED) is None
-    assert rematch.take("hunter", SWAPPED) == SWAPPED
-    rematch.refuse()
-    assert rematch.to_json(())["agreed"] == SWAPPED
 
 
 def question(turn: int) -> dict[str, Any]:
