@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import http.client
+import json
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import time
+import urllib.request
+from typing import TYPE_CHECKING, Any
 
 from serving import PATIENCE
 
@@ -54,6 +58,19 @@ def addresses(process: subprocess.Popen[str], count: int) -> list[str]:
     return found
 
 
+def assert_answers(address: str) -> None:
+    """The page answers, once the server has noticed that a crowd has gone and has ended its work for it."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=10) as answer:
+                assert answer.status == 200
+                return
+        except (OSError, http.client.HTTPException):
+            if time.monotonic() > deadline:
+                raise
+
+
 class Socket:
     """A socket of a page: no more than the handshake, and what comes."""
 
@@ -67,11 +84,15 @@ class Socket:
             f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
         )
         self.rest = b""
-        while b"\r\n\r\n" not in self.rest:
-            chunk = self.sock.recv(4096)
-            assert chunk, "it was let in"
-            self.rest += chunk
-        assert self.rest.startswith(b"HTTP/1.1 101")
+        try:
+            while b"\r\n\r\n" not in self.rest:
+                chunk = self.sock.recv(4096)
+                assert chunk, "it was let in"
+                self.rest += chunk
+            assert self.rest.startswith(b"HTTP/1.1 101")
+        except BaseException:
+            self.close()
+            raise
         self.rest = self.rest.partition(b"\r\n\r\n")[2]
 
     def frame(self) -> tuple[int, bytes]:
@@ -81,6 +102,11 @@ class Socket:
         if size >= 126:
             size = int.from_bytes(self._take(2 if size == 126 else 8), "big")
         return head[0] & 15, self._take(size)
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message of at most 125 bytes, masked with zeros."""
+        data = json.dumps(message).encode()
+        self.sock.sendall(bytes((0x81, 0x80 | len(data), 0, 0, 0, 0)) + data)
 
     def _take(self, count: int) -> bytes:
         while len(self.rest) < count:

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 
@@ -171,7 +171,7 @@ class Api:
         made.add_api_route("/{path:path}", unknown, methods=every, include_in_schema=False)
         return made
 
-    def holder(self, request: Request) -> Holder | None:
+    def holder(self, request: HTTPConnection) -> Holder | None:
         """Return whose token a request has, in its header or in the cookie of a session. HTTPException 401 for a token that isn't valid."""
         given = request.headers.get("authorization")
         if given is None:

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse
 
 from referee.arena.api import Api, wrong
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.responses import Response
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Scope
 
     from referee.arena.arena import OpenArena
 
@@ -60,6 +61,13 @@ class ArenaServer:
         made.router.routes.extend(self._pages.routes())
         guarded = Guard(made, names, takes_addresses=takes_addresses, has_forms=True)
         return self._pages.watching(guarded, names, takes_addresses=takes_addresses)
+
+    def has_token(self, scope: Scope) -> bool:
+        """Return whether a request has the token of a team or of the staff."""
+        try:
+            return self._api.holder(HTTPConnection(scope)) is not None
+        except (HTTPException, RefereeError):
+            return False
 
     def close(self) -> None:
         """End all work on replays."""

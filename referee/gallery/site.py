@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Scope
 
     from referee.gallery.shelf import Shelf
 
@@ -56,6 +56,10 @@ class Gallery:
             "{path:path}": assets(page.asset),
         }
         return self._sites.app(pages, "replay", self._site, _GONE, names, takes_addresses=takes_addresses)
+
+    def has_token(self, scope: Scope) -> bool:
+        """Return False: all visitors are spectators."""
+        return False
 
     def close(self) -> None:
         """End all work on replays."""

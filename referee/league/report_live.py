@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Scope
 
 #: How often the league is read at most, in seconds. A league that takes long to read is read less often: this many times its duration.
 READ_SECONDS = 1.0
@@ -70,6 +70,10 @@ class LiveReport:
         """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
         pages = {"": self._page, "{path:path}": assets(render.asset)}
         return self._sites.app(pages, "match", self._site, _GONE, names, takes_addresses=takes_addresses)
+
+    def has_token(self, scope: Scope) -> bool:
+        """Return False: all visitors are spectators."""
+        return False
 
     def close(self) -> None:
         """End all work on replays."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Scope
     from starlette.websockets import WebSocket
 
     from referee.games.game import Seat
@@ -108,9 +108,9 @@ class Site:
         found = [seat for known, seat in self.tokens.items() if hmac.compare_digest(known.encode(), token.encode())]
         return bool(found), found[0] if found else None
 
-    def seat_at(self, path: str) -> Seat | None:
-        """Return the seat whose token is in the path of a request; None for spectators and strangers."""
-        return self.seat_of(path.split("/", 2)[1] if path.startswith("/") else "")[1]
+    def has_token(self, scope: Scope) -> bool:
+        """Return whether the token of a player is in the path of a request."""
+        return self.seat_of(scope["path"].split("/", 2)[1] if scope["path"].startswith("/") else "")[1] is not None
 
     def may_know(self, seat: Seat | None) -> bool:
         """True if the visitor at a seat may see everything; a player only after the match."""

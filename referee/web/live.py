@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _PATIENCE = 30.0
 
 
-
-
 class Pages(Listener):
     """The pages of one match. Create it before the bots start. ``addresses`` has one address for each seat of a person, and under None that
     for spectators. People play at ``pace``; ``is_timed``: they have clocks as bots do. ``names`` are further names of the server.

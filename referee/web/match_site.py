@@ -20,7 +20,6 @@ from referee.errors import ReplayCut
 from referee.games.capabilities import HumanPlay
 from referee.web import qr
 from referee.web.app import Site, read_json
-from referee.web.connections import IS_FULL
 from referee.web.human_session import COUNTDOWN, HumanMove, HumanSession, JudgedWish
 from referee.web.kept_replay import Running, Tail, call_in
 from referee.web.replay_session import ReplayIndex
@@ -43,14 +42,13 @@ DELIVERY_BYTES = 64 << 10
 _JUDGING_SECONDS = 4.0
 #: A reader that is further behind than this, in bytes of the stream, skips ahead.
 FAR_BEHIND = 512 << 10
-#: Codes with which a socket is closed: 4000 another window took the seat, 4001 no more room.
-TAKEN, FULL = 4000, 4001
+#: The code with which a socket is closed when another window takes the seat.
+TAKEN = 4000
 #: The shortest time between two previews of a kind for a seat, in seconds. A newer request replaces one that waits.
 _PREVIEW_SECONDS = 0.02
 #: The most moves that a page may ask about at once, and how often their answer may wait for the position, at the interval above.
 _MOST_OPTIONS = 32
 _MOST_WAITS = 100
-
 
 
 class MatchSite(Site):
@@ -205,9 +203,6 @@ class MatchSite(Site):
             await socket.close(1008, "The address is not complete.")
             return
         await socket.accept()
-        if socket.scope["state"].get(IS_FULL):
-            await socket.close(FULL, "There are too many spectators.")
-            return
         self._sockets.add(socket)
         self._words[socket] = {}
         if seat is not None:

@@ -29,7 +29,7 @@ from referee.web.kept_replay import ReplaySession
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Scope
 
 #: The first port to try, and the number of ports after it.
 PORT = 8300
@@ -157,6 +157,9 @@ class ServedSite(Protocol):
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
 
+    def has_token(self, scope: Scope) -> bool:
+        """Return whether a request has the token of a player or of a team. The last places of the server are for these."""
+
     def close(self) -> None:
         """End all work on them."""
 
@@ -171,7 +174,7 @@ def serve_site(
 
     async def run() -> None:
         site = make()
-        server = PageServer(Config(site.app(names[0], takes_addresses=names[1])), on_start)
+        server = PageServer(Config(site.app(names[0], takes_addresses=names[1]), site.has_token), on_start)
         if threading.current_thread() is threading.main_thread():
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGINT, _leave, server)
@@ -209,7 +212,7 @@ def _serve_match(given: dict[str, Any]) -> None:
             is_here=is_here,
         )
         app = site.app(given["names"], takes_addresses=given["takes_addresses"])
-        server = PageServer(Config(app, site.seat_at), lambda: _announce(given["announce"]))
+        server = PageServer(Config(app, site.has_token), lambda: _announce(given["announce"]))
         news = _MatchNews(given["news"], site, server)
         site.follow()
         try:

@@ -1,4 +1,4 @@
-"""The connections of a server: crowds of them, of one address and of several, and those that send, read or leave slowly."""
+"""The connections of a server: crowds of them, and those that send slowly or read nothing."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from live_pages import Socket, served
+from live_pages import Socket, assert_answers, served
 from sandboxes import need
 from serving import PATIENCE
 
 from referee.web import connections
-from referee.web.connections import Config, Crowd, Limits
+from referee.web.connections import Config
 from referee.web.serve import PageServer, bind
 
 if TYPE_CHECKING:
@@ -24,40 +24,39 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-#: One after the other on one connection; the answer to the last one isn't awaited.
-CROWDS = {
-    "a byte after an answer": ("OPTIONS /x HTTP/1.1\r\nHost: {host}\r\n\r\n", "G"),
-    "a question about a match that still runs": ("GET /{token}/check HTTP/1.1\r\nHost: {host}\r\n\r\n",),
-    "half a request": ("GET /{token}/ HTTP/1.1\r\nHost: {host}",),
-    "a body that doesn't come": ("POST /{token}/check HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1000\r\n\r\n", "a"),
-}
 _DESCRIPTORS = 128
+#: What each connection of a crowd sends.
+CROWDS = {
+    "nothing": "",
+    "half a request": "GET /{token}/ HTTP/1.1\r\nHost: {host}",
+    "a question about a match that still runs": "GET /{token}/check HTTP/1.1\r\nHost: {host}\r\n\r\n",
+}
 
 
-@pytest.mark.parametrize("crowd", CROWDS)
-def test_a_crowd_of_one_address_takes_no_descriptor_of_a_player(crowd: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("crowd", [*list(CROWDS)[:2], pytest.param(list(CROWDS)[2], marks=pytest.mark.slow)])
+def test_a_crowd_takes_no_descriptor_of_a_player_and_is_forgotten_when_it_ends(crowd: str, tmp_path: Path) -> None:
     need(shutil.which("prlimit") is not None, "prlimit is missing")
-    *before, last = CROWDS[crowd]
     with served(tmp_path, "play", "human", "still", "--isolation", "none", descriptors=_DESCRIPTORS) as (_, found):
         own, public = sorted(found, key=lambda address: address != found[0])
         host = urllib.request.Request(public).host
         token = public.rstrip("/").rpartition("/")[2]
         name, _, port = host.partition(":")
+        player = Socket(own)
+        while b'"is_greeted": true' not in player.frame()[1]:
+            # The match doesn't ask yet whether the player is ready.
+            pass
         with contextlib.ExitStack() as stack:
             for _ in range(2 * _DESCRIPTORS):
-                # A server that is choked doesn't answer.
                 sock = stack.enter_context(socket.create_connection((name, int(port)), 10))
                 with contextlib.suppress(ConnectionError):
-                    for text in before:
-                        sock.sendall(text.format(host=host, token=token).encode())
-                        assert sock.recv(4096)
-                    sock.sendall(last.format(host=host, token=token).encode())
-            for address in (own, public):
-                with urllib.request.urlopen(address, timeout=10) as answer:
-                    assert answer.status == 200
-            player = Socket(own)
-            assert player.frame()[0] in (1, 2)
-            player.close()
+                    sock.sendall(CROWDS[crowd].format(host=host, token=token).encode())
+            player.send({"type": "ready", "name": "Ada"})
+            while b"Ada" not in player.frame()[1]:
+                # The seat is taken before the match has begun.
+                pass
+        for address in (own, public):
+            assert_answers(address)
+        player.close()
 
 
 def test_a_spectator_who_sends_pings_and_reads_nothing_is_dropped(tmp_path: Path) -> None:
@@ -105,13 +104,11 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
         b"",
         b"GET / HTTP/1.1\r\nHost: ",
         REQUEST,
-        REQUEST[:-2] + b"Content-Length: 9999999\r\n\r\n",
         b"GET /x HTTP/1.1\r\nUpgrade: websocket\r\n",
     ],
 )
 def test_further_bytes_win_no_time(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
-    monkeypatch.setattr(connections, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.3)
 
     async def main() -> None:
         async with serving(_hello) as (_, connect):
@@ -128,126 +125,55 @@ def test_further_bytes_win_no_time(begin: bytes, monkeypatch: pytest.MonkeyPatch
     within(main)
 
 
-def test_a_reader_who_reads_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "READING_SECONDS", 0.2)
-    monkeypatch.setattr(connections, "SWEEP_SECONDS", 0.05)
-    ended = asyncio.Event()
+@contextlib.asynccontextmanager
+async def small_server() -> Any:
+    """A server with eight places; players ask for an address that begins with /seat."""
+    async with serving(_hello) as (config, connect):
+        config.places, config.has_token = 8, lambda scope: scope["path"].startswith("/seat")
+        yield connect
 
-    async def much(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        try:
-            while True:
-                await send({"type": "http.response.body", "body": bytes(1 << 16), "more_body": True})
-        finally:
-            ended.set()
 
+async def is_closed(reader: asyncio.StreamReader) -> bool:
+    try:
+        return await reader.read(1) == b""
+    except ConnectionError:
+        return True
+
+
+def test_beyond_the_number_of_connections_a_new_one_is_closed_at_once() -> None:
     async def main() -> None:
-        async with serving(much) as (_, connect):
-            _, writer = await connect()
-            writer.write(REQUEST)
-            await ended.wait()
-            writer.close()
+        async with small_server() as connect:
+            held = [await connect() for _ in range(8)]
+            reader, writer = await connect()
+            assert await is_closed(reader)
+            # The others stay, and a place that is given up is free.
+            held[0][1].write(b"GET /seat HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert (await held[0][0].readline()).startswith(b"HTTP/1.1 200")
+            held[1][1].close()
+            await held[1][1].wait_closed()
+            again, more = await connect()
+            more.write(b"GET /seat HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert (await again.readline()).startswith(b"HTTP/1.1 200")
+            for _, one in (*held, (reader, writer), (again, more)):
+                one.close()
 
     within(main)
 
 
-def test_a_request_whose_visitor_has_left_is_no_more_worked_on() -> None:
-    begun, ended = asyncio.Event(), asyncio.Event()
-
-    async def waits(scope: Scope, receive: Receive, send: Send) -> None:
-        begun.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
+@pytest.mark.parametrize("upgrade", [b"", b"Connection: Upgrade\r\nUpgrade: websocket\r\n"], ids=["a request", "a socket"])
+def test_the_last_quarter_of_the_places_is_for_players(upgrade: bytes) -> None:
     async def main() -> None:
-        async with serving(waits) as (_, connect):
-            _, writer = await connect()
-            writer.write(REQUEST)
-            await begun.wait()
-            writer.close()
-            await ended.wait()
+        async with small_server() as connect:
+            held = [await connect() for _ in range(6)]
+            for path, is_let_in in ((b"/page", False), (b"/seat", True)):
+                reader, writer = await connect()
+                writer.write(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\n" + upgrade + b"\r\n")
+                assert await is_closed(reader) == (not is_let_in)
+                held.append((reader, writer))
+            for _, one in held:
+                one.close()
 
     within(main)
-
-
-class Line:
-    """A connection that is made up."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self.is_there = True
-
-    def get_extra_info(self, name: str) -> tuple[str, int]:
-        return self.address, 1
-
-    def is_closing(self) -> bool:
-        return not self.is_there
-
-    def abort(self) -> None:
-        self.is_there = False
-
-
-def crowded(act: Callable[[Crowd], None]) -> None:
-    async def main() -> None:
-        act(Crowd(Limits(silent=4, watching=4, playing=4, guests=12), lambda path: path.removeprefix("/seat-") if "seat" in path else None))
-
-    within(main)
-
-
-def entered(crowd: Crowd, address: str, path: str | None = None, kind: str = "answer") -> Line:
-    line = Line(address)
-    place = crowd.enter(line)  # type: ignore[arg-type]
-    if path is not None:
-        getattr(crowd, kind)(place, path)
-    return line
-
-
-@pytest.mark.parametrize("path", [None, "/page"])
-def test_the_address_with_the_most_gives_way(path: str | None) -> None:
-    def act(crowd: Crowd) -> None:
-        mine = entered(crowd, "10.0.0.1", path)
-        theirs = [entered(crowd, "10.0.0.2", path) for _ in range(50)]
-        assert mine.is_there
-        assert sum(line.is_there for line in theirs) in (3, 5)
-        assert theirs[-1].is_there
-        assert not theirs[0].is_there
-
-    crowded(act)
-
-
-def test_sockets_of_spectators_give_way_to_another_address_only() -> None:
-    def act(crowd: Crowd) -> None:
-        theirs = [entered(crowd, "10.0.0.2", "/page", "watch") for _ in range(4)]
-        assert not crowd.watch(crowd.enter(Line("10.0.0.2")), "/page")  # type: ignore[arg-type]
-        assert all(line.is_there for line in theirs)
-        assert crowd.watch(crowd.enter(Line("10.0.0.1")), "/page")  # type: ignore[arg-type]
-        assert [line.is_there for line in theirs] == [True, True, True, False]
-
-    crowded(act)
-
-
-def test_neither_spectators_nor_another_seat_take_the_place_of_a_player() -> None:
-    def act(crowd: Crowd) -> None:
-        mine = entered(crowd, "10.0.0.1", "/seat-hunter", "watch")
-        for kind in ("answer", "watch"):
-            for path in (None, "/page", "/seat-prey"):
-                for _ in range(50):
-                    entered(crowd, "10.0.0.1", path, kind)
-        assert mine.is_there
-
-    crowded(act)
-
-
-def test_one_machine_with_many_ipv6_addresses_counts_as_one() -> None:
-    def act(crowd: Crowd) -> None:
-        mine = entered(crowd, "2001:db8:1::1")
-        for number in range(50):
-            entered(crowd, f"2001:db8:2::{number:x}")
-        assert mine.is_there
-
-    crowded(act)
 
 
 @pytest.mark.parametrize(("begin", "frame"), [(b"", b"\x81\x80\0\0\0\0"), (b"\x01\x80\0\0\0\0", b"\x00\x80\0\0\0\0")])

@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize(("places", "descriptors"), [(100, 200), pytest.param(1_000, None, marks=[pytest.mark.slow, pytest.mark.again])])
+@pytest.mark.parametrize(("places", "descriptors"), [(112, 200), pytest.param(750, None, marks=[pytest.mark.slow, pytest.mark.again])])
 def test_a_player_comes_back_whatever_the_crowd(places: int, descriptors: int | None, tmp_path: Path) -> None:
-    """A thousand spectators took all places; the player who came back was sent away until it had forfeited.
-
-    A server with few descriptors has fewer places.
-    """
+    """A server with few descriptors has fewer places."""
     if descriptors is None and raise_limit() < 3_000:
         pytest.skip("this user may not have so many descriptors")
     if descriptors is not None:
@@ -37,10 +34,10 @@ def test_a_player_comes_back_whatever_the_crowd(places: int, descriptors: int | 
         own, public = sorted(found, key=lambda address: address != found[0])
         player = Socket(own)
         assert player.frame()[0] in (1, 2)
-        crowd = [Socket(public) for _ in range(places + 5)]
-        # Who was let in hears nothing for 20 s; the last one was not.
-        kind, data = crowd[-1].frame()
-        assert (kind, int.from_bytes(data[:2], "big")) == (8, 4001), "there is a last spectator"
+        # The player has one of these places.
+        crowd = [Socket(public) for _ in range(places - 1)]
+        with pytest.raises((AssertionError, ConnectionError)):
+            Socket(public)
         player.close()
         back = Socket(own)
         kind, data = back.frame()

@@ -122,8 +122,9 @@ def test_spectators_go_back_and_catch_up(serve: Serve, visit: Open, tmp_path: Pa
     spectator.wait_for_function("() => document.getElementById('catch-up').hidden")
     assert spectator.locator("#follow").get_attribute("aria-pressed") == "true"
     projector.get_by_text("Runner").first.wait_for()
+    reader.keyboard.press("f")
+    wait_for_step(reader, 20)
     gate.write_text("")
     projector.get_by_text("Runner wins").wait_for()
-    reader.keyboard.press("f")
     wait_for_step(reader, 40)
     served.finish()

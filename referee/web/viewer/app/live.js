@@ -2,6 +2,9 @@
 
 import { Inflater } from "./recording.js";
 
+/** The code with which the server closes a socket when another window takes the seat. */
+const TAKEN = 4000;
+
 /**
  * @typedef {object} Listener
  * @property {(isConnected: boolean, text: string) => void} connection
@@ -58,8 +61,8 @@ export class Live {
     };
     socket.onclose = (event) => {
       if (this.socket !== socket) return;
-      if (this.isOver || event.code === 4000 || event.code === 4001) {
-        if (event.code === 4000) this.listener.lost?.();
+      if (this.isOver || event.code === TAKEN) {
+        if (event.code === TAKEN) this.listener.lost?.();
         if (event.code !== 1000 && !this.isOver) this.listener.connection(false, event.reason || "This page was replaced by another window.");
         return;
       }
