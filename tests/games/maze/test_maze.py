@@ -193,7 +193,7 @@ def test_on_the_command_line(referee: Any, tmp_path: Any) -> None:
     replay = tmp_path / "game.replay.jsonl.gz"
     assert verify(replay).problem is None
     assert referee("show", replay).returncode == 0
-    assert referee("export", replay, "--svg", "--step", "3").returncode == 0
+    assert referee("export", replay, "--html").returncode == 0
     (tmp_path / "maze.txt").write_text("E....\n.##..\n.....\n....#\n")
     done = referee("play", "--game", "maze", "patient", "easy", "--layout", "maze.txt", "--set", "apart=3", "-q", "--seed", "1")
     assert done.returncode == 0, done.stderr

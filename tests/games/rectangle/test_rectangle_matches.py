@@ -210,7 +210,7 @@ def test_the_command_line_plays_any_number(referee: Any, tmp_path: Path) -> None
     shown = referee("show", replay)
     assert shown.returncode == 0
     assert "cells" in shown.stdout
-    assert referee("export", replay, "--svg", "--step", "20").returncode == 0
+    assert referee("export", replay, "--html").returncode == 0
 
 
 def test_robots_placed_by_lot_are_where_they_were_with_the_same_seed_alone() -> None:
