@@ -22,7 +22,7 @@ async function begin(last, size) {
   const board = new Board(part("board", HTMLCanvasElement), recording, () => {});
   board.overlays = new Set(recording.seats);
   board.camera = "whole";
-  studio = new Studio(board, recording, (size * Math.max(track.width, track.height)) / track.width);
+  studio = new Studio(board, recording, size, track.width);
   studio.fit(last);
   return "";
 }

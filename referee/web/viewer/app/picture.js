@@ -33,17 +33,14 @@ export class Studio {
   /**
    * @param {Board} model the board on the page, whose view and layers are taken
    * @param {Recording} recording
-   * @param {number} size the longer side of the board, in pixels
+   * @param {number} size of a side of the picture without its caption, in pixels
+   * @param {number} [side] the length of that side of the board, in cells; by default it is the longer one
    */
-  constructor(model, recording, size) {
-    const { width, height } = model.track;
-    const scale = size / Math.max(width, height);
-    // Even numbers, as videos need them.
-    this.wide = Math.max(2, 2 * Math.round((width * scale) / 2));
-    this.high = Math.max(2, 2 * Math.round((height * scale) / 2));
+  constructor(model, recording, size, side = Math.max(model.track.width, model.track.height)) {
+    this.size = size;
+    this.side = side;
+    this.wide = this.high = 0;
     this.canvas = el("canvas", { class: "studio", "aria-hidden": "true" });
-    this.canvas.style.width = `${this.wide}px`;
-    this.canvas.style.height = `${this.high}px`;
     document.body.append(this.canvas);
     this.recording = recording;
     this.board = new Board(this.canvas, recording, () => {});
@@ -61,6 +58,11 @@ export class Studio {
     this.endLines = isEnd && recording.track?.ending?.().text ? END_LINES : 0;
     // The rings around the end are seen whole. Its words stand below: they would cover a part of the board.
     board.margin = isEnd ? END_MARGIN : MARGIN;
+    const scale = (this.size - 2 * board.margin) / this.side;
+    // Even numbers, as videos need them.
+    [this.wide, this.high] = [board.track.width, board.track.height].map((cells) => 2 * Math.round((cells * scale) / 2 + board.margin));
+    this.canvas.style.width = `${this.wide}px`;
+    this.canvas.style.height = `${this.high}px`;
     [this.sheet.width, this.sheet.height] = [this.wide, this.high + CAPTION.height + this.endLines * CAPTION.line];
   }
 
