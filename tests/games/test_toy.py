@@ -181,9 +181,9 @@ def test_a_game_without_newer_capabilities_is_played(cli: Cli, tmp_path: Path) -
 
 def test_a_bot_of_another_package_s_game_is_checked(cli: Cli) -> None:
     """Without positions of its own, and against players of plain moves."""
-    only = ["--only", "ready,answers,empty-board,full-board,last-step,edges,long-state,match,same-seed"]
+    only = ["--only", "ready,answers,positions,other-settings,match,same-seed"]
     done = cli("check", "adder.py", "--game", "counting", "--isolation", "none", "--seat", "first", "--json", *only)
     assert done.returncode == 0, done.stdout + done.stderr
     told = {one["name"]: one["status"] for one in json.loads(done.stdout)["seats"]["first"]}
-    assert told.pop("edges") == "skipped"
+    assert told.pop("other-settings") == "skipped"
     assert set(told.values()) == {"ok"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from referee.author.check.check import NO_ANSWER, NOT_READY, READY, STARTED, Check
+from referee.author.check.check import NO_ANSWER, NOT_READY, READY, STARTED, Check, all_of
 from referee.author.check.evidence import ONE_LINE, ONLY_ANSWERS
 from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Finding, no_line, ok, quoted, skipped
+from referee.author.check.starting import quiet_at_start
 from referee.support.words import counted
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from referee.author.check.evidence import AskedQuestion, Evidence
 
 GROUP = "answers"
-#: The part of the longest line from which on an answer is long.
-_LONG = 0.75
 #: The reasons that make a line no JSON, and those that make it another message.
 _NOT_JSON = ("not-json", "not-utf8", "byte-order-mark", "too-deep", "surrogate", "key-twice", "too-large", "constant", "too-long")
 _OTHER_MESSAGE = ("not-an-object", "other-type", "no-key", "wrong-value")
@@ -99,81 +98,56 @@ def remarks(evidence: Evidence) -> Finding:
     return ok("What it says and draws is within the limits.")
 
 
-def answer_length(evidence: Evidence) -> Finding:
-    """The lines are well below the longest line."""
-    most = evidence.subject.isolation.limits.line_bytes
-    for asked in evidence.transcript.questions:
-        if asked.given.reason == "overlong":
-            return asked.finding(asked.given.text, f"An answer has at most {most:,} bytes.")
-    longest = max((asked for asked in evidence.transcript.questions), key=lambda one: len(one.given.line or b""))
-    length = len(longest.given.line or b"")
-    if length > _LONG * most:
-        text = f"The longest answer has {length:,} bytes; more than {most:,} are malformed."
-        return longest.finding(text, "Shorten say and draw.", WARNING)
-    return ok(f"The longest answer has {length:,} bytes.")
-
-
 def _read(evidence: Evidence) -> Iterable[AskedQuestion]:
     return (asked for asked in evidence.transcript.questions if asked.given.answer is not None)
 
 
-def none_of(evidence: Evidence, reasons: tuple[str, ...], good: str, remedy: str, text: str = "") -> Finding:
+def none_of(evidence: Evidence, reasons: tuple[str, ...], remedy: str, text: str) -> Finding:
     """Return whether no answer was wrong for one of these reasons. ``text`` says what is wrong where the reason itself doesn't."""
     for reason in reasons:
         asked = evidence.transcript.problems.get(reason)
         if asked is not None:
             return asked.finding(text or asked.given.text, remedy)
-    return ok(good)
+    return ok("Every answer has the form of an answer.")
 
 
-def _form(name: str, about: str, reasons: tuple[str, ...], remedy: str, text: str = "") -> Check:
-    return Check(name, GROUP, about, partial(none_of, reasons=reasons, good=about, remedy=remedy, text=text))
+#: The forms of an answer. In each row: the reasons that break it, what the author can do then, and what is wrong where the reason doesn't say it.
+_FORMS = (
+    (_NOT_JSON, "Write JSON with a library: it escapes texts, and knows no NaN or Infinity.", ""),
+    ((ONE_LINE,), "Write JSON without line breaks: no indentation, and no newline inside.", "The answer has several lines."),
+    (
+        _OTHER_MESSAGE,
+        'An answer is {"type":"move","turn":17,"move":{}}, with the turn of its question; say is a text, and draw a list of shapes.',
+        "",
+    ),
+    (("other-turn",), "Copy turn from the question into the answer.", ""),
+    (("bad-move", "illegal"), "docs/protocol.md has the form of a move for this game and seat.", ""),
+    (("overlong",), "Make the answer shorter: leave out say and draw.", ""),
+)
 
-
-#: In each row of a form: what must hold, the reasons that break it, and what the author can do then.
 CHECKS = (
     Check("answers", GROUP, "It answers every question.", answers, READY),
     Check("flushes", GROUP, "Its lines come at once, not when its input ends.", flushes, STARTED),
-    _form(
-        "valid-json",
-        "Every answer is JSON in UTF-8, without NaN, double keys or a byte order mark.",
-        _NOT_JSON,
-        "Write JSON with a library: it escapes texts, and knows no NaN or Infinity.",
+    Check(
+        "well-formed",
+        GROUP,
+        "Every answer is a line of JSON with the turn of its question and a move of the game's form; remarks are within their limits.",
+        all_of(*(partial(none_of, reasons=reasons, remedy=remedy, text=text) for reasons, remedy, text in _FORMS), known_keys, remarks),
     ),
-    _form(
-        "one-line-answers",
-        "Every answer is a single line.",
-        (ONE_LINE,),
-        "Write JSON without line breaks: no indentation, and no newline inside.",
-        "The answer has several lines.",
-    ),
-    _form(
+    Check(
         "only-answers",
-        "No other text comes before an answer on stdout.",
-        (ONLY_ANSWERS,),
-        "Print to stderr: stdout is for answers alone.",
-        "Another text came before the answer.",
+        GROUP,
+        "It writes nothing to stdout but its answers.",
+        all_of(
+            quiet_at_start,
+            partial(
+                none_of,
+                reasons=(ONLY_ANSWERS,),
+                remedy="Print to stderr: stdout is for answers alone.",
+                text="Another text came before the answer.",
+            ),
+            only_when_asked,
+        ),
+        READY,
     ),
-    _form(
-        "move-messages",
-        "Every answer is a move message with the right keys and types.",
-        _OTHER_MESSAGE,
-        'An answer is {"type":"move","turn":17,"move":{}}, with the turn of its question; say is a text, and draw a list of shapes.',
-    ),
-    _form(
-        "right-turn",
-        "Every answer has the turn of its question.",
-        ("other-turn",),
-        "Copy turn from the question into the answer.",
-    ),
-    _form(
-        "well-formed-moves",
-        "Every move has the form that the game defines.",
-        ("bad-move", "illegal"),
-        "docs/protocol.md has the form of a move for this game and seat.",
-    ),
-    Check("only-when-asked", GROUP, "It writes nothing to stdout between its answer and the next question.", only_when_asked),
-    Check("known-keys", GROUP, "Its moves have no unknown keys.", known_keys),
-    Check("remarks", GROUP, "What it says and draws is within the limits.", remarks),
-    Check("answer-length", GROUP, "Its answers are well below the longest line.", answer_length),
 )

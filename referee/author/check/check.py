@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.author.check.finding import FAILED, OK, SKIPPED, WARNING
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -17,6 +19,8 @@ STARTED, READY, ANSWERING = "started", "ready", "answering"
 NOT_READY = "The bot isn't ready."
 NO_ANSWER = "The bot doesn't answer its first question."
 LATE = "The bot was late before, and isn't waited for again."
+#: Which result of several parts counts.
+_ORDER = (FAILED, WARNING, OK, SKIPPED)
 
 
 class Check(NamedTuple):
@@ -27,6 +31,20 @@ class Check(NamedTuple):
     about: str
     run: Callable[[Evidence], Finding]
     needs: str = ANSWERING
+
+
+def all_of(*parts: Callable[[Evidence], Finding]) -> Callable[[Evidence], Finding]:
+    """Return a check of several parts. Its result is the first failure, else the first warning, else that of the first part that was done."""
+
+    def run(evidence: Evidence) -> Finding:
+        found: list[Finding] = []
+        for part in parts:
+            found.append(part(evidence))
+            if found[-1].status == FAILED:
+                break
+        return min(found, key=lambda finding: _ORDER.index(finding.status))
+
+    return run
 
 
 class CheckResult(NamedTuple):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.author.check.check import READY, Check
+from referee.author.check.check import Check, all_of
 from referee.author.check.evidence import EXIT_PATIENCE, RESULT
 from referee.author.check.finding import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
-from referee.support.words import counted
 from referee.wire import encode
 
 if TYPE_CHECKING:
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
 GROUP = "end"
 #: Seconds that a match gives a bot to exit after ``end``. A bot is given more here, because the machine may be busy.
 _GRACE = 1.0
-#: The most files of a folder that are compared.
-_MOST_FILES = 5_000
 _NOT_PLAYED = "It did not answer all questions before the end."
 _READ_ON = "Leave the loop that reads lines when the input ends, and let the program end; end threads and other processes with it."
 
@@ -138,44 +133,6 @@ def no_processes(evidence: Evidence) -> Finding:
     return ok("It leaves no process behind.")
 
 
-def no_files(evidence: Evidence) -> Finding:
-    """It writes no files beside its program."""
-    if evidence.subject.isolation.has_sandbox:
-        return skipped("In the sandbox it can write only to its own /tmp, which is deleted.")
-    folder = Path(evidence.subject.program.cwd)
-    before = _files(folder)
-    if before is None:
-        return skipped("Its folder has too many files to compare.")
-    with evidence.session() as session:
-        _ask_some(evidence, session)
-        session.dismiss(RESULT, EXIT_PATIENCE)
-    after = _files(folder) or before
-    new = sorted(str(path.relative_to(folder)) for path in after if after[path] != before.get(path))
-    if new:
-        text = f"It wrote {counted(len(new), 'file')} in its folder: {quoted(', '.join(new[:5]))}."
-        return Finding(
-            WARNING, text, "a match of two questions", quoted(new[0]), "In a league it can't write there: use /tmp, or stderr for a log."
-        )
-    return ok("It writes no files in its folder.")
-
-
-def _files(folder: Path) -> dict[Path, tuple[int, int]] | None:
-    """Return size and time of each file below a folder; None if there are too many. Compiled Python doesn't count."""
-    found: dict[Path, tuple[int, int]] = {}
-    for top, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".") and name != "__pycache__"]
-        for name in names:
-            path = Path(top, name)
-            try:
-                facts = path.lstat()
-            except OSError:
-                continue
-            found[path] = (facts.st_size, facts.st_mtime_ns)
-        if len(found) > _MOST_FILES:
-            return None
-    return found
-
-
 def _ask_some(evidence: Evidence, session: CheckSession, questions: int = 2) -> bool:
     """Start the bot and ask a few questions. Return whether it answers; the answers are judged elsewhere."""
     if evidence.greeted(session).reason:
@@ -184,12 +141,14 @@ def _ask_some(evidence: Evidence, session: CheckSession, questions: int = 2) -> 
 
 
 CHECKS = (
-    Check("exits-at-end", GROUP, "It exits after the message end, when its input ends.", at_end),
-    Check("exit-status", GROUP, "It exits with status 0 after the message end.", exit_status),
+    Check("exits-at-end", GROUP, "It exits with status 0 after the message end, when its input ends.", all_of(at_end, exit_status)),
     Check("exits-without-end", GROUP, "It exits when its input ends in the middle of a match.", at_end_of_input),
     Check("exits-at-sigterm", GROUP, "It exits at SIGTERM.", at_sigterm),
-    Check("any-result", GROUP, "It accepts every result: won, lost, drawn, without scores, with unknown reasons.", any_result),
-    Check("no-question", GROUP, "It accepts the end of a match before the first question.", before_first_question, READY),
+    Check(
+        "any-result",
+        GROUP,
+        "It accepts every result: won, lost, drawn, without scores, with unknown reasons, and before the first question.",
+        all_of(any_result, before_first_question),
+    ),
     Check("no-processes", GROUP, "It leaves no process behind.", no_processes),
-    Check("no-files", GROUP, "It writes no files in its folder.", no_files),
 )

@@ -69,7 +69,6 @@ class Transcript(NamedTuple):
     problems: dict[str, AskedQuestion]
     held_back: bytes
     stderr: tuple[str, ...]
-    stderr_bytes: int
     left_after: float | None
     status: int | None
     children: tuple[int, ...]
@@ -249,7 +248,6 @@ class _Recorder:
             self.problems,
             held_back,
             stderr,
-            session.stderr_bytes,
             left_after,
             session.process.status,
             _left_behind(children) if left_after is not None else (),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from example_bots import middling
 from referee import games
-from referee.author.check.check import Check
+from referee.author.check.check import Check, all_of
 from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.author.check.session import own_time, patient_clock, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
@@ -281,8 +281,12 @@ def stopped(evidence: Evidence) -> Finding:
 
 
 CHECKS = (
-    Check("match", GROUP, "It plays a match at its seat without a fault, every answer within the limit of a move.", match),
-    Check("refused-moves", GROUP, "Few of its moves in a match are refused.", refused_moves),
+    Check(
+        "match",
+        GROUP,
+        "It plays a match at its seat without a fault, every answer within the limit of a move, and few of its moves are refused.",
+        all_of(match, refused_moves),
+    ),
     Check("same-seed", GROUP, "The same seed and the same questions give the same answers.", same_seed),
     Check("two-at-once", GROUP, "It plays two matches at the same time.", two_at_once),
     Check("stopped-between-turns", GROUP, "It continues after the referee has stopped it between its turns.", stopped),

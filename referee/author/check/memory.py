@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.author.check.check import NOT_READY, READY, STARTED, Check
+from referee.author.check.check import NOT_READY, STARTED, Check, all_of
 from referee.author.check.finding import FAILED, KEEPING, WARNING, Finding, ok, skipped
 from referee.author.check.timing import CLOSE, GROUP, questions_of_match, take_course
 from referee.isolation.limits import size_text
@@ -91,10 +91,14 @@ def measure(evidence: Evidence) -> Usage:
     return Usage(peak, first, last, len(readings) - before, before, ended, is_steady, is_over)
 
 
+def _is_unready(evidence: Evidence) -> bool:
+    return not evidence.transcript.is_ready and not evidence.transcript.ready.exceeds_memory
+
+
 def memory(evidence: Evidence) -> Finding:
     """The memory of all its processes at their peaks."""
     limit = evidence.subject.isolation.limits.memory_bytes
-    if not evidence.transcript.is_ready and not evidence.transcript.ready.exceeds_memory:
+    if _is_unready(evidence):
         return skipped(NOT_READY)
     usage = evidence.once(measure)
     growth = f" It needs {size_text(int(usage.each))} more with each move." if usage.is_growing else ""
@@ -117,6 +121,8 @@ def memory(evidence: Evidence) -> Finding:
 
 def memory_growth(evidence: Evidence) -> Finding:
     """The memory doesn't grow from question to question."""
+    if _is_unready(evidence):
+        return skipped(NOT_READY)
     usage, limit = evidence.once(measure), evidence.subject.isolation.limits.memory_bytes
     if not usage.first and not usage.ended:
         return skipped("It answered too few questions to tell." if usage.peak else "This system doesn't tell the memory of a process.")
@@ -132,28 +138,12 @@ def memory_growth(evidence: Evidence) -> Finding:
     return ok(f"Its memory grew by {size_text(max(0, usage.last - usage.first))} over {counted(usage.moves, 'move')}.")
 
 
-def stderr_amount(evidence: Evidence) -> Finding:
-    """The log has room for what it writes to stderr in a match."""
-    course, most = evidence.once(take_course), evidence.subject.isolation.limits.stderr_bytes
-    if not course.given:
-        return skipped("It answered no question.")
-    count = questions_of_match(evidence)
-    expected = course.stderr_bytes / len(course.given) * count
-    text = f"It wrote {size_text(course.stderr_bytes)} to stderr in {counted(len(course.given), 'question')}."
-    if expected > most:
-        more = f"{text} A whole match has {count:,}; the log keeps the first {size_text(most)}."
-        return Finding(
-            WARNING,
-            more,
-            counted(len(course.given), "question"),
-            size_text(course.stderr_bytes),
-            "Log less: not in each turn, or a line instead of a board.",
-        )
-    return ok(text)
-
-
 CHECKS = (
-    Check("memory", GROUP, "Its memory is well within the limit.", memory, STARTED),
-    Check("memory-growth", GROUP, "Its memory doesn't grow from question to question.", memory_growth, READY),
-    Check("stderr-amount", GROUP, "The log has room for what it writes to stderr in a whole match.", stderr_amount),
+    Check(
+        "memory",
+        GROUP,
+        "Its memory is well within the limit, and doesn't grow from question to question.",
+        all_of(memory_growth, memory),
+        STARTED,
+    ),
 )

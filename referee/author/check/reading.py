@@ -6,7 +6,7 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from referee.author.check.check import Check
+from referee.author.check.check import Check, all_of
 from referee.author.check.finding import FAILED, WARNING, Finding, ok, quoted, skipped
 from referee.author.check.session import with_fields
 
@@ -70,7 +70,7 @@ def _early(session: CheckSession, sent: bytes, early: bytes) -> Given:
 def together(evidence: Evidence) -> Finding:
     """Ask with a message that needs no answer and a question, in one write."""
     if asked(evidence, "Alone,", _after_unknown, "").status == FAILED:
-        return skipped("It doesn't ignore unknown messages; see the check unknown-messages.")
+        return skipped("It doesn't ignore unknown messages; see the check unknown-fields.")
     remedy = "Split what you read at its newlines: one read from a pipe may return several lines."
     return asked(evidence, "When two messages come at once,", _each(_joined), remedy)
 
@@ -152,69 +152,68 @@ def _line(message: dict[str, Any]) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
-def _check(name: str, about: str, way: str, asking: Asking, remedy: str, **options: Any) -> Check:
-    return Check(name, GROUP, about, partial(asked, way=way, asking=asking, remedy=remedy, **options))
+def _form(way: str, asking: Asking, remedy: str, **options: Any) -> Callable[[Evidence], Finding]:
+    return partial(asked, way=way, asking=asking, remedy=remedy, **options)
 
 
-#: In each row: what must hold, how the bot is asked, and what its author can do if it doesn't hold.
-CHECKS = (
-    _check(
-        "in-pieces",
-        "It answers a question that arrives in pieces.",
+#: Forms in which messages come. In each row: how the bot is asked, and what its author can do if it doesn't answer.
+_FORMS = (
+    _form(
         "When a question comes in pieces,",
         in_pieces,
         "Read up to the newline: one read from a pipe may return a part of a line.",
     ),
-    Check("several-at-once", GROUP, "It answers when two messages arrive together.", together),
-    _check(
-        "unknown-fields",
-        "It ignores unknown fields in questions and states.",
-        "With unknown fields in a question,",
-        _each(_with_unknown_fields),
-        "Take the fields that you know, and ignore all others.",
-    ),
-    _check(
-        "unknown-messages",
-        "It ignores messages of unknown types.",
-        "After a message of an unknown type,",
-        unknown_message,
-        "Look at type first; ignore a message whose type is none of start, turn and end.",
-    ),
-    _check(
-        "other-spelling",
-        "It reads JSON with spaces and with keys in another order.",
-        "With spaces and other order in the JSON,",
-        _each(_spelled_otherwise),
-        "Read JSON with a library, or skip spaces and look up each key by its name: the order of keys means nothing.",
-        status=WARNING,
-    ),
-    _check(
-        "refusals",
-        "It continues after notices that a move was refused, whatever their codes.",
+    together,
+    _form(
         "With notices of refused moves,",
         _each(_with_refusals),
         "Answer after a notice as after none, whatever its code; log its text to stderr.",
     ),
-    _check(
-        "unusual-texts",
-        "It reads texts with quotation marks, brackets, escapes and any script.",
+    _form(
         "With unusual texts in notices,",
         _each(_with_texts),
         "Read JSON with a library, in UTF-8; a text may contain quotation marks, brackets, escapes and words of the protocol.",
     ),
-    _check(
-        "turn-jumps",
-        "It answers with the turn of the question when turn numbers jump.",
+    _form(
         "When turn numbers jump,",
         turn_jump,
         "Take the turn from the question; don't count questions yourself.",
         questions=len(_JUMPS),
     ),
-    _check(
-        "no-time-left",
-        "It answers when the clock says that no time is left.",
+    _form(
         "With no time left,",
         _each(_without_time),
         "With little time left answer at once with a plain move; the time left may be 0.",
+    ),
+    _form(
+        "With spaces and other order in the JSON,",
+        _each(_spelled_otherwise),
+        "Read JSON with a library, or skip spaces and look up each key by its name: the order of keys means nothing.",
+        status=WARNING,
+    ),
+)
+CHECKS = (
+    Check(
+        "unknown-fields",
+        GROUP,
+        "It ignores unknown fields in questions and states, and messages of unknown types.",
+        all_of(
+            _form(
+                "With unknown fields in a question,",
+                _each(_with_unknown_fields),
+                "Take the fields that you know, and ignore all others.",
+            ),
+            _form(
+                "After a message of an unknown type,",
+                unknown_message,
+                "Look at type first; ignore a message whose type is none of start, turn and end.",
+            ),
+        ),
+    ),
+    Check(
+        "wire-forms",
+        GROUP,
+        "It reads messages that come in pieces or together, any JSON and texts, turns that jump, and a clock without time.",
+        all_of(*_FORMS),
     ),
 )

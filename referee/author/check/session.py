@@ -129,8 +129,6 @@ class CheckSession:
         self.patience = Patience(subject.time) if patience is None else patience
         #: How many answers of this process were late, and the memory of all its processes so far at the peaks, in bytes.
         self.late = self.peak = 0
-        #: What it has written to stderr because it was asked for its stack, in bytes.
-        self._dumped = 0
         #: When the question was sent that it thinks about; infinite once it was looked where it is.
         self._asked_at = float("inf")
         self._whereabouts: stack.Whereabouts | None = None
@@ -229,9 +227,8 @@ class CheckSession:
         """In a long wait, look at its memory, and once it is late, at the line that it is running."""
         self.note_memory()
         if self.control.move is not None and perf_counter() - self._asked_at > self.control.move:
-            self._asked_at, before = float("inf"), self.log.total
+            self._asked_at = float("inf")
             self._whereabouts = stack.whereabouts(self.player, may_end=False)
-            self._dumped += self.log.total - before
 
     def _noted(self, given: Given) -> Given:
         """Return what came, with the memory, and whether the bot has thought too long."""
@@ -296,11 +293,6 @@ class CheckSession:
     def is_given_up(self) -> bool:
         """True if it isn't asked again, because its answers are late and no time is left for that."""
         return self.late > 1 and self.patience.is_spent
-
-    @property
-    def stderr_bytes(self) -> int:
-        """How much it has written to stderr on its own account, in bytes."""
-        return self.log.total - self._dumped
 
     def cpu_seconds(self) -> float:
         """Return the processor time of all its processes so far, in seconds."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from referee.author.check.check import READY, STARTED, Check
+from referee.author.check.check import READY, STARTED, Check, all_of
 from referee.author.check.finding import FAILED, KEEPING, OK, WARNING, Finding, no_line, ok, quoted, seconds_shown, skipped
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
 from referee.support.words import counted
-from referee.wire.constants import NAME_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,21 +59,6 @@ def is_ready(evidence: Evidence) -> Finding:
     return Finding(FAILED, seen.ready.text, quoted(seen.start), quoted(seen.ready.line), remedy)
 
 
-def names_itself(evidence: Evidence) -> Finding:
-    """``ready`` has a name that spectators can read."""
-    seen = evidence.transcript
-    name = seen.ready.name
-    remedy = f'Give a short name in the ready message: "name":"MyBot", at most {NAME_LENGTH} characters.'
-    if not name.strip():
-        return Finding(WARNING, "The ready message has no name.", quoted(seen.start), quoted(seen.ready.line), remedy)
-    if len(name) > NAME_LENGTH:
-        text = f"The name has {len(name)} characters; the referee cuts it after {NAME_LENGTH}."
-        return Finding(WARNING, text, quoted(seen.start), quoted(seen.ready.line), remedy)
-    if not name.isprintable():
-        return Finding(WARNING, "The name has characters that can't be shown.", quoted(seen.start), quoted(seen.ready.line), remedy)
-    return ok(f"It calls itself {quoted(name)}.")
-
-
 def start_time(evidence: Evidence) -> Finding:
     """The fastest of all starts is within the limit. A busy machine can slow down the others."""
     limit = evidence.subject.time.startup
@@ -101,7 +85,7 @@ def quiet_at_start(evidence: Evidence) -> Finding:
     return Finding(FAILED, "It wrote to stdout before the first question.", quoted(seen.start), quoted(seen.unasked), remedy)
 
 
-def started(evidence: Evidence, text: str, starts: tuple[Change, ...], remedy: str, question: Change = _AS_USUAL) -> Finding:
+def started(evidence: Evidence, text: str, starts: tuple[Change, ...], remedy: str, question: Change) -> Finding:
     """Start the bot with each change of the ``start`` message, and ask it once. ``text`` names the change, with its values in braces."""
 
     def asking(session: CheckSession, turn: int, state: Any) -> Given:
@@ -173,45 +157,44 @@ def _under(evidence: Evidence, rules: str) -> Finding | None:
 CHECKS = (
     Check("starts", GROUP, "The program starts and doesn't end before it is asked.", starts, STARTED),
     Check("ready", GROUP, "It answers the start message with a good ready message, in time.", is_ready, STARTED),
-    Check("names-itself", GROUP, "The ready message has a name of at most 40 characters.", names_itself, READY),
-    Check("quiet-at-start", GROUP, "It writes nothing to stdout between ready and the first question.", quiet_at_start, READY),
 )
 
 
-def _message(name: str, about: str, text: str, starts: tuple[Change, ...], remedy: str, question: Change = _AS_USUAL) -> Check:
-    return Check(name, GROUP, about, partial(started, text=text, starts=starts, remedy=remedy, question=question))
-
-
-#: What the start message may hold. In each row: what must hold, the changes of the message, and what the author can do if it doesn't hold.
-MESSAGES = (
-    _message(
-        "unknown-start-fields",
-        "It ignores unknown fields in the start message.",
+#: What the start message may hold. In each row: the change in words, the changes of the message, and what the author can do if the bot doesn't play.
+_STARTS: tuple[tuple[str, tuple[Change, ...], str, Change], ...] = (
+    (
         "With unknown fields in the start message",
         ({"more": {"weather": "fine", "extra": {"list": [1, None, True], "text": "ü"}}},),
         "Read only the fields that you need from the start message, and give every other value a default.",
+        _AS_USUAL,
     ),
-    _message(
-        "no-limits",
-        "It plays when all limits of the clock are null.",
+    (
         "With a clock without limits",
         ({"clock": {"kind": "wall", "startup": None, "move": None, "bank": None, "increment": 0.0}},),
         "Treat null in clock and in left as: there is no such limit.",
         {"move": None, "bank": None},
     ),
-    _message(
-        "cpu-clock",
-        "It plays with a clock of processor time and an increment.",
+    (
         "With a clock of processor time",
         ({"clock": {"kind": "cpu", "increment": 0.5}},),
         'Accept every kind of clock, such as "fair", "wall" and "cpu", and an increment.',
+        _AS_USUAL,
     ),
-    _message(
-        "seeds",
-        "It plays with the smallest and the largest seed.",
+    (
         "With the seed {seed}",
         ({"seed": 0}, {"seed": _LARGEST_SEED}),
         "The seed is a whole number from 0 to 2**53 - 1: use 64 bits, and treat 0 like any other seed.",
+        _AS_USUAL,
+    ),
+)
+MESSAGES = (
+    Check(
+        "start-messages",
+        GROUP,
+        "It plays whatever the start message holds: unknown fields, no limits, another clock, any seed.",
+        all_of(
+            *(partial(started, text=text, starts=changes, remedy=remedy, question=question) for text, changes, remedy, question in _STARTS)
+        ),
     ),
     Check("other-settings", GROUP, "It plays with other settings, such as another size of the board.", other_settings),
     Check("rule-sets", GROUP, "It plays under the other rule sets of the game, or refuses them before it is ready.", rule_sets),

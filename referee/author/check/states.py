@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from referee.author.check.check import Check
+from referee.author.check.check import Check, all_of
 from referee.author.check.finding import FAILED, WARNING, Finding, ok, skipped
 from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, STUCK
 from referee.wire import encode
@@ -66,18 +66,11 @@ def long_state(evidence: Evidence) -> Finding:
     return ok(f"It answers with a state of at least {LONG_BYTES:,} bytes.") if positions else skipped("The seat is never asked.")
 
 
-def _check(name: str, kind: str, about: str, status: str = FAILED) -> Check:
-    return Check(name, GROUP, about, partial(asked, kind, status=status))
-
-
 CHECKS = (
-    _check("empty-board", EMPTY, "It answers at the start, when nothing is on the board."),
-    _check("full-board", FULL, "It answers when the board is as full as the rules allow."),
-    _check("last-step", LAST, "It answers the last question of a match."),
-    Check("long-state", GROUP, "It answers with the longest state, at least 64 KiB.", long_state),
-    _check("edges", EDGE, "It answers at the edges and in the corners of the board."),
-    _check("stuck", STUCK, "It answers when a player can't move."),
-    _check("about-to-end", DECISIVE, "It answers when the next step may end the match."),
-    _check("large-numbers", NUMBERS, "It answers when step, ids and scores are as large as they can be."),
-    _check("impossible", IMPOSSIBLE, "It answers in positions that no match can reach.", WARNING),
+    Check(
+        "positions",
+        GROUP,
+        "It answers in every kind of position: at the start, on a full board, at the edges, with large numbers, at the end.",
+        all_of(*(partial(asked, kind) for kind in _REMEDIES if kind != IMPOSSIBLE), long_state, partial(asked, IMPOSSIBLE, status=WARNING)),
+    ),
 )

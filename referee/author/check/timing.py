@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from contextlib import contextmanager
 from itertools import islice
-from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.author.check.check import Check
 from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
@@ -17,16 +12,12 @@ from referee.players.faults import LATE
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from referee.author.check.evidence import Evidence
     from referee.author.check.session import CheckSession, Given
 
 GROUP = "time and memory"
 #: The most questions of the row, the seconds after which it ends, and the late answers after which it ends.
 _QUESTIONS, _SECONDS, _LATE = 120, 6.0, 3
-#: How many questions are asked beside busy programs.
-_UNDER_LOAD = 12
 #: How long a bot is watched while it isn't asked, in seconds, and the processor time that it may use meanwhile: for collecting garbage, say.
 _IDLE_SECONDS, _IDLE_CPU = 0.6, 0.15
 #: How often a bot that works meanwhile is observed: on a busy machine it gets little of the processor.
@@ -35,10 +26,6 @@ _IDLE_ROUNDS = 4
 _LONG_MATCH = 10_000
 #: The part of a limit from which on a value is close to it.
 CLOSE = 0.5
-#: The part of the move limit that an answer's own processor time must reach before a late answer beside busy programs is the bot's own.
-_OWN_PART = 0.25
-#: The program that keeps a processor busy until its parent, whose number it is given, has ended.
-BUSY = "import os, sys\nparent = int(sys.argv[1])\nwhile os.getppid() == parent:\n    for _ in range(100_000):\n        pass\n"
 
 
 class Course(NamedTuple):
@@ -49,7 +36,6 @@ class Course(NamedTuple):
 
     given: tuple[Given, ...]
     sent: bytes
-    stderr_bytes: int
     idle_cpu: float
     trouble: Given | None
 
@@ -63,7 +49,7 @@ def take_course(evidence: Evidence) -> Course:
         seen = evidence.transcript
         answered = tuple(asked.given for asked in seen.questions if asked.given.line is not None)
         trouble = seen.last if seen.last.line is None else None
-        return Course(answered, seen.questions[-1].question if seen.questions else seen.start, seen.stderr_bytes, 0.0, trouble)
+        return Course(answered, seen.questions[-1].question if seen.questions else seen.start, 0.0, trouble)
     found: list[Given] = []
     trouble, most = None, evidence.subject.isolation.limits.memory_bytes
     with evidence.session() as session:
@@ -88,7 +74,7 @@ def take_course(evidence: Evidence) -> Course:
             ):
                 break
         session.io.watch.drain()
-        return Course(tuple(found), session.sent, session.stderr_bytes, idle, trouble)
+        return Course(tuple(found), session.sent, idle, trouble)
 
 
 def _idle_cpu(session: CheckSession) -> tuple[float, float]:
@@ -103,12 +89,6 @@ def _idle_cpu(session: CheckSession) -> tuple[float, float]:
     return idle, perf_counter() - begun
 
 
-def median_time(evidence: Evidence) -> Finding:
-    """Half of the answers take less."""
-    times = [given.seconds for given in evidence.once(take_course).given]
-    return _against_limit(evidence, times, "The median answer", median)
-
-
 def slow_answers(evidence: Evidence) -> Finding:
     """The longest answer is within the limit: one that is later loses the match. The 99th percentile is well within it."""
     limit, course = evidence.subject.time.move, evidence.once(take_course)
@@ -119,7 +99,7 @@ def slow_answers(evidence: Evidence) -> Finding:
         return Finding(FAILED, f"{late.text} The limit is {limit:g} s.", quoted(course.sent), came, THINKING)
     times = [given.own_seconds for given in course.given]
     if limit is None or not times or max(times) <= limit:
-        found = _against_limit(evidence, times, "The 99th percentile of the answers", _p99)
+        found = _against_limit(evidence, times)
         return found._replace(text=f"{found.text} The longest takes {seconds_shown(max(times))}.") if times else found
     longest = max(course.given, key=lambda given: given.own_seconds)
     text = (
@@ -140,12 +120,12 @@ def _p99(times: list[float]) -> float:
     return sorted(times)[max(0, -(-99 * len(times) // 100) - 1)]
 
 
-def _against_limit(evidence: Evidence, times: list[float], what: str, of: Any) -> Finding:
+def _against_limit(evidence: Evidence, times: list[float]) -> Finding:
     limit, course = evidence.subject.time.move, evidence.once(take_course)
     if not times:
         return skipped("It answered no question in time.")
-    found = of(times)
-    text = f"{what} takes {seconds_shown(found)}"
+    found = _p99(times)
+    text = f"The 99th percentile of the answers takes {seconds_shown(found)}"
     if limit is None:
         return ok(f"{text}.")
     text = f"{text}; the limit is {limit:g} s."
@@ -186,47 +166,6 @@ def questions_of_match(evidence: Evidence) -> int:
     return max(1, int(limit / max(1.0, every)))
 
 
-def under_load(evidence: Evidence) -> Finding:
-    """Beside one busy program for each processor, a bot has half of one."""
-    limit = evidence.subject.time.move
-    if limit is None:
-        return skipped("There is no limit for an answer.")
-    late: list[Given] = []
-    longest = 0.0
-    count = 0
-    with evidence.session() as session:
-        evidence.greeted(session)
-        with _busy_programs():
-            for given in evidence.play(session, _UNDER_LOAD):
-                count += 1
-                longest = max(longest, given.seconds)
-                if given.seconds > limit and given.cpu > _OWN_PART * limit:
-                    late.append(given)
-                if given.line is None or given.has_ended or len(late) > 2 or session.late >= _LATE or session.is_given_up:
-                    break
-        sent = session.sent
-    if late:
-        text = f"Beside busy programs {len(late)} of {counted(count, 'answer')} were later than {limit:g} s; the longest took {seconds_shown(longest)}."
-        came = f"{quoted(late[0].line)} after {seconds_shown(late[0].seconds)}, {seconds_shown(late[0].cpu)} of it at work"
-        remedy = "Look at the clock while you think instead of counting on a free processor."
-        return Finding(WARNING, text, quoted(sent), came, remedy)
-    return ok(f"Beside busy programs the longest answer took {seconds_shown(longest)}.")
-
-
-@contextmanager
-def _busy_programs() -> Iterator[None]:
-    """Keep each processor busy with a program."""
-    programs: list[subprocess.Popen[bytes]] = []
-    try:
-        command = [sys.executable, "-S", "-c", BUSY, str(os.getpid())]
-        programs += [subprocess.Popen(command, stdin=subprocess.DEVNULL) for _ in range(os.cpu_count() or 1)]
-        yield
-    finally:
-        for program in programs:
-            program.kill()
-            program.wait()
-
-
 def idle(evidence: Evidence) -> Finding:
     """It rests while it isn't asked."""
     course = evidence.once(take_course)
@@ -240,9 +179,7 @@ def idle(evidence: Evidence) -> Finding:
 
 
 CHECKS = (
-    Check("median-time", GROUP, "The median answer is well within the limit of a move.", median_time),
     Check("slow-answers", GROUP, "Every answer is within the limit of a move, and the 99th percentile well within it.", slow_answers),
-    Check("under-load", GROUP, "It answers in time beside busy programs.", under_load),
     Check("whole-match", GROUP, "At its present speed the bank lasts for the longest match.", whole_match),
     Check("idle-time", GROUP, "It uses no processor time while it isn't asked.", idle),
 )
