@@ -1,8 +1,8 @@
-"""How often the intervals of ratings hold the true ratings, and how `stop` ends simulated leagues: the tables of docs/statistics.md.
+"""How often the intervals of ratings hold the true ratings in simulated leagues: the table of docs/statistics.md.
 
 python benchmarks/intervals.py [--leagues 60] [--write]
 
-Every draw has a fixed seed, so the same tables come out again. Cases with more than six teams have fewer leagues, so that they have as many
+Every draw has a fixed seed, so the same table comes out again. Cases with more than six teams have fewer leagues, so that they have as many
 ratings.
 """
 
@@ -20,32 +20,32 @@ sys.path.insert(0, str(ROOT))
 
 from referee.league import schedule  # noqa: E402
 from referee.league.elo import POINTS  # noqa: E402
-from referee.league.ratings import are_decided, intervals, rate  # noqa: E402
+from referee.league.ratings import intervals  # noqa: E402
 from referee.league.values import Comparison, DuelResult  # noqa: E402
 
 if TYPE_CHECKING:
     from referee.league.values import Duel
 
 DOCS = ROOT / "docs" / "statistics.md"
-BEGIN, END = "<!-- tables of coverage -->", "<!-- end of tables of coverage -->"
+BEGIN, END = "<!-- table of coverage -->", "<!-- end of the table of coverage -->"
 STARTS = (1, 2, 3, 4, 8, 16)
+#: The standard deviation of the strengths of teams.
+SPREAD = 0.8
 #: The standard deviation of what a start adds to the strength of each team, where starts matter.
 EFFECT = 0.8
-#: The starts after which a league asks whether it may stop, and the number of all its starts.
-LOOKS, LAST = (2, 4, 8, 16, 32), 64
 
 
 class World:
     """The truth about some teams: each duel has the winner that the Bradley-Terry model draws.
 
-    Strengths have the standard deviation ``spread``. A start adds its own number with the standard deviation ``effect`` to the strength
+    Strengths have the standard deviation ``SPREAD``. A start adds its own number with the standard deviation ``effect`` to the strength
     of each team. Bots that are deterministic play the same duel on a start each time.
     """
 
-    def __init__(self, teams: int, seed: int, spread: float, *, effect: float, is_deterministic: bool) -> None:
+    def __init__(self, teams: int, seed: int, *, effect: float, is_deterministic: bool) -> None:
         self._random = np.random.default_rng(seed)
         self._effect, self._is_deterministic = effect, is_deterministic
-        strengths = self._random.normal(0, spread, teams)
+        strengths = self._random.normal(0, SPREAD, teams)
         self._strengths = dict(zip(map(str, range(teams)), strengths - strengths.mean(), strict=True))
         self._on_start: dict[tuple[int, str], float] = {}
         self._played: dict[tuple[int, tuple[str, ...]], float] = {}
@@ -97,11 +97,10 @@ class Case(NamedTuple):
     is_by_start: bool = False
     effect: float = 0.0
     repeat: int = 1
-    spread: float = 0.8
 
     def world(self, seed: int) -> World:
         """Return the truth of a league. Repeated duels are those of deterministic bots."""
-        return World(self.teams, seed, self.spread, effect=self.effect, is_deterministic=self.repeat > 1)
+        return World(self.teams, seed, effect=self.effect, is_deterministic=self.repeat > 1)
 
     def results(self, world: World, starts: int) -> list[Comparison]:
         """Return the results of a league."""
@@ -119,11 +118,6 @@ CASES = (
     Case("starts matter", effect=EFFECT),
     Case("30 teams, starts matter", 30, effect=EFFECT),
     Case("each duel 3 times", repeat=3),
-)
-
-STOPPING = tuple(
-    case._replace(teams=3, spread=2.0)
-    for case in (Case("all duels"), Case("starts matter", effect=EFFECT), Case("each duel 3 times", repeat=3))
 )
 
 
@@ -148,56 +142,27 @@ def measured(case: Case, starts: int, leagues: int) -> Found:
     return Found(covered / count / case.teams, float(np.median(widths)), wrong / count)
 
 
-class Stopped(NamedTuple):
-    """The shares of leagues that end before the last start, and that do so with a wrong team on one of the first places."""
-
-    early: float
-    wrong: float
-
-
-def stopped(case: Case, top: int, leagues: int) -> Stopped:
-    """Return how `stop` ends leagues of one kind."""
-    early, wrong = 0, 0
-    for seed in range(leagues):
-        world = case.world(seed)
-        results = case.results(world, LAST)
-        for look, starts in enumerate(LOOKS, 1):
-            played = [each for each in results if each.start < starts]
-            if are_decided(played, world.truth, top, look):
-                early += 1
-                best = rate(played)
-                first = sorted(best, key=lambda team: -best[team])[:top]
-                wrong += [world.places[team] for team in first] != list(range(1, top + 1))
-                break
-    return Stopped(early / leagues, wrong / leagues)
-
-
 def row(*cells: object) -> str:
     """Return a row of a table in Markdown."""
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def tables(leagues: int) -> list[str]:
-    """Return both tables as lines of Markdown."""
+def table(leagues: int) -> list[str]:
+    """Return the table as lines of Markdown."""
     lines = [row("starts", *(case.name for case in CASES)), "|---" * (len(CASES) + 1) + "|"]
     for starts in STARTS:
         cells = [measured(case, starts, leagues) for case in CASES]
         lines.append(row(starts, *(f"{100 * each.covered:.1f} ±{each.width / 2:.0f}" for each in cells)))
-    lines += ["", row("league", "`stop`", "ended early, %", "of them wrong"), "|---|---|---|---|"]
-    for case in STOPPING:
-        for top in (1, 3):
-            found = stopped(case, top, leagues)
-            lines.append(row(f"{case.teams} teams, {case.name}", f"`top {top}`", f"{100 * found.early:.1f}", round(found.wrong * leagues)))
     return lines
 
 
 def main() -> None:
-    """Print the tables, and write them into the page if that is asked for."""
+    """Print the table, and write it into the page if that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--leagues", type=int, default=60, help="the number of simulated leagues for each number in the tables")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/statistics.md")
+    parser.add_argument("--leagues", type=int, default=60, help="the number of simulated leagues for each number in the table")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/statistics.md")
     given = parser.parse_args()
-    text = "\n".join(tables(given.leagues))
+    text = "\n".join(table(given.leagues))
     if given.write:
         before, _, rest = DOCS.read_text().partition(BEGIN)
         DOCS.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")

@@ -211,9 +211,6 @@ class Silent:
     def said(self, text: str) -> None:
         """A sentence."""
 
-    def decided(self, why: str) -> None:
-        """The league ends early."""
-
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Nothing to do."""
 

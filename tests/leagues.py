@@ -145,10 +145,6 @@ class Notes:
         """A sentence."""
         self.sentences.append(text)
 
-    def decided(self, why: str) -> None:
-        """The league ends early."""
-        self.sentences.append(why)
-
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Nothing to do."""
 

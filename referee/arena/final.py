@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from referee.arena.arena import OpenArena
 
 #: The formats of a final; the first one is the default.
-FORMATS = (schedule.FORMATS[2], schedule.FORMATS[0], schedule.FORMATS[3])
+FORMATS = (config.SWISS, config.ROUND_ROBIN, config.ELIMINATION)
 
 
 class Final(NamedTuple):
@@ -52,7 +52,7 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
     teams = tuple(read_team(active[one].team, {**others, **own[one].players}, game, arena.config.settings) for one in names)
     test = RubricTest(0, "final", None, "", (), 0.0, starts, starts, "", base.match_settings(0, base.starts_of(0)[0]))
     rubric = Rubric(f"final of {base.name}"[:40].strip(), base.game, base.rules, family.new_seed(), (test,))
-    rounds = schedule.default_rounds(len(teams)) if kind == FORMATS[0] else 0
+    rounds = schedule.default_rounds(len(teams)) if kind == config.SWISS else 0
     league = base._replace(
         name=rubric.name,
         seed=new_seed(),

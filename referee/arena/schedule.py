@@ -29,6 +29,8 @@ _LEAST, _MOST = 8, 64
 _QUICK, RESAMPLES = 200, 1000
 #: From so many duels on, 1,000 resamples take many seconds, so that 200 are shown too.
 _MANY = 100_000
+#: The chance that an arena that plays until the best is certain ends with a wrong best, over all looks together.
+_WRONG_END = 0.05
 #: The number of duels grows by this factor from one look at whether the best is certain to the next.
 _LOOK_FACTOR = 1.25
 #: The number of duels grows by this factor at least from one record of known versions to the next.
@@ -231,13 +233,11 @@ class ArenaSchedule(Schedule):
         """Return the accepted versions whose ratings are those after so many duels: those that were there before the last of them."""
         return tuple(version.name for version in self._versions if version.name in self._accepted and version.first_duel < duels)
 
-    def decided(self, results: Sequence[DuelResult] = (), *, looks: int | None = None) -> str | None:
+    def decided(self) -> str | None:
         """Return the sentence that the best version is certain, at the looks at which that is asked; None otherwise.
 
         All looks share the error probability.
         """
-        from referee.league.ratings import WRONG_END
-
         names, total = self.rivals(), len(self.state)
         first = _LOOK_FACTOR * max(2, len(names))
         look = 1 + int(math.log(max(1.0, total / first), _LOOK_FACTOR)) if total >= first else 0
@@ -245,7 +245,7 @@ class ArenaSchedule(Schedule):
             return None
         self._looked_at = look
         best, certainty = self.best(names)
-        error = WRONG_END * 6 / (math.pi * look) ** 2
+        error = _WRONG_END * 6 / (math.pi * look) ** 2
         return f"{best} is the best of {len(names):,}: that is certain after {counted(total, 'duel')}." if certainty >= 1 - error else None
 
     def rivals(self) -> list[str]:

@@ -61,9 +61,6 @@ class Notes:
     #: Says a sentence.
     said = staticmethod(say)
 
-    def decided(self, why: str) -> None:
-        """A season is never decided."""
-
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Store what is played, for pages."""
         # Workers of a cluster have more matches than they play at once.

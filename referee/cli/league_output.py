@@ -42,9 +42,6 @@ def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) ->
         put_csv(csv_text([place_json(place) for place in places]))
         return
     put(*table(places, columns(_WIDE), is_live=opened.is_live(), kind=opened.league.format.kind))
-    decided = opened.store.fact("decided")
-    if decided:
-        put(decided["why"])
     for note in opened.notes(state.results):
         put(f"note: {note}")
 
@@ -84,9 +81,6 @@ class ProgressPrinter:
     def said(self, text: str) -> None:
         """Print a message at once."""
         say(text)
-
-    def decided(self, why: str) -> None:
-        """Nothing to do: the standings, which follow at once, say it."""
 
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Print a line now and then."""

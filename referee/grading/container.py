@@ -119,8 +119,5 @@ class _ResultsWriter:
         """Tell the instructor."""
         self._say(text)
 
-    def decided(self, why: str) -> None:
-        """A grading is played to its end."""
-
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Nothing changes."""

@@ -35,8 +35,6 @@ class PlannedStart(NamedTuple):
 class GradingPlan:
     """The trials of some students. A student's trials keep their numbers when others join at the end."""
 
-    #: A grading never ends early.
-    checkpoint = 0
     #: Whether a failed start costs other matches would depend on which match came first, so every match is played.
     has_forfeits = False
 
@@ -113,9 +111,6 @@ class GradingPlan:
         is_stopped: bool,
     ) -> DuelResult | None:
         """None: marks come from the matches themselves."""
-
-    def decided(self, results: Sequence[DuelResult]) -> str | None:
-        """None: a grading never ends early."""
 
     def owner(self, team: str) -> str | None:
         """The student; None for an opponent."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import ReplayError
 from referee.league import lost
 from referee.league.database import PLANNED, STOPPED
-from referee.league.engine import StateReader, next_look, read_state
+from referee.league.engine import StateReader, read_state
 from referee.league.standings import table
 from referee.league.teams import PROGRAM
 from referee.league.values import MatchRecord
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    from referee.league.engine import LeagueState
     from referee.league.league import OpenLeague
     from referee.league.standings import Row
     from referee.league.store import StoredMatch
@@ -118,7 +117,6 @@ class _LeagueCheck:
         self._count = 0
         self._problems: list[str] = []
         self._forfeits = store.forfeits()
-        self._decided = store.fact("decided")
         self._stopped = store.duel_notes()
         self._statuses: Counter[str] = Counter()
         #: How many replays show that a team started, and that it did not.
@@ -132,8 +130,8 @@ class _LeagueCheck:
         tasks, numbers = lost.lost_matches(self._opened)
         if tasks or numbers:
             return self._check_rest(tasks, numbers)
-        theirs = StateReader(plan, duels := store.duels(), self._decided, self._stopped, self._forfeits)
-        ours = StateReader(plan, duels, self._decided, self._stopped, self._forfeits)
+        theirs = StateReader(plan, duels := store.duels(), self._stopped, self._forfeits)
+        ours = StateReader(plan, duels, self._stopped, self._forfeits)
         known = {duel.number: duel for duel in duels}
         for number, group in itertools.groupby(store.matches(), key=lambda stored: stored.task.duel):
             if number not in known:
@@ -150,7 +148,6 @@ class _LeagueCheck:
             self._problems.append("The standings from the replays alone differ from those of the store.")
         if not self._problems:
             self._problems += self._opened.contradicted(found.results)
-        self._check_decision(found)
         return LeagueReport(
             self._count,
             self._problems,
@@ -239,20 +236,6 @@ class _LeagueCheck:
             for team in self._plan.teams.values()
             if any(_lacks_hash(files) for files in team.files.values())
         ]
-
-    def _check_decision(self, state: LeagueState) -> None:
-        """Add a problem if the store says that the league is decided and the replays don't show it."""
-        if not self._decided or self._problems:
-            return
-        looks, at = 1, self._plan.checkpoint
-        while at and at < self._decided["duels"]:
-            looks, at = looks + 1, next_look(at)
-        why = self._plan.decided(state.results, looks=looks) if at == self._decided["duels"] else None
-        if why != self._decided["why"]:
-            told = self._decided["why"]
-            self._problems.append(
-                f"The store says: {told} The replays of the {counted(self._decided['duels'], 'duel')} that count don't show it."
-            )
 
     def _left(self, unplanned: int) -> list[str]:
         """Notes about matches that have no replay, and about duels that the store doesn't have yet."""

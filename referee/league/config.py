@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Seat
 
-ROUND_ROBIN, GAUNTLET, SWISS, ELIMINATION, TABLES = FORMATS = schedule.FORMATS
+ROUND_ROBIN, SWISS, ELIMINATION, TABLES = FORMATS = schedule.FORMATS
 #: The league file in a folder of teams.
 FILE = "league.toml"
 _MOST_BYTES = 16 << 20
@@ -33,16 +32,11 @@ _MOST_TEAMS = 100_000
 
 
 class Format(NamedTuple):
-    """The format, which decides which teams meet. ``rounds`` are those of "swiss" and "tables", ``table_size`` that of "tables", ``champions`` those of "gauntlet".
-
-    The league ends early as soon as the first ``top`` places are decided; 0: never.
-    """
+    """The format, which decides which teams meet. ``rounds`` are those of "swiss" and "tables", ``table_size`` that of "tables"."""
 
     kind: str = ROUND_ROBIN
     rounds: int = 0
     table_size: int = 2
-    champions: tuple[str, ...] = ()
-    top: int = 0
 
 
 class Variant(NamedTuple):
@@ -103,7 +97,7 @@ class League(NamedTuple):
         del plain["options"]
         return {
             **plain,
-            "format": {**self.format._asdict(), "champions": list(self.format.champions)},
+            "format": self.format._asdict(),
             "variants": [variant._asdict() for variant in self.variants],
             "teams": [team._asdict() for team in self.teams],
             "starts": {"drawn": self.starts.drawn, "listed": [start._asdict() for start in self.starts.listed]},
@@ -119,7 +113,7 @@ def from_json(data: Mapping[str, Any]) -> League:
         if form["kind"] not in FORMATS:
             raise ValueError(f"the format {form['kind']!r:.60}")
         return League(
-            format=Format(**{**form, "champions": tuple(form["champions"])}),
+            format=Format(**form),
             variants=tuple(Variant(**variant) for variant in own.pop("variants")),
             teams=tuple(Team(**team) for team in own.pop("teams")),
             starts=StartList(listed["drawn"], tuple(MatchStart(**start) for start in listed["listed"])),
@@ -159,8 +153,6 @@ class LeagueFile(PlayFile):
     format: str = ROUND_ROBIN
     rounds: int | None = Field(default=None, ge=1, le=10_000)
     table_size: int | None = Field(default=None, ge=2, le=1_000)
-    champions: list[str] | None = None
-    stop: str | None = None
     repeat: int = Field(default=1, ge=1, le=100_000)
     slots: int | None = Field(default=None, ge=1, le=1024)
     variants: list[dict[str, Any]] = Field(default_factory=list)
@@ -220,7 +212,7 @@ class LeagueReader:
         """Return the league. Raises UsageError or SettingsError."""
         names = self._names()
         found, checked, size = self.without_teams()
-        return found._replace(format=self._format(names, size), teams=self._teams(names, checked))
+        return found._replace(format=self._format(len(names), size), teams=self._teams(names, checked))
 
     def without_teams(self) -> tuple[League, list[Any], int]:
         """Return all of the league but its teams and its format, the checked settings of its variants, and how many teams meet in a match.
@@ -401,15 +393,13 @@ class LeagueReader:
 
     # The format.
 
-    def _format(self, names: Sequence[str], size: int) -> Format:
+    def _format(self, teams: int, size: int) -> Format:
         given = self.given
-        if given.format == TABLES and len(names) < size:
-            raise UsageError(f"there are {len(names)} teams, but a table has {size} players; add teams or take smaller tables.")
+        if given.format == TABLES and teams < size:
+            raise UsageError(f"there are {teams} teams, but a table has {size} players; add teams or take smaller tables.")
         if given.rounds is not None and given.format not in (SWISS, TABLES):
             raise UsageError(f'rounds is for the formats "{SWISS}" and "{TABLES}", but the format is "{given.format}"; remove rounds.')
-        if given.champions is not None and given.format != GAUNTLET:
-            raise UsageError(f'champions is for the format "{GAUNTLET}", but the format is "{given.format}"; remove champions.')
-        return Format(given.format, self._rounds(len(names), size), size, self._champions(names), self._top(len(names)))
+        return Format(given.format, self._rounds(teams, size), size)
 
     def _rounds(self, teams: int, size: int) -> int:
         """Return the number of rounds: by default, as many as find the best of a Swiss league, or let everybody meet at tables."""
@@ -427,28 +417,3 @@ class LeagueReader:
             schedule.check_tables(teams, size, given.rounds or 0)
             return given.rounds or schedule.tables_each(teams, size)
         return 0
-
-    def _champions(self, names: Sequence[str]) -> tuple[str, ...]:
-        given = self.given
-        if given.format != GAUNTLET:
-            return ()
-        found = tuple(dict.fromkeys(given.champions if given.champions is not None else names[:1]))
-        for name in found:
-            if name not in names:
-                raise UsageError(f"champions names '{name}', which is not a team; {near_one(name, list(names)[:20])}")
-        if not found:
-            raise UsageError("champions is empty; name the teams that play against all others, or remove champions.")
-        if len(found) == len(names):
-            raise UsageError(f'champions names every team, so nobody is left to play against them; take the format "{ROUND_ROBIN}".')
-        return found
-
-    def _top(self, teams: int) -> int:
-        given = self.given.stop
-        if given is None:
-            return 0
-        match = re.fullmatch(r"top (\d{1,6})", given)
-        if match is None or not 1 <= int(match[1]) <= teams:
-            raise UsageError(f'stop is {given!r}, but must be "top N", with N from 1 to {teams}, the number of teams.')
-        if self.given.format == ELIMINATION:
-            raise UsageError(f'stop is for formats with standings, but the format is "{ELIMINATION}"; remove stop.')
-        return int(match[1])

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from referee.errors import BUSY, DISPUTED, SUPERVISOR, RefereeError
 from referee.isolation.machine import SHORTAGES
@@ -33,8 +32,6 @@ _TICK = 0.5
 _AT_ONCE = 5_000
 #: Planning more duels than this takes seconds, so people are told.
 _MANY_DUELS = 20_000
-#: The factor by which the number of complete duels grows from one look at the league to the next.
-_LOOK_FACTOR = 2
 #: The run ends after this number of matches in a row, each with other bots, in which the machine failed.
 _MOST_FAILURES = 3
 #: The store's fact about matches that were void in the last run because the machine failed: the reasons by key.
@@ -74,9 +71,6 @@ class MatchPlan(Protocol):
     ) -> DuelResult | None:
         """The result of a duel from its matches, as ``results.duel_result`` gives it; None while it has none."""
 
-    def decided(self, results: Sequence[DuelResult]) -> str | None:
-        """Return why the league may end now, by the results of all duels up to some number; None if it may not end."""
-
     @property
     def has_forfeits(self) -> bool:
         """True if a team forfeits its other matches after its first matches have failed before the first step; else all matches are played."""
@@ -84,15 +78,11 @@ class MatchPlan(Protocol):
     def owner(self, team: str) -> str | None:
         """Return who answers for a team's programs; None for those of the organizers, who are never to blame."""
 
-    @property
-    def checkpoint(self) -> int:
-        """The number of duels after which ``decided`` is called for the first time; 0: never."""
-
     def stage(self, duel: Duel) -> int:
         """Return the stage of a duel. Its matches begin when no match of an earlier stage is left."""
 
     def order(self, duel: Duel) -> tuple[int, ...]:
-        """Return the place of a duel in the order in which duels are played, and are to be complete for ``decided``."""
+        """Return the place of a duel in the order in which duels are played."""
 
 
 class ProgressListener(Protocol):
@@ -103,9 +93,6 @@ class ProgressListener(Protocol):
 
     def said(self, text: str) -> None:
         """Take a sentence that people should see at once."""
-
-    def decided(self, why: str) -> None:
-        """The league ends early; ``why`` is a sentence."""
 
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Called about twice a second, and after every match, with the matches that are played: None while nobody can play them."""
@@ -145,8 +132,6 @@ class Engine:
         self._voids: defaultdict[frozenset[str], int] = defaultdict(int)
         self._disputes = Disputes(store, plan.owner)
         self._duels: dict[int, Duel] = {}
-        self._next_check = plan.checkpoint
-        self._read_at = 0
 
     def run(self) -> None:
         """Play all matches. LeagueStopped if none can be played at present."""
@@ -168,8 +153,7 @@ class Engine:
             if not pending and not new:
                 return
             stages = [self._plan.stage(self._duels[task.duel]) for task in pending]
-            if self._play([task for task, stage in zip(pending, stages, strict=True) if stage == min(stages)]):
-                return
+            self._play([task for task, stage in zip(pending, stages, strict=True) if stage == min(stages)])
 
     def _waits(self, task: MatchTask) -> bool:
         """True for a match that only another run can play."""
@@ -200,8 +184,8 @@ class Engine:
             for duel in filter(Repeats.decides, duels):
                 self._repeats.expect(duel, len(self._plan.tasks(duel)))
 
-    def _play(self, pending: Sequence[MatchTask]) -> bool:
-        """Play these matches; True if the league is decided before all are played."""
+    def _play(self, pending: Sequence[MatchTask]) -> None:
+        """Play these matches."""
         queue = Queue(self._plan.order, self._duels)
         for task in pending:
             if not self._is_held(task):
@@ -212,11 +196,6 @@ class Engine:
             ended = self._take_ended(queue)
             if held and (ended or not (queue or self._running)):
                 held = self._release(held, queue)
-            if ended and self._next_check and self._is_decided():
-                while self._running:
-                    self._take_ended(None)
-                return True
-        return False
 
     def _give_out(self, queue: Queue) -> None:
         """Give a match to every free slot."""
@@ -226,7 +205,7 @@ class Engine:
                 self._running[task.key] = task
                 self._pool.submit(task._replace(blamed=tuple(filter(self._disputes.is_blamed, task.seats.values()))))
 
-    def _take_ended(self, queue: Queue | None) -> bool:
+    def _take_ended(self, queue: Queue) -> bool:
         """Wait a moment for matches to end, and store their results; void matches go back into the queue.
 
         A slot that is free gets its next match first, unless one of the results can stop matches.
@@ -234,11 +213,11 @@ class Engine:
         ended = [self._judged(finished) for finished in self._pool.wait(_TICK)] if self._running else []
         for finished in ended:
             self._running.pop(finished.task.key, None)
-        if queue is not None and not self._next_check and all(map(_stops_nothing, ended)):
+        if all(map(_stops_nothing, ended)):
             self._give_out(queue)
         for finished in ended:
             again = self._take(finished)
-            if again is not None and queue is not None:
+            if again is not None:
                 queue.push(again)
         self._watch.tick(list(self._running.values()) if self._pool.has_workers else None)
         return bool(ended)
@@ -373,36 +352,10 @@ class Engine:
                 queue.push(task)
         return waiting
 
-    def _is_decided(self) -> bool:
-        """Ask at fixed points of the schedule whether the league is decided, so that the order of arrival doesn't matter."""
-        done = self._store.counts().done
-        if done < max(self._next_check, self._read_at):
-            # Each duel has at least one match, and reading everything takes a while.
-            return False
-        self._read_at = done + max(1, self._next_check // 10)
-        state = read_state(self._store, self._plan)
-        while self._next_check <= state.complete:
-            at = self._next_check
-            # Each look costs some of the confidence, so there are few.
-            self._next_check = next_look(at)
-            prefix = {duel.number for duel in sorted(state.duels, key=self._plan.order)[:at]}
-            why = self._plan.decided([result for result in state.results if result.duel.number in prefix])
-            if why is not None:
-                self._store.set_fact("decided", {"duels": at, "why": why})
-                self._stop((duel for duel in self._duels.values() if duel.number not in prefix), why)
-                self._watch.decided(why)
-                return True
-        return False
-
 
 def _stops_nothing(finished: Finished) -> bool:
     """True for the result of a match that all teams have begun: no team forfeits by it, and no match is void."""
     return isinstance(finished.report, Played) and finished.report.record.started
-
-
-def next_look(duels: int) -> int:
-    """Return the number of duels after which the engine asks again whether the league is decided."""
-    return math.ceil(_LOOK_FACTOR * duels)
 
 
 def _names(teams: Iterable[str]) -> str:
@@ -410,28 +363,23 @@ def _names(teams: Iterable[str]) -> str:
 
 
 class LeagueState(NamedTuple):
-    """The state of a league: its duels, the results that count, and how many duels are over without a gap in the plan's order."""
+    """The state of a league: its duels, and the results that count."""
 
     duels: Sequence[Duel]
     results: Sequence[DuelResult]
-    complete: int
 
 
 class StateReader:
     """Calculates the state of a league from its matches, duel by duel.
 
-    Repetitions of deterministic pairs don't count. Matches after the league was ``decided`` (the store's fact of that name) don't count either.
+    Repetitions of deterministic pairs don't count.
     Duels in ``stopped`` aren't played to the end, and teams in ``forfeits`` can't start.
     """
 
-    def __init__(
-        self, plan: MatchPlan, duels: Sequence[Duel], decided: Mapping[str, Any] | None, stopped: Container[int], forfeits: Container[str]
-    ) -> None:
-        ordered = sorted(duels, key=plan.order)
+    def __init__(self, plan: MatchPlan, duels: Sequence[Duel], stopped: Container[int], forfeits: Container[str]) -> None:
         self._plan = plan
         self._duels = duels
-        self._counted = ordered[: decided["duels"]] if decided else ordered
-        self._by_number = {duel.number: duel for duel in self._counted}
+        self._by_number = {duel.number: duel for duel in duels}
         self._stopped = stopped
         self._forfeits = forfeits
         self._repeats = Repeats()
@@ -452,18 +400,17 @@ class StateReader:
 
     def state(self) -> LeagueState:
         """Return the state of the league by all matches that were put."""
-        found, counted = self._found, self._counted
-        complete = next((place for place, duel in enumerate(counted) if duel.number not in found), len(counted))
+        found = self._found
         for number, result in found.items():
             if result.duel.repeat and self._repeats.is_deterministic(result.duel.teams):
                 found[number] = not_played(result.duel)
-        return LeagueState(self._duels, [found[number] for number in sorted(found)], complete)
+        return LeagueState(self._duels, [found[number] for number in sorted(found)])
 
 
 def read_state(store: Store, plan: MatchPlan) -> LeagueState:
     """Read the state of a league from its store."""
     duels, stopped, forfeits = store.duels(), store.duel_notes(), store.forfeits()
-    reader = StateReader(plan, duels, store.fact("decided"), stopped, forfeits)
+    reader = StateReader(plan, duels, stopped, forfeits)
     begun = set()
     for number, group in itertools.groupby(store.matches(begun=True), key=lambda stored: stored.task.duel):
         begun.add(number)

@@ -58,7 +58,6 @@ class Schedule:
             tuple(added),
             rounds=form.rounds or None if form.kind in (config.SWISS, config.TABLES) else None,
             table_size=form.table_size if form.kind == config.TABLES else None,
-            champions=form.champions,
             duels_each=len(self.starts[0]) * len(league.variants) * league.repeat,
             secret=league.secret,
         )
@@ -66,7 +65,6 @@ class Schedule:
         self._annulled = frozenset(withdrawn if form.kind in schedule.GROWING else ())
         self._withdrawn = frozenset(withdrawn)
         self._settings: dict[tuple[int, int], tuple[dict[str, Json], Any]] = {}
-        self._looks = 0
 
     @cached_property
     def starts(self) -> tuple[tuple[MatchStart, ...], ...]:
@@ -143,11 +141,6 @@ class Schedule:
         return duel_result(self.game, self.settings(duel), duel, matches, forfeits, is_stopped=is_stopped)
 
     @property
-    def checkpoint(self) -> int:
-        """When the league asks for the first time whether its first places are decided, in duels; 0: never. Two starts are the least."""
-        return 2 * max(len(self.teams), schedule.duel_count(self.plan) // self.plan.duels_each) if self.league.format.top else 0
-
-    @property
     def ranked(self) -> tuple[str, ...]:
         """The teams that have a place in the standings."""
         return tuple(team for team in self.plan.everybody if team not in self._annulled)
@@ -166,20 +159,6 @@ class Schedule:
         In a Swiss league and in an elimination, a round ends before the next one is known, so a round has all its starts.
         """
         return (duel.number,) if self.plan.format in schedule.ROUND_BY_ROUND else (duel.repeat, duel.start, duel.number)
-
-    def decided(self, results: Sequence[DuelResult], *, looks: int | None = None) -> str | None:
-        """Return why the league may end: its first places are certain. None if they aren't.
-
-        All looks share the error probability. ``looks`` is the number of this look, from 1; by default the one after the last.
-        """
-        from referee.league.ratings import are_decided
-
-        self._looks = self._looks + 1 if looks is None else looks
-        found = [comparison for result in results for comparison in comparisons(result)]
-        top = self.league.format.top
-        if not are_decided(found, self.ranked, top, self._looks, seed=self.league.seed % 2**32):
-            return None
-        return f"The first {top} places are decided after {counted(len(results), 'duel')}." if top > 1 else "The first place is decided."
 
 
 class Standing(NamedTuple):
@@ -265,10 +244,10 @@ class OpenLeague:
     def notes(self, results: Sequence[DuelResult]) -> list[str]:
         """Return sentences about the whole league: how ties of an elimination were decided, who has withdrawn, why duels were not played.
 
-        The reasons of teams that can't start are left out, and why the league has ended early.
+        The reasons of teams that can't start are left out.
         """
-        forfeits, decided = self.store.forfeits(), self.store.fact("decided")
-        known = {why for team, why in forfeits.items() if team not in self.withdrawn} | ({decided["why"]} if decided else set())
+        forfeits = self.store.forfeits()
+        known = {why for team, why in forfeits.items() if team not in self.withdrawn}
         left = [forfeits[team] for team in self.withdrawn if team in forfeits]
         ties = [line.tie for line in self.bracket(results) if line.tie]
         return [*dict.fromkeys([*ties, *left, *sorted(note for note in self.store.duel_notes().values() if note not in known)])]

@@ -18,7 +18,6 @@ across Neighbourhoods and Academic Achievement across Countries, Review of Econo
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -57,8 +56,6 @@ START_EFFECT = 0.5
 #: How much of the strengths is left where the model tells how certain an order is. With 0.8, five wins of five decide the order of two teams
 #: at 95 % and four don't.
 TOWARDS_EQUAL = 0.8
-#: The chance that a league ends early with a wrong place, over all looks together.
-WRONG_END = 0.05
 
 
 class Rating(NamedTuple):
@@ -161,19 +158,9 @@ def decided_places(ratings: Sequence[Rating]) -> tuple[int, ...]:
     """Return the places, from 1, whose team is certain: those of teams with one possible rank.
 
     All of them hold together at the confidence of the ratings: at 95 %, at most about one league in twenty has a wrong team on a decided
-    place. "The top 3 are decided" means that 1, 2 and 3 are among them.
+    place.
     """
     return tuple(sorted(rating.best_rank for rating in ratings if rating.best_rank == rating.worst_rank))
-
-
-def are_decided(comparisons: Comparisons, teams: Iterable[str], top: int, look: int, seed: int = 0) -> bool:
-    """Return whether a league may end, because its first ``top`` places are decided.
-
-    ``look`` counts from 1: all looks at a league share the error probability ``WRONG_END``. Raises ValueError as ``rate`` does.
-    """
-    error = WRONG_END * 6 / (math.pi * look) ** 2
-    rated = intervals(comparisons, teams, confidence=1 - error, resamples=max(1000, round(4 / error)), seed=seed)
-    return set(range(1, top + 1)) <= set(decided_places(rated))
 
 
 class ComparisonArrays(NamedTuple):

@@ -4,15 +4,15 @@ The fixtures depend only on the plan and the results of completed rounds, not on
 never change, and new ones come after them: a duel keeps its number.
 
 round-robin   every two teams, by the circle method
-gauntlet      each of the ``champions`` against all others
 swiss         ``rounds`` rounds; each pairs teams with like points; a bye counts as a win
 elimination   the loser of a fixture leaves the league; a tie is decided by totals, then by the seed order
-tables        tables of ``table_size`` teams; each team plays ``rounds`` of them
+tables        tables of ``table_size`` teams, drawn anew for each round; each team plays ``rounds`` of them
 """
 
 from __future__ import annotations
 
 import hmac
+import itertools
 from collections import Counter
 from math import ceil, fsum, gcd
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from referee.league.values import DuelResult
 
-FORMATS = ("round-robin", "gauntlet", "swiss", "elimination", "tables")
+FORMATS = ("round-robin", "swiss", "elimination", "tables")
 
 #: Formats to which a team can be added after the league has begun.
-GROWING = ("round-robin", "gauntlet")
+GROWING = ("round-robin",)
 
 #: Formats in which each round depends on the results of those before.
 ROUND_BY_ROUND = ("swiss", "elimination")
@@ -39,7 +39,8 @@ class FixturePlan(NamedTuple):
     """Everything that decides the fixtures, besides results.
 
     ``teams`` are those of the beginning, best seed first; ``added`` those that joined after the first match, in the order of joining.
-    ``rounds`` is for swiss and tables, ``table_size`` for tables, ``champions`` for gauntlet (none: the first team). ``duels_each`` is the number of duels of a fixture: starts x variants x repetitions.
+    ``rounds`` is for swiss and tables, ``table_size`` for tables. ``duels_each`` is the number of duels of a fixture: starts x variants x
+    repetitions.
     All draws are derived from ``secret``.
     """
 
@@ -48,7 +49,6 @@ class FixturePlan(NamedTuple):
     added: tuple[str, ...] = ()
     rounds: int | None = None
     table_size: int | None = None
-    champions: tuple[str, ...] = ()
     duels_each: int = 1
     secret: bytes = b""
 
@@ -75,9 +75,6 @@ def duel_count(plan: FixturePlan) -> int:
     size, joined = len(plan.teams), len(plan.added)
     if plan.format == "round-robin":
         fixtures = (size + joined) * (size + joined - 1) // 2
-    elif plan.format == "gauntlet":
-        first = len(champions(plan))
-        fixtures = first * (size + joined - first) + first * (first - 1) // 2
     elif plan.format == "swiss":
         fixtures = (plan.rounds or 0) * (size // 2)
     elif plan.format == "elimination":
@@ -120,10 +117,10 @@ def known_fixtures(plan: FixturePlan, results: Collection[DuelResult] = ()) -> t
     if plan.format in ROUND_BY_ROUND:
         return _round_by_round(plan, results)
     if plan.format == "tables":
-        return _tables(plan)
-    found = list(_gauntlet(plan) if plan.format == "gauntlet" else _round_robin(plan.teams))
+        return tuple(_tables(plan))
+    found = list(_round_robin(plan.teams))
     for number, team in enumerate(plan.added):
-        opponents = champions(plan) if plan.format == "gauntlet" else plan.teams + plan.added[:number]
+        opponents = plan.teams + plan.added[:number]
         first = found[-1].round + 1
         found += [Fixture(first + later, (opponent, team)) for later, opponent in enumerate(opponents)]
     return tuple(found)
@@ -216,32 +213,20 @@ def _round_robin(teams: Sequence[str]) -> Iterator[Fixture]:
         circle.insert(1, circle.pop())
 
 
-def champions(plan: FixturePlan) -> tuple[str, ...]:
-    """Return the champions of a gauntlet in the order of teams."""
-    return tuple(team for team in plan.teams if team in plan.champions) or plan.teams[:1]
-
-
-def _gauntlet(plan: FixturePlan) -> Iterator[Fixture]:
-    """The champions among themselves, then each against each challenger: the rows of a Latin rectangle are the rounds."""
-    seeded = champions(plan)
-    challengers = [team for team in plan.teams if team not in seeded]
-    yield from _round_robin(seeded)
-    before = len(seeded) - 1 + len(seeded) % 2 if len(seeded) > 1 else 0
-    count = max(len(seeded), len(challengers))
-    for number in range(count):
-        for place, champion in enumerate(seeded):
-            other = (number + place) % count
-            if other < len(challengers):
-                yield Fixture(before + number, (champion, challengers[other]))
-
-
-def _tables(plan: FixturePlan) -> tuple[Fixture, ...]:
-    from referee.league import tables
-
-    assert plan.table_size is not None
-    drawn = _drawn(plan, "tables", plan.teams)
-    rounds = tables.rounds(len(drawn), plan.table_size, plan.rounds or tables_each(len(drawn), plan.table_size))
-    return tuple(Fixture(number, tuple(drawn[place] for place in seats)) for number, round_ in enumerate(rounds) for seats in round_)
+def _tables(plan: FixturePlan) -> Iterator[Fixture]:
+    """In each round the teams are shuffled. Where the tables don't come out even, the teams that have played most rest."""
+    size = plan.table_size or len(plan.teams)
+    left = dict.fromkeys(plan.teams, plan.rounds or tables_each(len(plan.teams), size))
+    for number in itertools.count():
+        drawn = _drawn(plan, f"tables/{number}", (team for team in plan.teams if left[team]))
+        if len(drawn) < size:
+            return
+        playing = frozenset(sorted(drawn, key=lambda team: -left[team])[: len(drawn) // size * size])
+        seats = iter([team for team in drawn if team in playing])
+        for table_teams in zip(*[seats] * size, strict=True):
+            yield Fixture(number, table_teams)
+        for team in playing:
+            left[team] -= 1
 
 
 def _round_by_round(plan: FixturePlan, results: Collection[DuelResult]) -> tuple[Fixture, ...]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 def report(opened: OpenLeague, state: LeagueState, places: Sequence[Standing]) -> dict[str, Any]:
     """The league as ``--json`` prints it."""
-    decided = opened.store.fact("decided")
     return {
         "league": opened.league.name,
         "folder": str(opened.folder),
@@ -26,7 +25,6 @@ def report(opened: OpenLeague, state: LeagueState, places: Sequence[Standing]) -
         "format": opened.league.format.kind,
         "seed": opened.league.seed,
         "complete": opened.store.counts().planned == 0,
-        "decided": decided["why"] if decided else None,
         "duels": len(state.results),
         **counts(opened),
         "standings": [place_json(place) for place in places],

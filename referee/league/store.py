@@ -226,9 +226,8 @@ class Store:
         return self._all(select(database.teams).order_by(database.teams.c.position), team_of)
 
     def add_teams(self, teams: Sequence[Team], facts: Mapping[str, Any]) -> None:
-        """Add teams at the end, together with changed facts. A decided league is open again."""
+        """Add teams at the end, together with changed facts."""
         with self._write() as connection:
-            _reopen(connection)
             for name, value in facts.items():
                 put_fact(connection, name, value)
             count = connection.execute(select(func.count()).select_from(database.teams)).scalar_one()
@@ -248,9 +247,8 @@ class Store:
             connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=kept(reason)))
 
     def withdraw(self, team: str, note: str, facts: Mapping[str, Any]) -> None:
-        """A team leaves: its matches that have no result are not played, and the note says why. A decided league is open again."""
+        """A team leaves: its matches that have no result are not played, and the note says why."""
         with self._write() as connection:
-            _reopen(connection)
             for name, value in facts.items():
                 put_fact(connection, name, value)
             connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=kept(note)))
@@ -289,10 +287,9 @@ class Store:
         """Replace the matches of some duels, and store the new files of some teams and changed facts, all in one transaction.
 
         ``old`` are the keys of all matches that are forgotten; the ``dropped`` duels are forgotten too. So are void attempts, and forfeits
-        of these teams. A decided league is open again.
+        of these teams.
         """
         with self._write() as connection:
-            _reopen(connection)
             for name, value in (facts or {}).items():
                 put_fact(connection, name, value)
             for team in teams:
@@ -475,15 +472,6 @@ def _go_on(connection: Connection, is_meant: ColumnElement[bool]) -> None:
     played = update(database.matches).where(database.matches.c.status == STOPPED, database.matches.c.duel.in_(numbers))
     connection.execute(played.values(status=PLANNED))
     connection.execute(update(database.duels).where(is_meant).values(note=None))
-
-
-def _reopen(connection: Connection) -> None:
-    """Take back that a league is decided: the duels that were stopped by it are to be played."""
-    told = connection.execute(select(database.facts.c.value).where(database.facts.c.name == "decided")).scalar()
-    if told is None:
-        return
-    _go_on(connection, database.duels.c.note == kept(json.loads(told).get("why") or ""))
-    connection.execute(database.facts.delete().where(database.facts.c.name == "decided"))
 
 
 def put_fact(connection: Connection, name: str, value: Any) -> None:

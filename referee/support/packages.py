@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: The packages of the extras, each with the module that it installs.
 WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
 _EXPORT = {"pillow": "PIL", "playwright": "playwright"}
-_LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy", "threadpoolctl")}
+_LEAGUE = {name: name for name in ("numpy", "psutil", "scipy", "sqlalchemy", "threadpoolctl")}
 _STATISTICS = {"numpy": "numpy", "scipy": "scipy"}
 
 #: What each extra is for.

@@ -146,7 +146,7 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
     assert referee("arena", "freeze", "arena").stdout.startswith("The arena is frozen; referee arena thaw ")
     refused = referee("arena", "add", "arena", "bot.py", "--team", "mine")
     assert (refused.returncode, "The arena is frozen" in refused.stderr) == (2, True)
-    assert referee("arena", "final", "arena", "final", "--format", "gauntlet").returncode == 2
+    assert referee("arena", "final", "arena", "final", "--format", "chess").returncode == 2
     with SeasonStore.open(folder) as store:
         waiting = store.put_submission("mine", "", "handed-in/bot.py").number
         late = referee("arena", "final", "arena", "early", "--starts", "2")

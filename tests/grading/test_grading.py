@@ -80,9 +80,6 @@ class Notes:
     def said(self, text: str) -> None:
         self.texts.append(text)
 
-    def decided(self, why: str) -> None:
-        self.texts.append(why)
-
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Nothing is shown."""
 

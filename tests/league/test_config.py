@@ -51,7 +51,6 @@ game = "evasion"
 rules = "diagonal"
 format = "swiss"
 rounds = 1
-stop = "top 1"
 seed = 7
 isolation = "strict"
 clock = "cpu"
@@ -86,7 +85,7 @@ processes = 8
 def test_a_full_file(tmp_path: Path) -> None:
     league = read(tmp_path, FULL + TEAMS)
     assert (league.name, league.rules, league.seed, league.options.isolation) == ("autumn cup", "diagonal", 7, "strict")
-    assert league.format == Format("swiss", rounds=1, top=1)
+    assert league.format == Format("swiss", rounds=1)
     assert league.options.time == TimeControl(startup=9.0, move=None, bank=50.0, increment=0.5, kind="cpu")
     assert league.options.run.given == {"cores": 1, "idle": "run", "on_malformed": "pass", "max_lateness": 0.5}
     assert league.options.limits == Limits(memory_bytes=256 << 20, processes=8)
@@ -143,11 +142,6 @@ def test_maze_draws_its_starts_from_the_seeds(tmp_path: Path) -> None:
     assert len({(state.thief, state.policeman) for state in states}) == 3
 
 
-def test_a_gauntlet_has_champions(tmp_path: Path) -> None:
-    assert read(tmp_path, 'format = "gauntlet"\n' + TEAMS).format.champions == ("A",)
-    assert read(tmp_path, 'format = "gauntlet"\nchampions = ["B"]\n' + TEAMS).format.champions == ("B",)
-
-
 WRONG = [
     ("formt = 'swiss'", "has an unknown key 'formt'; did you mean 'format'?"),
     ("cooldown = 3", "did you mean 'settings.cooldown'?"),
@@ -157,7 +151,7 @@ WRONG = [
     ("[starts]\nfil = 'x'", "unknown key 'starts.fil'; did you mean 'file'?"),
     ("[settings]\ncooldwon = 3", "did you mean 'cooldown'?"),
     ("format = 'swis'", "format is 'swis'; did you mean 'swiss'?"),
-    ("format = 'chess'", "format is 'chess'; there are round-robin, gauntlet, swiss, elimination, tables."),
+    ("format = 'chess'", "format is 'chess'; there are round-robin, swiss, elimination, tables."),
     ("game = 'chess'", "there is no game 'chess'"),
     ("rules = 'chess'", "no rule set 'chess'"),
     ("seed = 'seven'", "has a wrong 'seed', 'seven': must be a whole number."),
@@ -176,13 +170,6 @@ WRONG = [
     ("format = 'swiss'\nrounds = 2", "2 teams have met everybody after 1"),
     ("table_size = 2", "table_size is for the format"),
     ("format = 'tables'", "is for games of many players"),
-    ("champions = ['A']", "champions is for the format"),
-    ("format = 'gauntlet'\nchampions = ['a']", "champions names 'a', which is not a team; there are A, B."),
-    ("format = 'gauntlet'\nchampions = ['A', 'B']", "champions names every team"),
-    ("format = 'gauntlet'\nchampions = []", "champions is empty"),
-    ("stop = 'top 3'", "stop is 'top 3', but must be \"top N\", with N from 1 to 2"),
-    ("stop = 'soon'", "stop is 'soon', but must be"),
-    ("format = 'elimination'\nstop = 'top 1'", "stop is for formats with standings"),
     ("name = ''", "The league's name is empty"),
     ('name = "a\\u001b"', "control character"),
     ("[time]\nmove = 0", "has a wrong 'time.move', 0: must be above 0"),

@@ -1,4 +1,4 @@
-"""What the intervals of ratings promise in simulated leagues of every shape, also in the middle of one, and when `stop` may end a league."""
+"""What the intervals of ratings promise in simulated leagues of every shape, also in the middle of one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from leagues import open_new
 
-from referee.league.ratings import Rating, are_decided, intervals
-from referee.league.values import Comparison, DuelResult
+from referee.league.ratings import Rating, decided_places, intervals
+from referee.league.values import Comparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,28 +80,10 @@ def test_no_interval_collapses_where_the_starts_nearly_agree() -> None:
         assert min(each.high - each.low for each in found) > 150
 
 
-def test_no_league_stops_because_its_starts_nearly_agree() -> None:
+def test_no_first_place_is_decided_because_the_starts_nearly_agree() -> None:
     comparisons = same_on_every_start(6)
     for count in (39, 45, 49, 59):
-        assert not any(are_decided(comparisons[:count], "ABCDE", top, look=1) for top in (1, 2, 3))
-
-
-def test_a_league_that_may_stop_does_so_when_its_places_are_certain(tmp_path: Path) -> None:
-    opened = open_new(tmp_path, teams=5, extra='stop = "top 3"\n[starts]\ncount = 1000\n', settings="width = 30\nheight = 30\n")
-    names = dict(zip("ABCDE", opened.schedule.teams, strict=True))
-    letters = {name: letter for letter, name in names.items()}
-    duels = sorted(opened.schedule.duels([]), key=opened.schedule.order)
-    results = []
-    for duel in duels:
-        a, b = sorted(duel.teams, key=letters.__getitem__)
-        # On the second start one duel is a tie.
-        score = 0.5 if duel.start == 1 and letters[a] + letters[b] == "CD" else SCORES[letters[a] + letters[b]]
-        results.append(DuelResult(duel, {a: score, b: 1 - score}, {}))
-    assert opened.schedule.checkpoint == 20
-    assert opened.schedule.decided(results[:20]) is None
-    assert opened.schedule.decided(results[:40]) is None
-    assert opened.schedule.decided(results) is not None
-    opened.close()
+        assert 1 not in decided_places(intervals(comparisons[:count]))
 
 
 @pytest.mark.parametrize("starts", [1, 2, 3])
@@ -125,20 +106,11 @@ def test_every_kind_of_league_is_covered(starts: int, script: Any) -> None:
         assert found.wrong <= 0.05, case
 
 
-@pytest.mark.slow
-def test_leagues_stop_early_and_hardly_ever_wrongly(script: Any) -> None:
-    for case in script.STOPPING:
-        found = script.stopped(case, 1, 60)
-        assert found.early > 0.1, case
-        assert found.wrong <= 0.05, case
-
-
 def test_the_page_gets_the_tables(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"above\n{script.BEGIN}\nold\n{script.END}\nbelow\n")
     monkeypatch.setattr(script, "DOCS", page)
     monkeypatch.setattr(script, "CASES", script.CASES[:1])
-    monkeypatch.setattr(script, "STOPPING", ())
     monkeypatch.setattr("sys.argv", ["intervals.py", "--write", "--leagues", "1"])
     script.main()
     text = page.read_text()

@@ -126,11 +126,9 @@ def test_duels_are_stopped_and_planned_anew(store: Store) -> None:
     store.stop([0, 1], "Enough.")
     assert store.duel_notes() == {0: "Enough.", 1: "Enough."}
     assert store.counts()[:3] == (2, 1, 3)
-    store.set_fact("decided", {"duels": 1})
     new = [a_task(0, game, f"new{game}") for game in range(2)]
     store.replan([TASKS[0].key, TASKS[1].key], [0], new)
     assert store.duel_notes() == {1: "Enough."}
-    assert store.fact("decided") is None
     assert store.pending() == [*new, *TASKS[4:]]
     # A result that comes after its duel was stopped still counts.
     assert store.finish(record(TASKS[2]))
