@@ -88,7 +88,6 @@ class OpenArena(OpenLeague):
             raise UsageError(f"{folder} holds an arena that was never begun: referee arena new {folder}")
         self.config = config.load(folder, facts["seed"])
         self.league = self.config.league
-        self.added = []
         self._check_terms()
         self._take_references()
         self.results = ArenaState(store)
@@ -96,7 +95,7 @@ class OpenArena(OpenLeague):
         self._over = len(self.results)
         self.plan()
         gone = store.disqualified()
-        self.withdrawn = [version.name for version in self.versions if version.team in gone]
+        self.disqualified = [version.name for version in self.versions if version.team in gone]
 
     def plan(self, most: int | None = None, *, until_decided: bool = False) -> ArenaSchedule:
         """Read the versions, and plan further duels: at most so many, and until the best version is certain."""

@@ -14,11 +14,9 @@ import typer
 from referee.cli.app import JsonFlag, app, command, group, put, put_json, say
 from referee.cli.front import INSTRUCTORS
 from referee.cli.league_output import plain_progress, put_check, put_export, put_standings, store_files, top
-from referee.cli.options import Force as ReplaceFile
-from referee.cli.options import with_workers
+from referee.cli.options import Force, with_workers
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Where, bind_page
 from referee.errors import UsageError
-from referee.league.standings_text import counts
 from referee.league.workers import HostNotes, Workers, open_pool
 from referee.players.spec import named_files
 from referee.support.outputs import check_not_input, check_output
@@ -26,13 +24,10 @@ from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Mapping
-
     from referee.league.config import League
     from referee.league.league import OpenLeague, Schedule
     from referee.league.local import Pool
     from referee.league.report import ReportData
-    from referee.league.values import Team
 
 league = group("league", "Play many matches between teams: standings, ratings, a report.")
 app.add_typer(league, rich_help_panel=INSTRUCTORS)
@@ -44,8 +39,6 @@ _FOLDER = Path("matches/leagues")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-TeamName = Annotated[str | None, typer.Option("--name", metavar="NAME", help="The team's name.  (default: its file's)")]
-Force = Annotated[bool, typer.Option("--force", help="Play the matches of all changed teams again.")]
 
 
 @league.command("run")
@@ -75,11 +68,11 @@ def run(
     programs = [each for team in found.teams for player in team.players.values() for each in named_files(player)]
     check_not_input(folder, [file, *programs] if folder.exists() else ())
     if database is None and _has_unplayed(folder, found):
-        _resume(folder, workers, force=False, quiet=quiet, as_json=as_json)
+        _resume(folder, workers, quiet=quiet, as_json=as_json)
         return
     check_new(folder, database)
     schedule, hosts, workers = Schedule(found, found.teams), HostNotes(), workers.or_slots(found.slots)
-    _check_roles(schedule, schedule.teams.values(), workers)
+    _check_roles(schedule, workers)
     # The workers come first: without them there is no league.
     pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, hosts, workers, say)
     with contextlib.closing(pool), contextlib.closing(begin(found, folder, database)) as opened, opened.store.claim():
@@ -94,12 +87,11 @@ def resume(
     *,
     folder: Folder,
     workers: Workers,
-    force: Force = False,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Continue a league: play the matches that have no result yet."""
-    _resume(folder, workers, force=force, quiet=quiet, as_json=as_json)
+    _resume(folder, workers, quiet=quiet, as_json=as_json)
 
 
 def _has_unplayed(folder: Path, found: League) -> bool:
@@ -120,92 +112,14 @@ def _has_unplayed(folder: Path, found: League) -> bool:
         return is_same and bool(opened.store.fact(UNPLAYED))
 
 
-def _resume(folder: Path, workers: Workers, *, force: bool, quiet: bool, as_json: bool) -> None:
-    from referee.league import changes
+def _resume(folder: Path, workers: Workers, *, quiet: bool, as_json: bool) -> None:
+    from referee.league.resume import claimed
 
-    with changes.claimed(folder) as opened:
-        changed = changes.changed_or_refused(opened, force=force)
-        with contextlib.closing(_pool(opened, changed, workers)) as pool:
-            _play(changes.start_anew(opened, changed) if changed else opened, pool, quiet=quiet, as_json=as_json)
-
-
-@league.command("add")
-@command
-@with_workers
-def add(
-    *,
-    folder: Folder,
-    team: Annotated[str, typer.Argument(metavar="TEAM", help="A program that plays every seat, or a folder with one for each seat.")],
-    name: TeamName = None,
-    workers: Workers,
-    quiet: Quiet = False,
-    as_json: JsonFlag = False,
-) -> None:
-    """Add a team to a league, and play its matches against all others."""
-    need_league("league")
-    from referee.league import changes
-
-    with changes.claimed(folder) as opened:
-        changes.changed_or_refused(opened, force=False)
-        joined = changes.joining(opened, team, name)
-        _check_roles(opened.schedule, [joined], workers)
-        with contextlib.closing(_pool(opened, {joined.name: joined}, workers)) as pool:
-            _play(changes.add_team(opened, joined), pool, quiet=quiet, as_json=as_json)
-
-
-@league.command("replace")
-@command
-@with_workers
-def replace(
-    *,
-    folder: Folder,
-    team: Annotated[
-        str, typer.Argument(metavar="TEAM", help="The name of a team; or, as for add, the new program of the team of that name.")
-    ],
-    program: Annotated[str | None, typer.Argument(metavar="PROGRAM", help="The new program.  (default: the team's own files)")] = None,
-    name: TeamName = None,
-    workers: Workers,
-    quiet: Quiet = False,
-    as_json: JsonFlag = False,
-) -> None:
-    """Give a team another program, and play its matches again. A team that has withdrawn is back."""
-    from referee.league import changes
-
-    if name is not None and program is not None:
-        raise UsageError("With --name, TEAM is the new program; leave PROGRAM out.")
-    with changes.claimed(folder) as opened:
-        if name is None and program is None and team not in opened.schedule.teams:
-            name = Path(team).stem
-        called, spec = (team, program) if name is None else (name, team)
-        new = changes.replacement(opened, called, spec)
-        absent = {team: one for team, one in changes.changed_teams(opened).items() if team != called}
-        _check_roles(opened.schedule, [new], workers)
-        with contextlib.closing(_pool(opened, {called: new}, workers, absent)) as pool:
-            _play(changes.replace_team(opened, new), pool, absent, quiet=quiet, as_json=as_json)
-        for other, one in absent.items():
-            say(f"The matches of {other} were not played: {changes.why_not(opened, other, one)}")
-
-
-@league.command("withdraw")
-@command
-def withdraw(
-    *,
-    folder: Folder,
-    team: Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.")],
-    as_json: JsonFlag = False,
-) -> None:
-    """Take a team out of a league. Its files are not needed any more; nothing is played."""
-    from referee.league import changes
-
-    with changes.claimed(folder) as opened:
-        left = changes.withdraw_team(opened, team)
-        found = counts(left)
-        if as_json:
-            put_json({"withdrawn": left.withdrawn, **found})
-            return
-        put(left.store.forfeits()[team])
-        if found["matches"]["planned"]:
-            put(f"Next:  {changes.again(left)}")
+    with claimed(folder) as opened:
+        plan, store = opened.schedule, opened.store
+        pool = open_pool(plan.terms, plan.teams, opened.replays, store, workers.or_slots(opened.league.slots), say)
+        with contextlib.closing(pool):
+            _play(opened, pool, quiet=quiet, as_json=as_json)
 
 
 @league.command("standings")
@@ -232,7 +146,7 @@ def report(
     name: Name = None,
     browser: Browser = True,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Write into this folder.  (default: the league's)")] = None,
-    force: ReplaceFile = False,
+    force: Force = False,
     alone: Annotated[bool, typer.Option("--alone", help="Write the page alone, without the replays that its viewer shows.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -290,7 +204,7 @@ def export(
     as_csv: Annotated[bool, typer.Option("--csv", help="Write one line for each match, for a spreadsheet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object with all matches.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)")] = None,
-    force: ReplaceFile = False,
+    force: Force = False,
 ) -> None:
     """Write all matches with their results as CSV or JSON."""
     if as_csv == as_json:
@@ -307,31 +221,6 @@ def verify(folder: Folder, as_json: JsonFlag = False) -> None:
         put_check(opened, as_json=as_json)
 
 
-@league.command("rebuild")
-@command
-def rebuild(
-    folder: Folder,
-    as_json: JsonFlag = False,
-) -> None:
-    """Add results that the store lacks, from the replays. Exit status 1 if a match had to be left out."""
-    from referee.league import changes
-    from referee.league.check import rebuild_league
-
-    refused: list[str] = []
-    with changes.claimed(folder, is_whole=False) as opened:
-        count = rebuild_league(opened, refused.append)
-        changes.set_aside(opened)
-        say(*refused)
-        if as_json:
-            put_json({"restored": count, "left_out": refused, **counts(opened)})
-        else:
-            left = f"; {counted(len(refused), 'match')} left out" if refused else ""
-            put(f"{counted(count, 'result')} restored from {'its replay' if count == 1 else 'their replays'}{left}.")
-            put(f"Next:  {changes.again(opened)}")
-    if refused:
-        raise typer.Exit(1)
-
-
 def _opened(folder: Path) -> contextlib.closing[OpenLeague]:
     need_league("league")
     from referee.league.league import open_league
@@ -339,13 +228,14 @@ def _opened(folder: Path) -> contextlib.closing[OpenLeague]:
     return contextlib.closing(open_league(folder))
 
 
-def _check_roles(schedule: Schedule, teams: Collection[Team], workers: Workers) -> None:
+def _check_roles(schedule: Schedule, workers: Workers) -> None:
     """Raise UsageError if a team's program plays one role only. Workers of other machines may have interpreters that this one lacks."""
     from referee.league.roles import check_roles
 
     if not workers.is_here:
         return
     workers.check_machine(schedule.terms.options)
+    teams = schedule.teams.values()
     if len(teams) > _MANY_TEAMS:
         say(f"Each program of {len(teams):,} teams is started once in each role, to see whether it plays it.")
     league = schedule.league
@@ -357,39 +247,25 @@ def _check_roles(schedule: Schedule, teams: Collection[Team], workers: Workers) 
         raise
 
 
-def _pool(opened: OpenLeague, new: Mapping[str, Team], workers: Workers, absent: Container[str] = ()) -> Pool:
-    """The workers for a league with some new teams. They come before the store is changed: without them nothing is to change.
-
-    The files of ``absent`` teams aren't read.
-    """
-    schedule = opened.schedule
-    teams = {name: team for name, team in {**schedule.active, **new}.items() if name not in absent}
-    return open_pool(schedule.terms, teams, opened.replays, opened.store, workers.or_slots(opened.league.slots), say)
-
-
-def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet: bool, as_json: bool) -> None:
-    """Play a league to the end, then print the standings. The caller has claimed it, and closes it and the workers.
-
-    Matches of ``absent`` teams are left.
-    """
+def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None:
+    """Play a league to the end, then print the standings. The caller has claimed it, and closes it and the workers."""
     from referee.cli.league_output import progress
-    from referee.league import changes
     from referee.league.engine import Engine, LeagueStopped
     from referee.league.hosts import warnings_of_hosts
     from referee.league.league import first
+    from referee.league.resume import again
     from referee.league.rows import StoreError
 
     try:
         say(
-            f"{opened.league.name}: {len(opened.schedule.active):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
+            f"{opened.league.name}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
         )
         with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=quiet) as watch:
-            engine = Engine(opened.store, pool, opened.schedule, watch, absent)
+            engine = Engine(opened.store, pool, opened.schedule, watch)
             engine.run()
         pool.close()
         say(*warnings_of_hosts(opened))
-        forfeits = [team for team in opened.store.forfeits() if team not in opened.withdrawn]
-        if forfeits:
+        if forfeits := list(opened.store.forfeits()):
             say(f"{counted(len(forfeits), 'team')} could not start: {first(forfeits)}")
         put_standings(opened, as_json=as_json)
         if not as_json:
@@ -397,12 +273,12 @@ def _play(opened: OpenLeague, pool: Pool, absent: Container[str] = (), *, quiet:
         sys.stdout.flush()
         if engine.unplayed:
             count = counted(len(engine.unplayed), "match")
-            say(f"referee: {count} could not be played, through no fault of the teams. Play again:  {changes.again(opened)}")
+            say(f"referee: {count} could not be played, through no fault of the teams. Play again:  {again(opened)}")
             raise typer.Exit(LeagueStopped.exit_code)
     except (KeyboardInterrupt, SystemExit):
         # Ctrl-C, or a signal that asks for the end.
         found = opened.store.counts()
-        say(f"{found.done:,} of {counted(found.total, 'match')} are done and stored. Go on:  {changes.again(opened)}")
+        say(f"{found.done:,} of {counted(found.total, 'match')} are done and stored. Go on:  {again(opened)}")
         raise
     except (LeagueStopped, StoreError) as error:
-        raise type(error)(f"{error} What is done is stored. Go on afterwards:  {changes.again(opened)}") from None
+        raise type(error)(f"{error} What is done is stored. Go on afterwards:  {again(opened)}") from None

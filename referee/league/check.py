@@ -1,4 +1,4 @@
-"""Checks a league against its replays, and restores results from them."""
+"""Checks a league against its replays."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import ReplayError
-from referee.league import lost
 from referee.league.database import PLANNED, STOPPED
-from referee.league.engine import StateReader, read_state
+from referee.league.engine import StateReader
 from referee.league.standings import table
 from referee.league.teams import PROGRAM
 from referee.league.values import MatchRecord
@@ -21,13 +20,13 @@ from referee.replay import reader
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from referee.league.league import OpenLeague
     from referee.league.standings import Row
     from referee.league.store import StoredMatch
-    from referee.league.values import Duel, DuelResult, MatchTask
+    from referee.league.values import DuelResult, MatchTask
 
     Progress = Callable[[int, int], None]
 
@@ -127,7 +126,7 @@ class _LeagueCheck:
         """Check everything."""
         self._opened.check_teams()
         store, plan = self._opened.store, self._plan
-        tasks, numbers = lost.lost_matches(self._opened)
+        tasks, numbers = _lost_matches(self._opened)
         if tasks or numbers:
             return self._check_rest(tasks, numbers)
         theirs = StateReader(plan, duels := store.duels(), self._stopped, self._forfeits)
@@ -142,7 +141,7 @@ class _LeagueCheck:
             theirs.put(number, [(stored.task, stored.record) for stored in matches])
             ours.put(number, [(stored.task, self._checked(stored, expected.get(stored.task.key))) for stored in matches])
         found = ours.state()
-        left, count = lost.unplanned(self._opened, theirs.state().results)
+        left, count = _unplanned(self._opened, theirs.state().results)
         self._problems += self._lost(left)
         if self._table(found.results) != self._table(theirs.state().results) and not self._problems:
             self._problems.append("The standings from the replays alone differ from those of the store.")
@@ -174,7 +173,7 @@ class _LeagueCheck:
         return found
 
     def _table(self, results: Sequence[DuelResult]) -> Sequence[Row]:
-        return table(results, self._plan.plan.everybody, more_is_better=self._plan.game.pairing is None)
+        return table(results, self._plan.plan.teams, more_is_better=self._plan.game.pairing is None)
 
     def _checked(self, stored: StoredMatch, expected: MatchTask | None) -> MatchRecord | None:
         """The record of a match by its replay alone; None without one."""
@@ -216,7 +215,7 @@ class _LeagueCheck:
         """Notes about forfeits that no replay shows. A forfeit of a team that has started is a problem."""
         notes = []
         for team, why in self._forfeits.items():
-            if self._failed[team] or team in self._opened.withdrawn:
+            if self._failed[team] or team in self._opened.disqualified:
                 continue
             told = f"The store says that {team} can't start ({why.rstrip('.')})"
             if self._started[team]:
@@ -251,57 +250,27 @@ class _LeagueCheck:
         return notes
 
 
-def rebuild_league(opened: OpenLeague, on_refused: Callable[[str], None] = lambda _: None) -> int:
-    """Store the results of complete replays for which the store has no readable result; return their number.
-
-    Matches and duels that the store has lost are planned again first. ``on_refused`` is called with a sentence for each replay that can't be
-    used, and for each lost match without a replay. StoreError if the store has lost a team.
-    """
-    opened.check_teams()
+def _lost_matches(opened: OpenLeague) -> tuple[list[MatchTask], list[int]]:
+    """Return the matches that the store has lost, and the numbers of the duels that it has lost. No duel after the last known one counts."""
     store, plan = opened.store, opened.schedule
-    store.forget_unreadable()
-    gone, before = store.lost(plan.matches_each), store.keys()
-    store.put((), lost.lost_matches(opened)[0])
-    tried: set[str] = set()
-    restored = 0
-    results: Sequence[DuelResult] = []
-    while True:
-        # In some formats the pairs of a round depend on the results of the rounds before.
-        duels = plan.duels(results)
-        known = {duel.number for duel in store.duels()}
-        new = [duel for duel in duels if duel.number not in known]
-        store.put(new, [task for duel in new for task in plan.tasks(duel)])
-        for task in store.pending():
-            path = replay_path(opened.replays, task.key)
-            if task.key not in tried and path.exists():
-                tried.add(task.key)
-                try:
-                    restored += store.finish(record_of(path, task, opened))
-                except (ReplayError, OSError) as error:
-                    on_refused(f"{path}: {str(error).rstrip('.')}; its match is played again.")
-        found = [result for result in read_state(store, plan).results if result.duel.number < len(duels)]
-        if len(found) <= len(results):
-            break
-        results = found
-    _stop_again(opened, duels, gone)
-    if gone or tried - before:
-        for task in store.pending():
-            if task.key not in before | tried:
-                on_refused(f"The match {_named(task)}: the store has no result of it, and there is no replay; it is to be played.")
-    return restored
+    numbers = store.lost(plan.matches_each)
+    if not numbers:
+        return [], []
+    duels = {duel.number: duel for duel in store.duels()}
+    keys = store.keys()
+    tasks = [task for number in numbers if number in duels for task in plan.tasks(duels[number]) if task.key not in keys]
+    return tasks, [number for number in numbers if number not in duels]
 
 
-def _stop_again(opened: OpenLeague, duels: Sequence[Duel], numbers: Collection[int]) -> None:
-    """Stop the duels with these numbers that are not to be played to the end, because of a note, a team or the end of the league."""
-    store, forfeits, notes = opened.store, opened.store.forfeits(), opened.store.duel_notes()
-    decided = store.fact("decided")
-    counted_numbers = [duel.number for duel in sorted(duels, key=opened.schedule.order)][: decided["duels"] if decided else None]
-    for duel in duels:
-        why = notes.get(duel.number) or next((forfeits[team] for team in duel.teams if team in forfeits), None)
-        if decided and why is None and duel.number not in counted_numbers:
-            why = decided["why"]
-        if duel.number in numbers and why is not None:
-            store.stop([duel.number], why)
+def _unplanned(opened: OpenLeague, results: Sequence[DuelResult]) -> tuple[list[MatchTask], int]:
+    """Return the matches of duels after the last known one that have a replay, and the number of all these duels.
+
+    ``results`` are those of a store that has lost nothing before the last known duel.
+    """
+    known = {duel.number for duel in opened.store.duels()}
+    new = [duel for duel in opened.schedule.duels(results) if duel.number not in known]
+    tasks = [task for duel in new for task in opened.schedule.tasks(duel)]
+    return [task for task in tasks if replay_path(opened.replays, task.key).exists()], len(new)
 
 
 def _named(task: MatchTask) -> str:

@@ -99,7 +99,7 @@ class ProgressListener(Protocol):
 
 
 class Engine:
-    """Plays the matches of a plan. ``run`` returns when nothing is left to play. Matches of teams in ``absent`` wait for another run.
+    """Plays the matches of a plan. ``run`` returns when nothing is left to play.
 
     ``judged`` returns what counts as the end of a match. After the run, ``unplayed`` has the reasons, by key, of the matches that were void
     because the machine failed; another run plays them.
@@ -111,7 +111,6 @@ class Engine:
         pool: Pool,
         plan: MatchPlan,
         watch: ProgressListener,
-        absent: Container[str] = (),
         judged: Callable[[Finished], Finished] = lambda finished: finished,
     ) -> None:
         self._store = store
@@ -122,7 +121,6 @@ class Engine:
         self._pool = pool
         self._plan = plan
         self._watch = watch
-        self._absent = absent
         self._running: dict[str, MatchTask] = {}
         self._repeats = Repeats()
         self._forfeits = store.forfeits()
@@ -149,15 +147,12 @@ class Engine:
             self._learn(new)
             for team, reason in self._forfeits.items():
                 self._stop((duel for duel in self._duels.values() if team in duel.teams), reason)
-            pending = [task for task in self._store.pending() if not self._waits(task)]
+            # Those that are unplayed wait for another run.
+            pending = [task for task in self._store.pending() if task.key not in self.unplayed]
             if not pending and not new:
                 return
             stages = [self._plan.stage(self._duels[task.duel]) for task in pending]
             self._play([task for task, stage in zip(pending, stages, strict=True) if stage == min(stages)])
-
-    def _waits(self, task: MatchTask) -> bool:
-        """True for a match that only another run can play."""
-        return task.key in self.unplayed or any(team in self._absent for team in task.seats.values())
 
     def _further(self) -> list[Duel]:
         """Return the duels that are known now but not stored yet."""

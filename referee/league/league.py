@@ -36,34 +36,23 @@ REPLAYS = "replays"
 
 
 class Schedule:
-    """What a league plays: implements ``engine.MatchPlan``.
-
-    Duels of a team that has ``withdrawn`` count for nobody where every pair is known from the start, and the team has no place in the
-    standings. Where pairs depend on results, and at tables, the duels that it has played count, and it loses all others.
-    """
+    """What a league plays: implements ``engine.MatchPlan``."""
 
     has_forfeits = True
 
-    def __init__(self, league: config.League, teams: Sequence[Team], added: Sequence[str] = (), withdrawn: Sequence[str] = ()) -> None:
+    def __init__(self, league: config.League, teams: Sequence[Team]) -> None:
         self.league = league
         self.game: Game[Any, Any] = games.get(league.game)
         self.teams = {team.name: team for team in teams}
-        #: The teams that still play.
-        self.active = {name: team for name, team in self.teams.items() if name not in withdrawn}
         form = league.format
-        first = tuple(team.name for team in teams if team.name not in added)
         self.plan = schedule.FixturePlan(
             form.kind,
-            first,
-            tuple(added),
+            tuple(self.teams),
             rounds=form.rounds or None if form.kind in (config.SWISS, config.TABLES) else None,
             table_size=form.table_size if form.kind == config.TABLES else None,
             duels_each=len(self.starts[0]) * len(league.variants) * league.repeat,
             secret=league.secret,
         )
-        #: The teams whose duels count for nobody.
-        self._annulled = frozenset(withdrawn if form.kind in schedule.GROWING else ())
-        self._withdrawn = frozenset(withdrawn)
         self._settings: dict[tuple[int, int], tuple[dict[str, Json], Any]] = {}
 
     @cached_property
@@ -132,18 +121,11 @@ class Schedule:
         is_stopped: bool,
     ) -> DuelResult | None:
         """The result of a duel; None while one of its matches is missing."""
-        if not self._annulled.isdisjoint(duel.teams):
-            return standings.stopped(duel)
-        if self.plan.format in schedule.ROUND_BY_ROUND or not self._withdrawn.isdisjoint(duel.teams):
-            # The pairs of later rounds depend on a duel that was played to its end; and so does the place of a team that has left.
+        if self.plan.format in schedule.ROUND_BY_ROUND:
+            # The pairs of later rounds depend on a duel that was played to its end.
             is_whole = bool(matches) and all(record is not None for _, record in matches)
             forfeits = () if is_whole else forfeits
         return duel_result(self.game, self.settings(duel), duel, matches, forfeits, is_stopped=is_stopped)
-
-    @property
-    def ranked(self) -> tuple[str, ...]:
-        """The teams that have a place in the standings."""
-        return tuple(team for team in self.plan.everybody if team not in self._annulled)
 
     def owner(self, team: str) -> str | None:
         """The team itself; None for one of example bots."""
@@ -164,18 +146,20 @@ class Schedule:
 class Standing(NamedTuple):
     """A team's line in the standings, with its rating. ``is_decided``: its rank is certain at 95 %.
 
-    ``forfeit`` says why the team plays no more matches: it can't start, or it has withdrawn (``is_withdrawn``).
+    ``forfeit`` says why the team can't start.
     """
 
     row: Row
     rating: Rating
     is_decided: bool
     forfeit: str | None
-    is_withdrawn: bool = False
 
 
 class OpenLeague:
     """A league's folder with its store. ``close`` it after use."""
+
+    #: The teams that don't play because the staff says so; nobody does in a league.
+    disqualified: Sequence[str] = ()
 
     def __init__(self, folder: Path, store: Store) -> None:
         self.folder = folder
@@ -186,9 +170,7 @@ class OpenLeague:
         if facts is None:
             raise UsageError(f"{folder} holds a league that was never begun: referee league run FILE --out {folder}")
         self.league = config.from_json(facts)
-        self.added: list[str] = store.fact("added") or []
-        self.withdrawn: list[str] = store.fact("withdrawn") or []
-        self.schedule = Schedule(self.league, store.teams(), self.added, self.withdrawn)
+        self.schedule = Schedule(self.league, store.teams())
 
     def close(self) -> None:
         """Close the store."""
@@ -211,15 +193,10 @@ class OpenLeague:
         """Raise StoreError if the store has lost a team, a duel or a match. The replays are not looked at."""
         self.check_teams()
         if numbers := self.store.lost(self.schedule.matches_each):
-            raise self.lost_error(f"matches of {counted(len(numbers), 'duel')}")
-
-    def lost_error(self, what: str) -> StoreError:
-        """Return the error of a store that has lost ``what``; a replay of it may be there."""
-        folder = quoted(self.folder)
-        return StoreError(
-            f"The store {quoted(self.store.where)} has lost {what}. See what is missing: referee league verify {folder}   Restore it from the "
-            f"replays: referee league rebuild {folder}"
-        )
+            raise StoreError(
+                f"The store {quoted(self.store.where)} has lost matches of {counted(len(numbers), 'duel')}. See what is missing: referee "
+                f"league verify {quoted(self.folder)}   Restore the file from a copy."
+            )
 
     def state(self) -> LeagueState:
         """The state of the league. StoreError if the store has lost matches."""
@@ -231,34 +208,32 @@ class OpenLeague:
         from referee.league.ratings import decided_places, intervals
 
         found = [comparison for result in results for comparison in comparisons(result)]
-        rated = intervals(found, self.schedule.ranked, seed=self.league.seed % 2**32, resamples=resamples)
+        rated = intervals(found, self.schedule.plan.teams, seed=self.league.seed % 2**32, resamples=resamples)
         ratings = {rating.team: rating for rating in rated}
         decided = set(decided_places(rated)) if found else set()
         forfeits = self.store.forfeits()
         return [
-            Standing(row, rating, rating.best_rank == rating.worst_rank in decided, forfeits.get(row.team), row.team in self.withdrawn)
+            Standing(row, rating, rating.best_rank == rating.worst_rank in decided, forfeits.get(row.team))
             for row in self.rows(results)
             for rating in [ratings[row.team]]
         ]
 
     def notes(self, results: Sequence[DuelResult]) -> list[str]:
-        """Return sentences about the whole league: how ties of an elimination were decided, who has withdrawn, why duels were not played.
+        """Return sentences about the whole league: how ties of an elimination were decided, why duels were not played.
 
         The reasons of teams that can't start are left out.
         """
-        forfeits = self.store.forfeits()
-        known = {why for team, why in forfeits.items() if team not in self.withdrawn}
-        left = [forfeits[team] for team in self.withdrawn if team in forfeits]
+        known = set(self.store.forfeits().values())
         ties = [line.tie for line in self.bracket(results) if line.tie]
-        return [*dict.fromkeys([*ties, *left, *sorted(note for note in self.store.duel_notes().values() if note not in known)])]
+        return [*dict.fromkeys([*ties, *sorted(note for note in self.store.duel_notes().values() if note not in known)])]
 
     def rows(self, results: Sequence[DuelResult]) -> tuple[Row, ...]:
         """The standings without ratings."""
-        plan, ranked = self.schedule.plan, self.schedule.ranked
+        plan = self.schedule.plan
         fixtures = self.schedule.fixtures(results) if plan.format in schedule.ROUND_BY_ROUND else ()
         return standings.table(
-            [result for result in results if set(result.duel.teams) <= set(ranked)],
-            ranked,
+            results,
+            plan.teams,
             byes=schedule.byes(fixtures),
             duels_each=plan.duels_each,
             stages=schedule.survived(plan, results) if plan.format == config.ELIMINATION else None,
@@ -304,7 +279,7 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
             _check_free(store, folder)
             make_folder(folder)
             number = uuid.uuid4().hex
-            facts = {"league": league.to_json(), "added": [], "id": number}
+            facts = {"league": league.to_json(), "id": number}
             if database is None:
                 address.write_id(folder, number)
             else:

@@ -96,9 +96,8 @@ def of_league(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
     state = opened.state()
     counts = store.counts()
     points = {result.duel.number: result.points for result in state.results}
-    forfeits = store.forfeits()
     is_over = counts.planned == 0
-    notes = [f"{team} can't start and forfeits: {why}" for team, why in forfeits.items() if team not in opened.withdrawn]
+    notes = [f"{team} can't start and forfeits: {why}" for team, why in store.forfeits().items()]
     notes += opened.notes(state.results)
     base = league.variants[0].settings
     variants = [{key: value for key, value in each.settings.items() if base.get(key) != value} for each in league.variants]

@@ -59,18 +59,7 @@ def record_of(key: str, result: str, seconds: float | None, host: str | None) ->
             return MatchRecord(key=key, wall_seconds=seconds or 0.0, host=host or "", **facts)
     except WRONG:
         pass
-    raise StoreError(
-        f"The store's result of the match {quoted(key)} can't be read. Make it anew from its replay: referee league rebuild DIR"
-    )
-
-
-def is_readable(result: str) -> bool:
-    """True if ``record_of`` can read a stored result."""
-    try:
-        record_of("", result, 0.0, "")
-    except StoreError:
-        return False
-    return True
+    raise StoreError(f"The store's result of the match {quoted(key)} can't be read. Restore the file from a copy.")
 
 
 #: The kinds of values that a result needs.

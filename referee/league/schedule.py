@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("round-robin", "swiss", "elimination", "tables")
 
-#: Formats to which a team can be added after the league has begun.
-GROWING = ("round-robin",)
-
 #: Formats in which each round depends on the results of those before.
 ROUND_BY_ROUND = ("swiss", "elimination")
 
@@ -38,24 +35,17 @@ ROUND_BY_ROUND = ("swiss", "elimination")
 class FixturePlan(NamedTuple):
     """Everything that decides the fixtures, besides results.
 
-    ``teams`` are those of the beginning, best seed first; ``added`` those that joined after the first match, in the order of joining.
-    ``rounds`` is for swiss and tables, ``table_size`` for tables. ``duels_each`` is the number of duels of a fixture: starts x variants x
+    ``teams`` are in the order of seeds, the best first. ``rounds`` is for swiss and tables, ``table_size`` for tables. ``duels_each`` is the number of duels of a fixture: starts x variants x
     repetitions.
     All draws are derived from ``secret``.
     """
 
     format: str
     teams: tuple[str, ...]
-    added: tuple[str, ...] = ()
     rounds: int | None = None
     table_size: int | None = None
     duels_each: int = 1
     secret: bytes = b""
-
-    @property
-    def everybody(self) -> tuple[str, ...]:
-        """All teams: those of the beginning, then the added ones."""
-        return self.teams + self.added
 
 
 def round_count(plan: FixturePlan) -> int | None:
@@ -72,9 +62,9 @@ def default_rounds(teams: int) -> int:
 
 def duel_count(plan: FixturePlan) -> int:
     """Return the number of duels of the whole league."""
-    size, joined = len(plan.teams), len(plan.added)
+    size = len(plan.teams)
     if plan.format == "round-robin":
-        fixtures = (size + joined) * (size + joined - 1) // 2
+        fixtures = size * (size - 1) // 2
     elif plan.format == "swiss":
         fixtures = (plan.rounds or 0) * (size // 2)
     elif plan.format == "elimination":
@@ -118,12 +108,7 @@ def known_fixtures(plan: FixturePlan, results: Collection[DuelResult] = ()) -> t
         return _round_by_round(plan, results)
     if plan.format == "tables":
         return tuple(_tables(plan))
-    found = list(_round_robin(plan.teams))
-    for number, team in enumerate(plan.added):
-        opponents = plan.teams + plan.added[:number]
-        first = found[-1].round + 1
-        found += [Fixture(first + later, (opponent, team)) for later, opponent in enumerate(opponents)]
-    return tuple(found)
+    return tuple(_round_robin(plan.teams))
 
 
 def duels(fixtures: Iterable[Fixture], starts: int = 1, variants: int = 1, repeat: int = 1) -> Iterator[Duel]:

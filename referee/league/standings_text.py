@@ -49,7 +49,6 @@ def place_json(place: Standing) -> dict[str, Any]:
         "worst_rank": rating.worst_rank,
         "decided": place.is_decided,
         "forfeit": place.forfeit,
-        "withdrawn": place.is_withdrawn,
     }
 
 
@@ -82,7 +81,7 @@ def table(places: Sequence[Standing], width: int, *, is_live: bool = False, kind
     optional = {"rounds": kind == "elimination", "Buchholz": kind == "swiss", "a duel": is_live and kind != "elimination"}
     rows = []
     for place in places:
-        name = place.row.team + ("" if place.forfeit is None else " (withdrawn)" if place.is_withdrawn else " (can't start)")
+        name = place.row.team + ("" if place.forfeit is None else " (can't start)")
         cells = {heading: cell for heading, cell in _cells(place).items() if optional.get(heading, True)}
         rows.append({"place": place.row.shown_place, "team": name, **cells})
     return fitted(("place", "team"), rows, width)

@@ -27,7 +27,6 @@ from referee.league.rows import (
     DiskFull,
     StoreError,
     essence,
-    is_readable,
     kept,
     names,
     planned,
@@ -246,17 +245,6 @@ class Store:
         with self._write() as connection:
             connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=kept(reason)))
 
-    def withdraw(self, team: str, note: str, facts: Mapping[str, Any]) -> None:
-        """A team leaves: its matches that have no result are not played, and the note says why."""
-        with self._write() as connection:
-            for name, value in facts.items():
-                put_fact(connection, name, value)
-            connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=kept(note)))
-            rows = connection.execute(select(database.duels.c.number, database.duels.c.teams)).all()
-            mine = [row.number for row in rows if team in names(row.teams)]
-            planned = select(database.matches.c.duel).where(database.matches.c.status == PLANNED)
-            _stop(connection, set(mine) & set(connection.execute(planned).scalars()), note)
-
     def put(self, duels: Sequence[Duel], tasks: Sequence[MatchTask]) -> None:
         """Store duels and their matches. Those that are there already stay as they are."""
         rows = [{**duel._asdict(), "teams": json.dumps(duel.teams)} for duel in duels]
@@ -281,13 +269,11 @@ class Store:
         tasks: Sequence[MatchTask],
         teams: Sequence[Team] = (),
         *,
-        dropped: Sequence[int] = (),
         facts: Mapping[str, Any] | None = None,
     ) -> None:
         """Replace the matches of some duels, and store the new files of some teams and changed facts, all in one transaction.
 
-        ``old`` are the keys of all matches that are forgotten; the ``dropped`` duels are forgotten too. So are void attempts, and forfeits
-        of these teams.
+        ``old`` are the keys of all matches that are forgotten. So are void attempts, and forfeits of these teams.
         """
         with self._write() as connection:
             for name, value in (facts or {}).items():
@@ -299,8 +285,6 @@ class Store:
                     connection.execute(table.delete().where(table.c.key == key))
             for number in duels:
                 connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=None))
-            for number in dropped:
-                connection.execute(database.duels.delete().where(database.duels.c.number == number))
             for task in tasks:
                 connection.execute(insert(database.matches).values(**planned(task)))
 
@@ -375,17 +359,6 @@ class Store:
                 if not rows:
                     return
                 yield [read(row) for row in rows]
-
-    def forget_unreadable(self) -> int:
-        """Plan the matches again whose results can't be read; return how many there are."""
-        query = select(database.matches.c.key, database.matches.c.result).where(database.matches.c.status == DONE)
-        with self._read() as connection:
-            found = [row.key for row in connection.execute(query) if not is_readable(row.result)]
-        with self._write() as connection:
-            for key in found:
-                mine = update(database.matches).where(database.matches.c.key == key)
-                connection.execute(mine.values(status=PLANNED, result=None, seconds=None, finished=None))
-        return len(found)
 
     def finish(self, record: MatchRecord) -> bool:
         """Store a result: the match is done. False if there was a result already; if the two differ, the new one is kept as well."""

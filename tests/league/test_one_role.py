@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from leagues import IDLE, SHORT, write_league
 
 from referee.league.store import Store
@@ -50,19 +49,6 @@ def test_all_teams_of_one_role_are_told_at_once(referee: Referee, tmp_path: Path
     refused = referee("league", "run", file, "--out", "out")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert refused.stderr.endswith(" referee compare in/bot0.py in/bot2.py. 1 more: T2 has no prey.\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [(("add", "out", "in/bot9.py"), "The team 'bot9' doesn't play prey."), (("replace", "out", "T1", "in/bot9.py"), "The team 'T1'")],
-)
-def test_a_team_that_comes_later_is_asked_too(words: tuple[str, ...], told: str, referee: Referee, tmp_path: Path) -> None:
-    assert referee("league", "run", write_league(tmp_path / "in", 2), "--out", "out", "-q").returncode == 0
-    (tmp_path / "in" / "bot9.py").write_text(HUNTER)
-    before = referee("league", "export", "out", "--csv").stdout
-    refused = referee("league", *words)
-    assert (refused.returncode, told in refused.stderr) == (2, True), refused.stderr
-    assert referee("league", "export", "out", "--csv").stdout == before
 
 
 def test_a_folder_or_a_table_without_a_role_gets_the_same_line(referee: Referee, tmp_path: Path) -> None:

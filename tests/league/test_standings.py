@@ -11,6 +11,7 @@ from league_results import beats, played, result, ties
 
 from referee.errors import UsageError
 from referee.league import schedule
+from referee.league.results import comparisons
 from referee.league.schedule import FixturePlan
 from referee.league.standings import Row, stopped, table
 from referee.league.values import Duel, DuelResult
@@ -168,3 +169,10 @@ def test_the_points_of_every_table_add_up(drawn: list[tuple[tuple[str, str], flo
         assert row.shared == (sum(other.place == row.place for other in rows) > 1)
     source.shuffle(results)
     assert table(results, "ABCDE") == rows
+
+
+def test_two_teams_that_cannot_start_are_level() -> None:
+    duel = Duel(0, 0, ("A", "B"))
+    (both,) = comparisons(DuelResult(duel, {"A": 0.0, "B": 0.0}, {}, forfeits=("A", "B")))
+    (one,) = comparisons(DuelResult(duel, {"A": 0.0, "B": 1.0}, {}, forfeits=("A",)))
+    assert (both.score, one.score) == (0.5, 0.0)

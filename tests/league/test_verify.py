@@ -1,4 +1,4 @@
-"""``league verify`` and ``rebuild``: the replays are the proof, and the store is what is checked."""
+"""``league verify``: the replays are the proof, and the store is what is checked."""
 
 from __future__ import annotations
 
@@ -139,15 +139,15 @@ def test_what_only_the_store_says_is_noted(referee: Referee, played: Callable[[i
 
 
 HAS_ITS_REPLAY = "the store has lost it; its replay is there."
-#: What a store of a finished league of three teams has lost, and what is told of each.
+#: What a store of a finished league of three teams has lost, what is told of each, and whether the league goes on: it plays the last duels again.
 LOST = [
-    ("delete from matches where rowid = 1", [HAS_ITS_REPLAY]),
-    ("delete from matches", [HAS_ITS_REPLAY] * 6),
-    ("delete from duels where number = 1", ["The duel 2: the store has lost it."]),
-    ("delete from duels", [f"The duel {number}: the store has lost it." for number in (1, 2, 3)]),
-    ("delete from duels where number = 0; delete from matches where duel = 0", ["The duel 1: the store has lost it."]),
-    ("delete from duels where number = 2; delete from matches where duel = 2", [HAS_ITS_REPLAY] * 2),
-    ("delete from duels; delete from matches", [HAS_ITS_REPLAY] * 6),
+    ("delete from matches where rowid = 1", [HAS_ITS_REPLAY], False),
+    ("delete from matches", [HAS_ITS_REPLAY] * 6, False),
+    ("delete from duels where number = 1", ["The duel 2: the store has lost it."], False),
+    ("delete from duels", [f"The duel {number}: the store has lost it." for number in (1, 2, 3)], False),
+    ("delete from duels where number = 0; delete from matches where duel = 0", ["The duel 1: the store has lost it."], False),
+    ("delete from duels where number = 2; delete from matches where duel = 2", [HAS_ITS_REPLAY] * 2, True),
+    ("delete from duels; delete from matches", [HAS_ITS_REPLAY] * 6, True),
 ]
 
 
@@ -156,75 +156,27 @@ def lose(folder: Path, statements: str) -> None:
         change(folder, statement)
 
 
-@pytest.mark.parametrize(("statements", "told"), LOST)
-def test_what_a_store_has_lost_is_named_and_comes_back_from_the_replays(
-    statements: str, told: list[str], referee: Referee, played: Callable[[int], Path]
+@pytest.mark.parametrize(("statements", "told", "goes_on"), LOST)
+def test_what_a_store_has_lost_is_named(
+    statements: str, told: list[str], goes_on: bool, referee: Referee, played: Callable[[int], Path]
 ) -> None:
     out = played(3)
-    before = referee("league", "standings", out).stdout
     lose(out, statements)
     found = check(out)
     assert len(found.problems) == len(told)
     assert all(problem.endswith(words) for problem, words in zip(found.problems, told, strict=True))
-    # Nothing goes on without it, and no replay is put away as that of a match which the league doesn't have.
-    replays = sorted((out / "replays").rglob("*"))
-    going_on = referee("league", "resume", out)
-    assert (going_on.returncode, "Restore it from the replays: referee league rebuild" in going_on.stderr) == (4, True), going_on.stderr
-    assert sorted((out / "replays").rglob("*")) == replays
-    rebuilt = referee("league", "rebuild", out)
-    assert rebuilt.returncode == 0, rebuilt.stderr
-    assert check(out) == LeagueReport(6, [], [])
-    assert referee("league", "standings", out).stdout == before
-
-
-@pytest.mark.parametrize("statements", ["delete from matches where rowid = 1", "delete from matches; delete from duels"])
-def test_a_lost_match_without_a_replay_is_told_and_played_again(statements: str, referee: Referee, played: Callable[[int], Path]) -> None:
-    out = played(2)
-    before = referee("league", "standings", out).stdout
-    opened = open_league(out)
-    gone = next(iter(opened.store.matches())).record
-    opened.close()
-    assert gone is not None
-    (out / gone.replay).unlink()
-    lose(out, statements)
-    assert any("its replay is missing, too" in problem for problem in check(out).problems) == ("duels" not in statements)
-    told = referee("league", "rebuild", out)
-    assert (told.returncode, f"The match {gone.key} (T0 - T1): the store has no result of it" in told.stderr) == (1, True), told.stderr
-    assert referee("league", "resume", out).returncode == 0
-    assert check(out) == LeagueReport(2, [], [])
-    assert referee("league", "standings", out).stdout == before
+    resumed = referee("league", "resume", out, "--quiet")
+    assert (resumed.returncode, "Restore the file from a copy." in resumed.stderr) == ((0, False) if goes_on else (4, True)), resumed.stderr
+    if goes_on:
+        assert check(out) == LeagueReport(6, [], [])
 
 
 def test_a_store_that_has_lost_a_team_is_refused(referee: Referee, played: Callable[[int], Path]) -> None:
     out = played(3)
     change(out, "delete from teams where name = 'T1'")
-    for command in ("verify", "rebuild", "standings", "resume"):
+    for command in ("verify", "standings", "resume"):
         told = referee("league", command, out)
         assert (told.returncode, "has lost the team T1, whose duels it has" in told.stderr) == (4, True), told.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ['format = "swiss"\nrounds = 3', 'format = "elimination"'])
-@pytest.mark.parametrize(
-    "statements",
-    [
-        "delete from matches",
-        "delete from duels where number = 1",
-        "delete from matches where rowid = 7",
-        "delete from duels; delete from matches",
-    ],
-)
-def test_rounds_that_depend_on_results_are_rebuilt_one_after_the_other(
-    statements: str, kind: str, referee: Referee, tmp_path: Path
-) -> None:
-    out = play(referee, tmp_path, teams=5, extra=kind)
-    before = referee("league", "standings", out).stdout
-    count = check(out).replays
-    lose(out, statements)
-    assert check(out).problems
-    assert referee("league", "rebuild", out).returncode == 0
-    assert check(out) == LeagueReport(count, [], [])
-    assert referee("league", "standings", out).stdout == before
 
 
 def test_one_problem_is_one_problem(referee: Referee, played: Callable[[int], Path]) -> None:
@@ -262,14 +214,11 @@ WRONG = ["{}", "no JSON", '"text"', "[]", "null", '{"winner": 5}']
 
 @pytest.mark.slow
 @pytest.mark.parametrize("result", WRONG)
-def test_a_result_that_cannot_be_read_is_a_sentence_and_comes_back_from_its_replay(
-    result: str, referee: Referee, played: Callable[[int], Path]
-) -> None:
+def test_a_result_that_cannot_be_read_is_a_sentence(result: str, referee: Referee, played: Callable[[int], Path]) -> None:
     out = played(2)
-    before = referee("league", "standings", out).stdout
     change(out, "update matches set result = ? where game_number = 0", result)
     opened = open_league(out)
-    with pytest.raises(StoreError, match=r"can.t be read. Make it anew from its replay: referee league rebuild"):
+    with pytest.raises(StoreError, match=r"can.t be read. Restore the file from a copy"):
         opened.state()
     opened.close()
     if result != WRONG[0]:
@@ -277,8 +226,6 @@ def test_a_result_that_cannot_be_read_is_a_sentence_and_comes_back_from_its_repl
     for words in (("standings", out), ("report", out), ("export", out, "--csv"), ("verify", out), ("resume", out)):
         told = referee("league", *words)
         assert (told.returncode, "Traceback" in told.stderr) == (4, False), told.stderr
-    assert "1 result restored from its replay." in referee("league", "rebuild", out).stdout
-    assert referee("league", "standings", out).stdout == before
 
 
 BAD_ROWS = [
@@ -328,20 +275,7 @@ def write_folders(top: Path, folders: dict[str, Path]) -> Path:
     return file
 
 
-def rebuilt(referee: Referee, out: Path) -> None:
-    """Check an untouched league, lose all its results, and rebuild it."""
-    found = check(out)
-    assert (found.problems, found.notes) == ([], [])
-    before = referee("league", "standings", out).stdout
-    change(out, "update matches set status = 'planned', result = null")
-    told = referee("league", "rebuild", out)
-    assert (told.returncode, f"{found.replays} results restored" in told.stdout) == (0, True), told.stderr
-    assert referee("league", "standings", out).stdout == before
-
-
-def test_folders_with_commands_of_their_own_verify_and_are_rebuilt(
-    referee: Referee, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folders_with_commands_of_their_own_verify(referee: Referee, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REFEREE_CACHE", str(tmp_path / "cache"))
     folders = {}
     for name, (text, program) in FOLDERS.items():
@@ -353,17 +287,14 @@ def test_folders_with_commands_of_their_own_verify_and_are_rebuilt(
         (folders[name] / program).chmod(0o755)
     done = referee("league", "run", write_folders(tmp_path / "in", folders), "--out", tmp_path / "out", "--quiet")
     assert done.returncode == 0, done.stderr
-    rebuilt(referee, tmp_path / "out")
-    # The replay of another program is left out, and the reason is told. A store of an earlier version lacks the hash: nothing to compare.
-    lost = "update matches set status = 'planned', result = null where seats like ? and seats like '%T0%'"
-    change(tmp_path / "out", lost, '%"hunter"_ "seats"%')
+    found = check(tmp_path / "out")
+    assert (found.problems, found.notes) == ([], [])
+    # The replay of another program is a problem. A store of an earlier version lacks the hash: nothing to compare.
     change(tmp_path / "out", "update teams set files = json_set(files, '$.hunter.\".\"', 'x') where name = 'seats'")
-    told = referee("league", "rebuild", tmp_path / "out", "--json")
-    assert told.returncode == 1
-    assert "the hunter's program in it is not that of seats" in told.stderr
-    assert len(json.loads(told.stdout)["left_out"]) == 1
+    problems = check(tmp_path / "out").problems
+    assert len(problems) == 2
+    assert all("the hunter's program in it is not that of seats" in problem for problem in problems)
     change(tmp_path / "out", "update teams set files = json_remove(files, '$.hunter.\".\"') where name = 'seats'")
-    assert referee("league", "rebuild", tmp_path / "out").returncode == 0
     found = check(tmp_path / "out")
     assert found.problems == []
     assert found.notes == [
@@ -372,7 +303,7 @@ def test_folders_with_commands_of_their_own_verify_and_are_rebuilt(
 
 
 @pytest.mark.slow
-def test_starters_of_all_languages_verify_and_are_rebuilt(referee: Referee, tmp_path: Path) -> None:
+def test_starters_of_all_languages_verify(referee: Referee, tmp_path: Path) -> None:
     folders = {}
     for name in NAMES:
         if named(name).missing():
@@ -385,4 +316,5 @@ def test_starters_of_all_languages_verify_and_are_rebuilt(referee: Referee, tmp_
     file.write_text(f'name = "test"\nisolation = "none"\ntime.startup = 120\n[settings]\nmax_steps = 20\n{tables}')
     done = referee("league", "run", file, "--out", tmp_path / "out", "--quiet")
     assert done.returncode == 0, done.stderr
-    rebuilt(referee, tmp_path / "out")
+    found = check(tmp_path / "out")
+    assert (found.problems, found.notes) == ([], [])
