@@ -56,7 +56,7 @@ class ArenaEngine(Engine):
         super()._give_out(queue)
         _again(self._plan.record)
 
-    def _take_ended(self, queue: Queue | None) -> bool:
+    def _take_ended(self, queue: Queue) -> bool:
         ended = super()._take_ended(queue)
         _again(partial(self._plan.tell, ended=ended))
         return ended

@@ -354,10 +354,9 @@ class LeagueReader:
                 wrong = "is missing" if name is None else f"is {shown(name)}, but must be a text"
                 raise UsageError(f"teams, table {number}: the key 'name' {wrong}.")
             names.append(name)
-        # Before what is wrong with one name, so that of two that look alike both are named.
-        teams.check_different([name for name in names if teams.file_name(name)])
         for number, name in enumerate(names, 1):
             teams.check_name(name, f"The name of team {number}")
+        teams.check_different(names)
         return names
 
     def _teams(self, names: Sequence[str], checked: Sequence[Any]) -> tuple[Team, ...]:

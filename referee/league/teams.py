@@ -21,7 +21,7 @@ from referee.players.spec import HUMAN, resolve
 from referee.support.escape import is_blank
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from referee.games.game import Game, Json, Seat
     from referee.isolation.program import Program
@@ -32,21 +32,8 @@ if TYPE_CHECKING:
 LONGEST_NAME = 40
 #: The key, among the paths of a team's files, of the hash by which replays name its program: that of one file or of the whole folder.
 PROGRAM = "."
-#: Letters of other alphabets that look like Latin ones, in lower case: Cyrillic, Greek, Armenian, and odd Latin letters.
-_LOOK_LIKE = {
-    "abcehijkmopqstwxyd3": "\u0430\u0432\u0441\u0435\u043d\u0456\u0458\u043a\u043c\u043e\u0440\u051b\u0455\u0442\u051d\u0445\u0443\u0501\u0437",
-    "abehiklmnoptyxzo": "\u03b1\u03b2\u03b5\u03b7\u03b9\u03ba\u04cf\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03b6\u0585",
-    "nuhgqaigcvl": "\u0578\u057d\u0570\u0581\u0566\u0251\u0131\u0261\u03f2\u0475\u01c0",
-}
-_TO_LATIN = {ord(odd): plain for plains, odds in _LOOK_LIKE.items() for plain, odd in zip(plains, odds, strict=True)}
-#: Signs that look alike in one case only. Letters without ink are left out.
-_BEFORE_CASE = str.maketrans("I10", "lLO", "\u115f\u1160")
-#: Letters that look like two others. "D" and "M" don't, so this is applied before case is dropped.
-_LIKE_TWO = str.maketrans({"m": "rn", "d": "cl", "w": "vv", "W": "vv"})
 #: The form of a team's hash. Earlier versions hashed a link to a file like the file, and left out empty folders and who may be executed.
 _FORM = "team 2"
-#: Alphabets that words of one language mix.
-_EAST_ASIAN = frozenset({"Cjk", "Hiragana", "Katakana", "Katakana-hiragana", "Hangul", "Bopomofo", "Ideographic"})
 #: Stands before the target of a link, in place of a hash.
 _LINK = "link to "
 #: Stands after the hash of a file in a folder that may be executed.
@@ -196,21 +183,9 @@ def _as_stored(mark: str, stored: str, path: Path) -> str:
 
 
 def file_name(name: str) -> str:
-    """Return a team's name as a part of file names: letters, digits and hyphens, in lower case. Different teams have different ones."""
+    """Return a team's name as a part of file names: letters, digits and hyphens, in lower case."""
     text = unicodedata.normalize("NFKC", name).casefold()
     return re.sub(r"[\W_]+", "-", text).strip("-")
-
-
-def identities(name: str) -> tuple[str, str, str]:
-    """Return what no two teams of a league may share: the name in file names, and two forms of how the name looks.
-
-    Names look alike if they differ only in spaces and signs, in forms that Unicode counts as compatible (NFKC), in letters of other
-    alphabets that look like Latin ones, and either in case or in "rn" for "m", "cl" for "d", "vv" for "w".
-    """
-    text = unicodedata.normalize("NFKC", name).translate(_BEFORE_CASE)
-    looks = (text.casefold().translate(_TO_LATIN), text.translate(_TO_LATIN).translate(_LIKE_TWO).casefold().translate(_TO_LATIN))
-    in_any_case, in_pairs = ("".join(filter(str.isalnum, one)) for one in looks)
-    return file_name(name), f"looks {in_any_case}", f"looks in pairs {in_pairs}"
 
 
 def check_name(name: str, what: str, longest: int = LONGEST_NAME) -> None:
@@ -225,31 +200,16 @@ def check_name(name: str, what: str, longest: int = LONGEST_NAME) -> None:
         raise UsageError(f"{what}, '{name:.60}', has {len(name):,} characters; the limit is {longest}.")
     if not file_name(name):
         raise UsageError(f"{what}, '{name}', has no letter and no digit; file names need one.")
-    for word in re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name)):
-        if len(scripts := _scripts(word)) > 1:
-            raise UsageError(
-                f"{what}, '{name}', mixes letters of different alphabets in one word ({' and '.join(sorted(scripts))}), so that it can be "
-                "mistaken for another name; use one alphabet."
-            )
 
 
-def _scripts(word: str) -> set[str]:
-    """Return the alphabets of a word's letters, by the first word of their Unicode names. Those of East Asian writing count as one."""
-    found = {unicodedata.name(letter, "UNKNOWN").partition(" ")[0].capitalize() for letter in word if letter.isalpha()}
-    return {"East Asian" if script in _EAST_ASIAN else script for script in found}
-
-
-def check_different(names: Sequence[str]) -> None:
-    """Raise UsageError for two teams that have the same name, or names that look alike or can't be told apart in file names."""
+def check_different(names: Iterable[str]) -> None:
+    """Raise UsageError for two names that are equal but for upper and lower case and for forms that Unicode counts as compatible (NFKC)."""
     seen: dict[str, str] = {}
     for name in names:
-        own = identities(name)
-        other = next((seen[key] for key in own if key in seen), None)
-        if other == name:
-            raise UsageError(f"Two teams have the name '{name}'; give one of them another name.")
-        if other is not None:
-            raise UsageError(f"The names of the teams '{other}' and '{name}' look alike; give one of them a name that can't be mistaken.")
-        seen.update(dict.fromkeys(own, name))
+        key = unicodedata.normalize("NFKC", name).casefold()
+        if key in seen:
+            raise UsageError(f"Two teams have the same name, '{seen[key]}' and '{name}'; give one of them another name.")
+        seen[key] = name
 
 
 def absolute(text: str, game: str, home: Path) -> str:

@@ -92,7 +92,7 @@ def test_references_play_the_rules(rules: str, tmp_path: Path) -> None:
         ("[season]\nsubmissions_per_day = 0", "season.submissions_per_day"),
         ('[visibility]\nlogs = "all"', "visibility.logs"),
         ("[[references]]\nprogram = 'boxer'", "references, table 2: the key 'name' is missing"),
-        ("[[references]]\nname = 'r 0'\nprogram = 'reference0.py'", "look alike"),
+        ("[[references]]\nname = 'r0'\nprogram = 'reference0.py'", "have the same name"),
         ("[[references]]\nname = 'other'\nprogram = 'nowhere.py'", "other"),
     ],
 )
@@ -177,7 +177,7 @@ def test_a_bot_without_a_program_is_refused(files: dict[str, str], told: str, tm
 
 @pytest.mark.parametrize(
     ("team", "told"),
-    [("R0", "is a reference"), ("r 0", "look alike"), ("", "is empty"), ("x" * 33, "the limit is 32"), ("a\nb", "control")],
+    [("R0", "is a reference"), ("r0", "have the same name"), ("", "is empty"), ("x" * 33, "the limit is 32"), ("a\nb", "control")],
 )
 def test_a_team_needs_a_name_of_its_own(team: str, told: str, tmp_path: Path) -> None:
     arena = begin(tmp_path / "arena")

@@ -176,8 +176,6 @@ NAMES = [
     ("x" * 41, "has 41 characters; the limit is 40"),
     ("!?", "has no letter and no digit"),
     ("..", "has no letter and no digit"),
-    ("\u0410da", "mixes letters of different alphabets in one word (Cyrillic and Latin)"),
-    ("A\u13d3A", "mixes letters of different alphabets in one word (Cherokee and Latin)"),
 ]
 
 
@@ -190,38 +188,20 @@ def test_a_bad_name_is_refused(name: str, sentence: str) -> None:
     assert str(caught.value).isprintable()
 
 
-def test_names_that_can_not_be_told_apart_are_refused() -> None:
-    check_different(["Alpha", "Beta", "\u00c4pfel", "Apfel", "\u65e5\u672c", "\u4e2d\u56fd", "ball", "bail", "a1", "a2", "Lili", "Illi"])
-    check_different(["Modern", "Model", "Clara", "Dara", "RN", "M", "Vera", "Wera", "vow", "wov"])
-    with pytest.raises(UsageError, match="Two teams have the name 'A'; give one of them another name"):
-        check_different(["A", "B", "A"])
-    alike = (
-        *(
-            ("Box", "bOX"),
-            ("a b", "a-b"),
-            ("C++", "c"),
-            ("\uff21", "a"),
-            ("Ada", "A da"),
-            ("a1", "a 1"),
-            ("A", "\u0410"),
-            ("Ada", "\u0410d\u0430"),
-        ),
-        *(("COP", "\u0421\u041e\u0420"), ("Ada", "\u0391da"), ("All", "AIl"), ("A10", "AlO"), ("Ada", "Ada\u3164"), ("Ada", "A\u0332da")),
-        *(
-            ("Modern", "Modem"),
-            ("clown", "down"),
-            ("win", "vvin"),
-            ("Winner", "VVinner"),
-            ("vw", "wv"),
-            ("Team c1an", "Team dan"),
-            ("corn", "c0m"),
-        ),
-        *(("burn", "bum"), ("\u0475\u0475", "w")),
+def test_equal_names_are_refused() -> None:
+    check_different(
+        ["Alpha", "Beta", "\u00c4pfel", "Apfel", "\u65e5\u672c", "\u4e2d\u56fd", "a b", "a-b", "Ada", "\u0410da", "Modern", "Modem"]
     )
-    for one, other in alike:
-        with pytest.raises(UsageError, match="look alike") as caught:
+    for one, other in (
+        ("A", "A"),
+        ("Box", "bOX"),
+        ("\uff21", "a"),
+        ("STRASSE", "stra\u00dfe"),
+        ("\ufb01n", "Fin"),
+        ("\u0410da", "\u0430DA"),
+    ):
+        with pytest.raises(UsageError, match=f"Two teams have the same name, '{one}' and '{other}'; give one of them another name"):
             check_different([one, "x", other])
-        assert f"'{one}' and '{other}'" in str(caught.value) or not other.isascii()
     assert file_name("../Big Team_1!") == "big-team-1"
 
 
