@@ -304,31 +304,21 @@ class _Worker:
         self.send_signal(signal.SIGKILL)
 
 
-def _has_threads(but: Callable[[], None]) -> bool:
-    """Whether another thread runs than this one and one that runs ``but``."""
-    return any(thread is not threading.current_thread() and getattr(thread, "_target", None) != but for thread in threading.enumerate())
-
-
 def _start_worker(
     module: str, *arguments: str, pass_fds: Sequence[int] = (), stdin: int = subprocess.DEVNULL, stdout: int | None = None
 ) -> _Worker | subprocess.Popen[bytes]:
     """Do what ``start_module`` does for a worker or the server of a match's pages, but fork this process, which has imported everything."""
-    from referee.league import database
     from referee.players import building, scripts
 
-    # The one other thread that does no harm: it mostly sleeps, and shares nothing but its lock.
-    watch = database._deadlines
-    if os.environ.get(MARK) or _has_threads(watch._watch) or not hasattr(os, "pidfd_open") or stdout == subprocess.PIPE:
+    if os.environ.get(MARK) or threading.active_count() > 1 or not hasattr(os, "pidfd_open") or stdout == subprocess.PIPE:
         return start_module(module, *arguments, pass_fds=pass_fds, stdin=stdin, stdout=stdout)
     inside, feed = os.pipe() if stdin == subprocess.PIPE else (os.open(os.devnull, os.O_RDWR), None)
-    # With the lock, which is free in both processes then, whatever that thread was about to do.
-    with watch._lock, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid:
         os.close(inside)
         return _Worker(pid, feed)
-    vars(database)["_deadlines"] = database._Deadlines()
     # What the command tells its user, a worker doesn't.
     building._listeners.clear()
     scripts._listeners.clear()

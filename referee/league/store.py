@@ -130,7 +130,7 @@ class Store:
         return store
 
     def _check(self, *, create: bool) -> None:
-        with self._engine.connect() as connection, database.deadline(connection):
+        with self._engine.connect() as connection:
             tables = set(inspect(connection).get_table_names())
         if not tables & set(database.meta.tables):
             if not create or tables:
@@ -176,14 +176,14 @@ class Store:
 
     @contextlib.contextmanager
     def _read(self) -> Iterator[Connection]:
-        """A connection for reading, with a deadline. Who does more than to read takes ``_stream``."""
-        with self._stream() as connection, database.deadline(connection):
+        """A connection for reading."""
+        with self._stream() as connection:
             # PostgreSQL needs no transaction for a statement alone: to begin and end one are two more requests.
             yield connection.execution_options(isolation_level="AUTOCOMMIT")
 
     @contextlib.contextmanager
     def _stream(self) -> Iterator[Connection]:
-        """A connection for reading. Each reading needs ``database.deadline``."""
+        """A connection for reading a part at a time."""
         try:
             with self._connected() as connection:
                 yield connection
@@ -351,13 +351,8 @@ class Store:
         Raises StoreError also where ``read`` finds a row damaged.
         """
         with self._stream() as connection:
-            with database.deadline(connection):
-                found = connection.execution_options(stream_results=True, max_row_buffer=most).execute(query)
-            while True:
-                with database.deadline(connection):
-                    rows = found.fetchmany(most)
-                if not rows:
-                    return
+            found = connection.execution_options(stream_results=True, max_row_buffer=most).execute(query)
+            while rows := found.fetchmany(most):
                 yield [read(row) for row in rows]
 
     def finish(self, record: MatchRecord) -> bool:

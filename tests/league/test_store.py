@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
-import struct
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -13,12 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from databases import PASSWORD, Postgres
 from leagues import Notes, PretendPool, play, record, write_league
-from sqlalchemy import text
-from sqlalchemy.exc import OperationalError
 
 from referee.errors import UsageError
 from referee.league import address, config
-from referee.league.database import sqlite_file
 from referee.league.engine import Engine
 from referee.league.league import begin, open_league
 from referee.league.rows import StoreError
@@ -132,54 +126,6 @@ def test_duels_are_stopped_and_planned_anew(store: Store) -> None:
     assert store.pending() == [*new, *TASKS[4:]]
     # A result that comes after its duel was stopped still counts.
     assert store.finish(record(TASKS[2]))
-
-
-def make_endless(path: Path, index: str) -> None:
-    """Replace the tree of an index by 16 levels of pages, each of which leads to the next one 100 times."""
-    with contextlib.closing(sqlite3.connect(path)) as opened:
-        opened.execute("PRAGMA journal_mode=DELETE")
-        (size,) = opened.execute("PRAGMA page_size").fetchone()
-        (root,) = opened.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (index,)).fetchone()
-    data = bytearray(path.read_bytes())
-    levels = [root, *(len(data) // size + number for number in range(1, 16))]
-    data += bytes(size * 15)
-    # An entry: its length, and a row of two numbers. In an inner page, the number of the page below stands before it.
-    entry = bytes([5, 3, 1, 1, 0, 0])
-    for page, below in zip(levels, [*levels[1:], 0], strict=True):
-        cells = [(struct.pack(">I", below) if below else b"") + entry] * 100
-        places = [size - len(cells[0]) * (number + 1) for number in range(100)]
-        head = struct.pack(">BHHHB", 2 if below else 10, 0, 100, places[-1], 0) + (struct.pack(">I", below) if below else b"")
-        head += b"".join(struct.pack(">H", place) for place in places)
-        begin = (page - 1) * size
-        data[begin : begin + size] = head + bytes(places[-1] - len(head)) + b"".join(cells)
-    data[28:32] = struct.pack(">I", len(data) // size)
-    path.write_bytes(data)
-
-
-def test_counting_in_a_tree_without_an_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counting is one operation of SQLite, so a limit on operations doesn't end it."""
-    Store.open(tmp_path, create=True).close()
-    make_endless(tmp_path / "league.sqlite", "ix_voids_key")
-    monkeypatch.setattr("referee.league.database.MOST_SECONDS", 0.5)
-    with Store.open(tmp_path) as store, pytest.raises(StoreError, match="reading it takes too long"):
-        store.counts()
-
-
-def test_the_operations_of_earlier_readings_dont_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.league.database._MOST_OPERATIONS", 20_000)
-    with Store.open(tmp_path, create=True) as store:
-        store.put(DUELS, TASKS)
-        # Together they need several times as many.
-        assert len({store.counts() for _ in range(1_500)}) == 1
-
-
-@pytest.mark.slow
-def test_a_statement_without_end_is_ended(tmp_path: Path) -> None:
-    engine = sqlite_file(tmp_path / "league.sqlite", create=True)
-    endless = "WITH RECURSIVE more(x) AS (SELECT 1 UNION ALL SELECT x FROM more) SELECT count(*) FROM more"
-    with engine.connect() as connection, pytest.raises(OperationalError, match="interrupted"):
-        connection.execute(text(endless))
-    engine.dispose()
 
 
 def test_voids_are_counted_by_match(store: Store) -> None:
