@@ -14,7 +14,6 @@ import typer
 
 from referee import games
 from referee.cli.request import LIMITS
-from referee.errors import UsageError
 from referee.league.workers import Workers, check_place
 from referee.match.options import declared
 
@@ -187,31 +186,23 @@ def with_options(parameter: str, options: Mapping[str, Any], collect: Callable[[
 with_match_options = with_options("flags", _OPTIONS, dict)
 
 
-def _many_machines(name: str, metavar: str, text: str) -> Any:
-    return Annotated[str | None, typer.Option(name, metavar=metavar, help=text, rich_help_panel="Many machines")]
-
-
 _OF_WORKERS: dict[str, Any] = {
     "slots": Slots,
-    "cluster": _many_machines(
-        "--cluster", "ADDRESS", "Play on the workers of a Dask scheduler, tcp://HOST:8786, or on local:N worker processes of this machine."
-    ),
-    "tls_ca": _many_machines("--tls-ca", "FILE", "The cluster's certificate authority."),
-    "tls_cert": _many_machines("--tls-cert", "FILE", "This client's certificate."),
-    "tls_key": _many_machines("--tls-key", "FILE", "This client's key."),
+    "cluster": Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Play on the workers of a Dask scheduler, tcp://HOST:8786, or on local:N worker processes of this machine.",
+            rich_help_panel="Many machines",
+        ),
+    ],
 }
 
 
 def _workers(values: dict[str, Any]) -> Workers:
-    given = {"tls_ca_file": values["tls_ca"], "tls_client_cert": values["tls_cert"], "tls_client_key": values["tls_key"]}
-    tls = {name: value for name, value in given.items() if value is not None}
-    if tls and len(tls) < len(given):
-        raise UsageError("TLS needs all three of --tls-ca, --tls-cert and --tls-key.")
-    for value in tls.values():
-        if not Path(value).is_file():
-            raise UsageError(f"The file {value} for TLS does not exist.")
     check_place(values["slots"], values["cluster"])
-    return Workers(values["slots"], values["cluster"], tls)
+    return Workers(values["slots"], values["cluster"])
 
 
 #: Gives a command these options, as the argument ``workers``.

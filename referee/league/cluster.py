@@ -52,6 +52,8 @@ _MOST_LOSSES = 3
 #: The number of batches under way for each slot: one that is played and one that waits.
 _BATCHES_EACH = 2
 _CONNECT_SECONDS, _CLOSE_SECONDS = 20.0, 5.0
+#: Dask's own variables for the files of TLS: the authority's certificate, this client's, and its key.
+_TLS = tuple(f"DASK_DISTRIBUTED__COMM__TLS__{name}" for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY"))
 #: The seconds after which the slots are counted again.
 COUNT_SECONDS = 1.0
 
@@ -69,8 +71,7 @@ class _Sent(NamedTuple):
 class ClusterPool:
     """Plays matches on the workers of a Dask scheduler.
 
-    ``address`` is that of a scheduler, or ``local:N`` for N worker processes on this machine. ``tls`` has the three files of
-    ``distributed.Security``. ``on_host`` is called for each machine when its first results come, ``on_note`` with sentences for people.
+    ``address`` is that of a scheduler, or ``local:N`` for N worker processes on this machine. ``on_host`` is called for each machine when its first results come, ``on_note`` with sentences for people.
     Raises UsageError if there is no scheduler, if it has no workers, or if a worker can't play.
     """
 
@@ -81,7 +82,6 @@ class ClusterPool:
         folder: Path,
         address: str,
         *,
-        tls: Mapping[str, str] | None = None,
         on_host: Callable[[Host], None] = lambda _: None,
         on_note: Callable[[str], None] = lambda _: None,
         batch_seconds: float = _BATCH_SECONDS,
@@ -111,7 +111,7 @@ class ClusterPool:
         self._played_seconds = 0.0
         self.has_workers = True
         self._key = ""
-        self._client = self._connect(address, tls or {})
+        self._client = self._connect(address)
         try:
             self.slots = self._wait_for_workers()
             self._counted = time.monotonic()
@@ -121,7 +121,7 @@ class ClusterPool:
             self.close()
             raise
 
-    def _connect(self, address: str, tls: Mapping[str, str]) -> Any:
+    def _connect(self, address: str) -> Any:
         try:
             # It has no types.
             distributed: Any = importlib.import_module("distributed")
@@ -133,12 +133,11 @@ class ClusterPool:
         kind, _, count = address.partition(":")
         if kind == "local" and (not count.isdecimal() or not 1 <= int(count) <= 1024):
             raise UsageError(f"--cluster is {self._address}, but after local: there must be a number from 1 to 1,024.")
-        if tls and kind != "tls":
-            raise UsageError(f"--cluster is {self._address}, but with TLS the address of the scheduler begins with tls://")
-        if kind == "tls" and not tls:
-            raise UsageError(f"--cluster is {self._address}, so it needs --tls-ca, --tls-cert and --tls-key.")
+        # Its files come from Dask's own configuration.
+        security = distributed.Security(require_encryption=True) if kind == "tls" else None
+        if security is not None and not (security.tls_ca_file and security.tls_client_cert and security.tls_client_key):
+            raise UsageError(f"--cluster is {self._address}, so it needs the variables {', '.join(_TLS)}.")
         try:
-            security = distributed.Security(require_encryption=True, **tls) if tls else None
             if kind == "local":
                 with _workers_spared():
                     # What matters of its workers' errors comes back with the batches, as sentences.
@@ -149,7 +148,7 @@ class ClusterPool:
             return distributed.Client(address, security=security, timeout=self._connect_seconds, set_as_default=False)
         except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
             why = (str(error).splitlines()[0] if str(error) else type(error).__name__).rstrip(".")
-            advice = "Check the three certificate files, and start" if tls else "Start"
+            advice = "Check the three certificate files, and start" if security is not None else "Start"
             raise UsageError(
                 f"No Dask scheduler answers at {self._address} ({why}). {advice} one: dask scheduler; its workers: dask worker ADDRESS"
             ) from None

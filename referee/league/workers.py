@@ -22,11 +22,10 @@ _ADDRESS = re.compile(r"local(:.*)?|([a-z]+://)?[^/\s]+:\d{1,5}")
 
 
 class Workers(NamedTuple):
-    """Where to play: matches at once on this machine (None: as many as it has room for) or a cluster, with TLS files as Dask calls them."""
+    """Where to play: matches at once on this machine (None: as many as it has room for) or a cluster."""
 
     slots: int | None = None
     cluster: str | None = None
-    tls: Mapping[str, str] = {}
 
     @property
     def is_here(self) -> bool:
@@ -115,15 +114,7 @@ def open_pool(
             store.put_host(host.name, host.score, host.level)
             on_level(host.level)
 
-        return ClusterPool(
-            terms,
-            teams,
-            replays,
-            workers.cluster,
-            tls=workers.tls,
-            on_host=note,
-            on_note=say,
-        )
+        return ClusterPool(terms, teams, replays, workers.cluster, on_host=note, on_note=say)
     from referee.isolation.choose import choose
 
     workers.check_machine(terms.options)

@@ -273,7 +273,6 @@ BAD = [
     (("--init", "--check-rubric"), "are different tasks"),
     (("--check-rubric", "--out", "out"), "--check-rubric takes no --out"),
     (("a.toml", "--check-rubric", "--rubric", "b.toml"), "Name one rubric"),
-    (("class", "--tls-ca", "x"), "TLS needs all three of"),
     (("--out", "out", "--slots", "0"), "--slots is 0, but must be from 1"),
     (("--out", "out", "--cluster", "foo"), "--cluster is 'foo', but must be an address"),
     (("--out", "out", "--deadline", "5"), "Without --format or --init-gradescope there is no --deadline"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from clusters import Cluster, certificates, cluster
+from clusters import PAGE, Cluster, certificates, cluster
 from leagues import IDLE, Notes, open_new, write_league
 from sandboxes import missing, need
 
@@ -49,6 +50,10 @@ class Actor(Notes):
         super().finished(task, record)
         if len(self.finished_keys) == self._count:
             self._act()
+
+
+#: It has no types.
+dask: Any = importlib.import_module("dask")
 
 
 def connect(opened: OpenLeague, address: str, **options: Any) -> ClusterPool:
@@ -228,22 +233,22 @@ def test_tls_is_for_both_sides(league: OpenLeague, tmp_path: Path) -> None:
     need(shutil.which("openssl") is not None, "openssl is missing")
     good, other = (certificates(tmp_path / name) for name in ("good", "other"))
     options = [word for name in ("ca", "cert", "key") for word in (f"--tls-{name}-file" if name == "ca" else f"--tls-{name}", good[name])]
-    names = {"ca": "tls_ca_file", "cert": "tls_client_cert", "key": "tls_client_key"}
-    ours = {names[name]: path for name, path in good.items()}
-    theirs = {names[name]: path for name, path in other.items()}
+    # Dask reads its variables once, when it is loaded: these are the same settings.
+    settings = [name.lower().replace("__", ".") for name in re.findall(r"export DASK_(\w+)=", PAGE)]
+    ours, theirs = (dict(zip(settings, (files["ca"], files["cert"], files["key"]), strict=True)) for files in (good, other))
     with cluster(tmp_path / "cluster", 1, options, "tls") as nodes:
         assert nodes.address.startswith("tls://")
         plain = nodes.address.replace("tls://", "tcp://")
         # The scheduler refuses a certificate of somebody else, and so does the coordinator; neither speaks without.
-        mixed = {**theirs, "tls_ca_file": ours["tls_ca_file"]}
-        for tls, address in ((theirs, nodes.address), (mixed, nodes.address), (None, plain)):
-            with pytest.raises(UsageError, match="No Dask scheduler answers at"):
-                connect(league, address, tls=tls, connect_seconds=2.0)
-        with pytest.raises(UsageError, match="begins with tls://"):
-            connect(league, plain, tls=ours)
-        with pytest.raises(UsageError, match="needs --tls-ca, --tls-cert and --tls-key"):
-            connect(league, nodes.address)
-        notes = play(league, connect(league, nodes.address, tls=ours))
+        mixed = {**theirs, settings[0]: ours[settings[0]]}
+        for files, address in ((theirs, nodes.address), (mixed, nodes.address), (ours, plain)):
+            with dask.config.set(files), pytest.raises(UsageError, match="No Dask scheduler answers at"):
+                connect(league, address, connect_seconds=2.0)
+        for name in ours:
+            with dask.config.set({**ours, name: None}), pytest.raises(UsageError, match="needs the variables DASK_DISTRIBUTED__COMM__TLS"):
+                connect(league, nodes.address)
+        with dask.config.set(ours):
+            notes = play(league, connect(league, nodes.address))
     assert len(notes.finished_keys) == 30
 
 

@@ -132,15 +132,3 @@ def test_the_manifest_for_kubernetes_is_valid() -> None:
     found = importlib.import_module("yaml").safe_load(text)
     assert found["kind"] == "DaskCluster"
     assert found["spec"]["worker"]["spec"]["containers"][0]["args"][:2] == ["dask", "worker"]
-
-
-def test_tls_options_that_cannot_work_are_sentences(referee: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
-    file = write_league(tmp_path / "in", 2)
-    for words, told in (
-        (("--tls-ca", str(file)), "TLS needs all three of"),
-        (("--tls-ca", "none", "--tls-cert", "none", "--tls-key", "none"), "The file none for TLS does not exist"),
-    ):
-        done = referee("league", "run", file, "--out", tmp_path / "out", "--cluster", "tls://nowhere:1", *words)
-        assert done.returncode == 2
-        assert told in done.stderr
-        assert not (tmp_path / "out").exists()

@@ -93,7 +93,6 @@ BAD = [
     (("resume", "nowhere"), "is not the folder of a league"),
     (("standings", "."), "is not the folder of a league"),
     (("export", "."), "--csv or --json"),
-    (("resume", ".", "--tls-ca", "x"), "TLS needs all three of"),
 ]
 
 
