@@ -88,11 +88,9 @@ class Holder(NamedTuple):
 
 
 class SeasonStore(ArenaStore):
-    """An open store of an arena with a server. An arena of before gets the tables when it is opened."""
+    """An open store of an arena with a server."""
 
-    def _check(self, *, create: bool) -> None:
-        super()._check(create=create)
-        _meta.create_all(self._engine)
+    metas = (*ArenaStore.metas, _meta)
 
     def put_tokens(self, tokens: Iterable[tuple[str, str | None]]) -> None:
         """Store the hashes of new tokens, each with its team. A token of the staff replaces the staff's earlier one."""

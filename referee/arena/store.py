@@ -121,11 +121,7 @@ class ArenaStore(Store):
     """An open store of an arena."""
 
     file = "arena.sqlite"
-
-    def _check(self, *, create: bool) -> None:
-        super()._check(create=create)
-        # An arena of an earlier version lacks the newer tables: its results are taken from the matches again.
-        _meta.create_all(self._engine)
+    metas = (*Store.metas, _meta)
 
     #: The claim of the process that plays.
     _claim: Claim | None = None

@@ -61,9 +61,8 @@ class OpenGrading:
     def _read(self) -> None:
         """Read the graded submissions from the store."""
         old, new = self.store.fact("place"), _place(self.folder)
-        self.submissions = tuple(_moved_submission(_submission(data), old, new) for data in self.store.fact("submissions") or ())
-        # Earlier versions counted no runs.
-        self.runs = tuple(self.store.fact("runs") or ([""] if self.submissions else []))
+        self.submissions = tuple(_moved_submission(_submission(data), old, new) for data in self.store.fact("submissions"))
+        self.runs = tuple(self.store.fact("runs"))
         teams = {team.name: team._replace(home=_moved(team.home, old, new)) for team in self.store.teams()}
         opponents = {opponent_name(test.against) for test in self.rubric.tests}
         self.teams = teams
@@ -106,7 +105,7 @@ class OpenGrading:
         rows: dict[str, Submission] = {}
         found: dict[str, Team] = {}
         for submission in submissions:
-            checked, team = self._checked(submission, stored.get(submission.student))
+            checked, team = self._checked(submission)
             rows[submission.student] = _row(checked, old.get(submission.student), run, missing_is_zero=missing_is_zero)
             if team is not None:
                 found[submission.student] = team
@@ -166,15 +165,14 @@ class OpenGrading:
         if numbers:
             self.store.stop(sorted(numbers), "The submission is no longer there.")
 
-    def _checked(self, submission: Submission, stored: Team | None) -> tuple[Submission, Team | None]:
-        """A submission with its team, or refused with the reason. ``stored`` is the student's team until now."""
+    def _checked(self, submission: Submission) -> tuple[Submission, Team | None]:
+        """A submission with its team, or refused with the reason."""
         if submission.status != OK:
             return submission, None
         game = games.get(self.rubric.game)
         settings = game.codec.settings(self.rubric.rules, dict(self.rubric.tests[0].settings))
         try:
-            seats, known = tuple(submission.players), stored.hash if stored is not None else ""
-            team = read_team(submission.student, submission.players, game, settings, submission.folder, seats, known)
+            team = read_team(submission.student, submission.players, game, settings, submission.folder, tuple(submission.players))
             settled = self._settled(submission, team)
             if settled.folder != submission.folder:
                 team = team._replace(
@@ -270,7 +268,7 @@ class OpenGrading:
                 continue
             game = games.get(self.rubric.game)
             settings = game.codec.settings(self.rubric.rules, dict(test.settings))
-            now = read_team(name, team.players, game, settings, Path(team.home), tuple(team.players), team.hash)
+            now = read_team(name, team.players, game, settings, Path(team.home), tuple(team.players))
             if now.hash != team.hash:
                 raise UsageError(
                     f"The opponent {test.against} has changed since the grading began ({changed(now, team)[0]}). "
@@ -348,7 +346,7 @@ def _begin(store: Store, rubric: Rubric, folder: Path) -> None:
         settings = game.codec.settings(rubric.rules, dict(next(test.settings for test in rubric.tests if test.against == against)))
         opponents.append(read_team(opponent_name(against), against, game, settings, Path(rubric.home or "."), tuple(played)))
     write_whole(folder / PRIVATE / RUBRIC, rubric.text.encode())
-    store.begin({"grading": _rubric_json(rubric), "submissions": [], "place": _place(folder)}, opponents)
+    store.begin({"grading": _rubric_json(rubric), "submissions": [], "runs": [], "place": _place(folder)}, opponents)
 
 
 def is_begun(folder: Path) -> bool:
@@ -411,12 +409,12 @@ def _place(folder: Path) -> str:
     return f"{folder.absolute() / PRIVATE / SUBMISSIONS}/"
 
 
-def _moved(path: str, old: str | None, new: str) -> str:
+def _moved(path: str, old: str, new: str) -> str:
     """A path as it is after the grading's folder was moved from one place to another."""
-    return path if old is None or not path.startswith(old) else new + path.removeprefix(old)
+    return path if not path.startswith(old) else new + path.removeprefix(old)
 
 
-def _moved_submission(submission: Submission, old: str | None, new: str) -> Submission:
+def _moved_submission(submission: Submission, old: str, new: str) -> Submission:
     if submission.folder is None:
         return submission
     players = {seat: _moved(player, old, new) for seat, player in submission.players.items()}
@@ -446,7 +444,4 @@ def _submission_json(submission: Submission) -> dict[str, Json]:
 
 def _submission(data: Mapping[str, Any]) -> Submission:
     folder = None if data["folder"] is None else Path(data["folder"])
-    # Earlier versions counted no runs.
-    run = 0 if data["status"] == MISSING else 1
-    texts = {name: tuple(data.get(name, ())) for name in ("identities", "replaced")}
-    return Submission(**{"run": run, **data, "folder": folder, **texts})
+    return Submission(**{**data, "folder": folder, "identities": tuple(data["identities"]), "replaced": tuple(data["replaced"])})

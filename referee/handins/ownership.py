@@ -370,7 +370,7 @@ def _of_row(group: Sequence[Found], row: Row, known: Sequence[Known], clashes: l
 
 
 def _is_same_person(item: Found, before: Known) -> bool:
-    """False if a platform vouches for another person than before. Earlier versions noted no persons."""
+    """False if a platform vouches for another person than before."""
     if item.is_named_by_grader or not before.person or before.person.startswith("name "):
         return True
     return escape(item.person) == before.person

@@ -14,13 +14,12 @@ from referee.league.standings import table
 from referee.league.teams import PROGRAM
 from referee.league.values import MatchRecord
 from referee.league.worker import replay_path
-from referee.players import bot_file
 from referee.players.faults import the_seat
 from referee.replay import reader
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from referee.league.league import OpenLeague
@@ -57,7 +56,7 @@ def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> MatchRecord:
     for seat, team in seats.items():
         files = opened.schedule.teams[team].files.get(seat, {})
         known = (files[PROGRAM],) if PROGRAM in files else tuple(files.values())
-        if known and not _lacks_hash(files) and head["players"][seat].get("sha256") not in (None, *known):
+        if known and head["players"][seat].get("sha256") not in (None, *known):
             raise ReplayError(f"{the_seat(seat, begins=False)}'s program in it is not that of {team}")
     if head["settings"] != dict(task.settings) or head["seed"] != task.seed:
         raise ReplayError("it is the replay of a match with other settings or another seed")
@@ -85,11 +84,6 @@ def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> MatchRecord:
         answers={seat: clock["answers"] for seat, clock in used.items()},
         fault_steps={seat: record["turn"] for record in found.faults for seat in record["faults"]},
     )
-
-
-def _lacks_hash(files: Mapping[str, str]) -> bool:
-    """True for a folder with commands of its own in a league that began before stores kept the hash that its replays name."""
-    return bot_file.NAME in files and PROGRAM not in files
 
 
 #: What the store and the replay must agree on.
@@ -150,7 +144,7 @@ class _LeagueCheck:
         return LeagueReport(
             self._count,
             self._problems,
-            [*self._check_forfeits(), *self._not_compared(), *self._left(0 if self._plan.is_endless else count)],
+            [*self._check_forfeits(), *self._left(0 if self._plan.is_endless else count)],
         )
 
     def _check_rest(self, tasks: Sequence[MatchTask], numbers: Sequence[int]) -> LeagueReport:
@@ -162,7 +156,7 @@ class _LeagueCheck:
             for stored in group:
                 self._checked(stored, stored.task if expected is None else expected.get(stored.task.key))
         self._problems += [f"The duel {number + 1}: the store has lost it." for number in numbers]
-        return LeagueReport(self._count, self._problems, [*self._not_compared(), *self._left(0)])
+        return LeagueReport(self._count, self._problems, self._left(0))
 
     def _lost(self, tasks: Sequence[MatchTask]) -> list[str]:
         found = []
@@ -226,15 +220,6 @@ class _LeagueCheck:
             else:
                 notes.append(f"{told}; there is no replay of it, so nothing but the store shows that.")
         return notes
-
-    def _not_compared(self) -> list[str]:
-        """Return notes about teams whose programs the replays name by a hash that the store lacks."""
-        return [
-            f"The league began with an earlier version, which didn't keep the hash of {team.name}'s folder, so the program in its "
-            "replays was not compared."
-            for team in self._plan.teams.values()
-            if any(_lacks_hash(files) for files in team.files.values())
-        ]
 
     def _left(self, unplanned: int) -> list[str]:
         """Notes about matches that have no replay, and about duels that the store doesn't have yet."""

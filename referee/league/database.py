@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
     from sqlalchemy.types import TypeEngine
 
-#: The version of the tables. A newer version's database is refused.
-VERSION = 1
+#: The version of the tables: the major version of the referee that made them. A store of another one is refused.
+VERSION = 2
 FILE = "league.sqlite"
 
 #: The status of a match.

@@ -34,8 +34,8 @@ REPORT, VIEWER, PAGES = "report.html", "viewer.html", "pages"
 #: The most bytes of all scripts in ``pages`` together, and of one replay in them.
 MOST_BYTES = 2 << 30
 _MOST_REPLAY = 64 << 20
-#: How a script begins, and how one ends that has what was found in its replay.
-_CALL, _FOUND = "replay(", b"});\n"
+#: How a script begins.
+_CALL = "replay("
 #: Another process is worth its start for this number of scripts.
 _FOR_A_WORKER = 8
 #: The script that loads a replay into the viewer.
@@ -161,18 +161,11 @@ def _script(replay: str, folder: Path, pages: Path, left: int, *, has_findings: 
         if place.exists() and not _is_script(place):
             return None
         there = place.stat() if place.exists() else None
-        if there is not None and there.st_mtime_ns >= facts.st_mtime_ns and (not has_findings or _has_findings(place)):
+        if there is not None and there.st_mtime_ns >= facts.st_mtime_ns:
             return _Script(replay, folder, place, there.st_size, False, has_findings)
     except OSError:
         return None
     return _Script(replay, folder, place, facts.st_size * 4 // 3, True, has_findings)
-
-
-def _has_findings(place: Path) -> bool:
-    """True if a script has what was found in its replay. Scripts of earlier versions don't."""
-    with place.open("rb") as file:
-        file.seek(-min(len(_FOUND), file.seek(0, os.SEEK_END)), os.SEEK_END)
-        return file.read() == _FOUND
 
 
 def _made(due: list[_Script]) -> Iterator[tuple[_Script, bool]]:

@@ -37,7 +37,7 @@ def check_files(opened: OpenLeague) -> None:
     changes = {}
     for team in opened.schedule.teams.values():
         try:
-            now = read_team(team.name, team.players, game, settings, Path(team.home or opened.league.home or "."), stored=team.hash)
+            now = read_team(team.name, team.players, game, settings, Path(team.home))
         except UsageError as error:
             raise UsageError(f"{error} Restore its files, and go on:  {again(opened)}") from None
         if now.hash != team.hash:

@@ -38,12 +38,13 @@ from referee.league.rows import (
     team_row,
 )
 from referee.league.values import Duel
+from referee.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sqlalchemy import ColumnElement, Select, Table
+    from sqlalchemy import ColumnElement, MetaData, Select, Table
     from sqlalchemy.engine import Connection, Engine, Row
     from typing_extensions import Self
 
@@ -93,6 +94,8 @@ class Store:
 
     #: The name of the file in a folder.
     file = FILE
+    #: Its tables.
+    metas: tuple[MetaData, ...] = (database.meta,)
 
     def __init__(self, engine: Engine, where: str) -> None:
         self._engine = engine
@@ -103,7 +106,7 @@ class Store:
     def open(cls, folder: Path, url: str | None = None, *, create: bool = False) -> Self:
         """Open the store of a league's folder: its SQLite file, or the PostgreSQL database of a URL. ``create`` makes the tables.
 
-        Raises UsageError where there is no store, where it is that of a newer version, or where its file can't be used.
+        Raises UsageError where there is no store, where it is that of an older or newer version, or where its file can't be used.
         """
         if url is None:
             path = folder / cls.file
@@ -120,7 +123,7 @@ class Store:
         else:
             store = cls(postgres(url), without_password(url))
         try:
-            store._check(create=create)
+            store._check(folder, create=create)
         except RefereeError:
             store.close()
             raise
@@ -129,25 +132,27 @@ class Store:
             raise UsageError(f"The store {quoted(store.where)} can't be opened: {reason(error, store.where)}.") from None
         return store
 
-    def _check(self, *, create: bool) -> None:
+    def _check(self, folder: Path, *, create: bool) -> None:
         with self._engine.connect() as connection:
             tables = set(inspect(connection).get_table_names())
-        if not tables & set(database.meta.tables):
-            if not create or tables:
-                raise UsageError(f"{quoted(self.where)} is the database of something else: it has no league's tables.")
-            database.meta.create_all(self._engine)
-            self.set_fact("version", VERSION)
-            return
-        if "facts" not in tables:
+        if "facts" not in tables and (tables or not create):
             raise UsageError(f"{quoted(self.where)} is the database of something else: it has no league's tables.")
-        version = self.fact("version")
+        version = self.fact("version") if tables else None
         if version is None:
-            # It was killed between making the tables and this note.
-            database.meta.create_all(self._engine)
+            # It is new, or its process was killed between making the tables and noting the version.
+            for meta in self.metas:
+                meta.create_all(self._engine)
+            self.set_fact("referee", __version__)
             self.set_fact("version", VERSION)
-        elif not isinstance(version, int) or version > VERSION:
+        elif version == 1:
             raise UsageError(
-                f"{quoted(self.where)} was made by a newer version of the referee (tables of version {version}, this one knows {VERSION}): update the referee."
+                f"{quoted(folder)} was written by a referee before version 2.0, and this is version {__version__}: go on with the version "
+                "that wrote it, or begin anew in another folder."
+            )
+        elif version != VERSION:
+            raise UsageError(
+                f"{quoted(folder)} was written by a newer version of the referee ({quoted(self.fact('referee'))}), and this is version "
+                f"{__version__}: update the referee."
             )
 
     def __enter__(self) -> Self:

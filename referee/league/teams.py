@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 LONGEST_NAME = 40
 #: The key, among the paths of a team's files, of the hash by which replays name its program: that of one file or of the whole folder.
 PROGRAM = "."
-#: The form of a team's hash. Earlier versions hashed a link to a file like the file, and left out empty folders and who may be executed.
-_FORM = "team 2"
 #: Stands before the target of a link, in place of a hash.
 _LINK = "link to "
 #: Stands after the hash of a file in a folder that may be executed.
@@ -49,12 +47,10 @@ def team(
     settings: Any,
     home: Path | None = None,
     seats: Sequence[Seat] | None = None,
-    stored: str = "",
 ) -> Team:
     """Return a team with the hashes of its files. ``spec`` is a program or folder for every seat, or one for each seat.
 
-    ``seats`` are those that it has to play, by default all seats of the game. ``stored`` is the hash of the team in a store: if an earlier
-    version gave this hash to the same files, the team keeps it.
+    ``seats`` are those that it has to play, by default all seats of the game.
 
     If an example bot plays one role only, an example bot of middling strength plays the other one.
     Relative paths begin in ``home``, by default the current folder; the team has absolute ones. The UsageError names the team and says
@@ -70,25 +66,22 @@ def team(
     marks: dict[Seat, Json] = {}
     files: dict[Seat, dict[str, str]] = {}
     programs: dict[Seat, dict[str, str]] = {}
-    specs: dict[Seat, Spec] = {}
     known: dict[Path, dict[str, str]] = {}
     try:
         for seat in seats:
             players[seat] = absolute(given[seat], game.info.name, home)
-            specs[seat] = found = _program(players[seat], seat, game, settings)
-            marks[seat], files[seat] = _mark(found, known)
-            if "sha256" in found.about:
-                programs[seat] = {PROGRAM: str(found.about["sha256"])}
-        own = _digest([_FORM, {seat: [marks[seat], files[seat]] for seat in seats}])
-        if stored not in ("", own) and _digest({seat: [marks[seat], _as_earlier(files[seat], specs[seat])] for seat in seats}) == stored:
-            own = stored
+            program = _program(players[seat], seat, game, settings)
+            marks[seat], files[seat] = _mark(program, known)
+            if "sha256" in program.about:
+                programs[seat] = {PROGRAM: str(program.about["sha256"])}
     except PlayerError as error:
         is_one_role = isinstance(spec, str) and any(
             _is_program(text, other, game, settings, home) for other, text in given.items() if other != seat
         )
         more = f" {to_add(seat, game, settings)}" if is_one_role else ""
         raise UsageError(f"The team '{name}' can't play: {error}{more}") from None
-    return Team(name, players, own, str(home), {seat: {**files[seat], **programs.get(seat, {})} for seat in seats})
+    digest = hashlib.sha256(canonical({seat: [marks[seat], files[seat]] for seat in seats}).encode()).hexdigest()
+    return Team(name, players, digest, str(home), {seat: {**files[seat], **programs.get(seat, {})} for seat in seats})
 
 
 def partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> str:
@@ -137,9 +130,6 @@ def changed(team: Team, stored: Team) -> tuple[str, ...]:
     found = []
     for seat in dict.fromkeys((*stored.files, *team.files)):
         now, then = _own(team.files.get(seat, {})), _own(stored.files.get(seat, {}))
-        if _comparable(now) != _comparable(then):
-            # Earlier versions stored no more than this.
-            now, then = _comparable(now), _comparable(then)
         found += [f"{seat}: '{path}' has changed" for path in now if path in then and now[path] != then[path]]
         found += [f"{seat}: '{path}' is new" for path in now if path not in then]
         found += [f"{seat}: '{path}' is gone" for path in then if path not in now]
@@ -173,13 +163,11 @@ def _comparable(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def _as_stored(mark: str, stored: str, path: Path) -> str:
-    """Return the mark of an entry of a copy in the form of the stored one: earlier versions followed links to files, and kept the texts of others."""
-    if not mark.startswith(_LINK) or stored in ("", mark):
+    """Return the mark of an entry of a copy in the form of the stored one, whose link may have had another text."""
+    if not mark.startswith(_LINK) or not stored.startswith(_LINK):
         return mark
-    if stored.startswith(_LINK):
-        text = Path(stored.removeprefix(_LINK))
-        return stored if text.is_absolute() or (path.parent / text).resolve() == path.resolve() else mark
-    return _hash(path) if path.is_file() else mark
+    text = Path(stored.removeprefix(_LINK))
+    return stored if text.is_absolute() or (path.parent / text).resolve() == path.resolve() else mark
 
 
 def file_name(name: str) -> str:
@@ -353,19 +341,6 @@ def _mark_of(path: Path, entry: contents.FolderEntry) -> str:
     if entry.kind == contents.LINK:
         return f"{_LINK}{os.fsdecode(entry.content)}"
     return {contents.FOLDER: _EMPTY, contents.EXECUTABLE: entry.content.hex() + _EXECUTABLE}.get(entry.kind, entry.content.hex())
-
-
-def _as_earlier(files: Mapping[str, str], spec: Spec) -> dict[str, str]:
-    """Return the marks that an earlier version gave to the files of a program."""
-    labels = _labels(_outermost(spec.program.pieces))
-    places = {str(Path(label, path)): source / path for source, label in labels.items() for path in _marks(source)}
-    links = {name: places[name] for name, mark in files.items() if mark.startswith(_LINK)}
-    followed = {name: f"{_LINK}{path.readlink()}" if path.is_dir() else _hash(path) for name, path in links.items()}
-    return {**_comparable(files), **followed}
-
-
-def _digest(value: Json) -> str:
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
 def _own(files: Mapping[str, str]) -> dict[str, str]:

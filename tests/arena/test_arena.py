@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import sqlite3
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -298,21 +299,16 @@ def test_an_arena_that_was_stopped_at_any_match_goes_on_with_the_same_duels(tmp_
     assert found[0] == found[1]
 
 
-def test_an_arena_of_an_earlier_version_without_the_table_of_results_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    accept_all(monkeypatch)
-    arena = begin(tmp_path / "arena", 2)
-    add(arena, "one")
-    run(arena, 8)
-    before = [(place.version.name, place.rating) for place in arena.standings()]
-    arena.close()
-    with contextlib.closing(sqlite3.connect(tmp_path / "arena" / "arena.sqlite")) as store:
-        store.execute("DROP TABLE outcomes")
-    arena = open_arena(tmp_path / "arena")
-    arena.glance()
-    assert [(place.version.name, place.rating) for place in arena.standings()] == before
-    run(arena, 2)
-    assert len(arena.state().results) == 10
-    arena.close()
+def test_an_arena_of_version_1_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "arena"
+    begin(folder, 2).close()
+    with contextlib.closing(sqlite3.connect(folder / "arena.sqlite")) as store, store:
+        store.execute("update facts set value = '1' where name = 'version'")
+    for opens in (open_arena, partial(new, game=None, rules=None)):
+        with pytest.raises(UsageError) as caught:
+            opens(folder)
+        assert str(caught.value).startswith(f"{folder} was written by a referee before version 2.0, and this is version ")
+        assert str(caught.value).endswith(": go on with the version that wrote it, or begin anew in another folder.")
 
 
 def test_a_check_of_an_arena_that_plays_on_finds_no_contradiction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,32 +189,20 @@ def test_a_student_who_is_off_the_roster_keeps_the_marks(home: Path, referee: Re
     assert list(marks(home)) == ["carl", "new", "ada", "bob"]
 
 
-def test_a_store_of_an_earlier_version_keeps_its_marks(home: Path, referee: Referee) -> None:
-    """It counted no runs, and its copies lie in a numbered folder."""
-    top = home / "out" / "private" / "submissions"
+def test_a_grading_of_version_1_is_refused(home: Path, referee: Referee) -> None:
     with Store.open(home / "out" / "private") as store:
-        rows: list[dict[str, Any]] = store.fact("submissions")
-        for row in rows:
-            own = top / "1" / row["student"]
-            own.parent.mkdir(exist_ok=True)
-            shutil.copytree(row["folder"].replace(row["folder"].partition("/out/")[0], str(home)), own)
-            row["players"] = dict.fromkeys(row["players"], f"{own}/{row['student']}.py")
-            row["folder"] = str(own)
-            del row["run"], row["place"]
-        for team in store.teams():
-            if "(" not in team.name:
-                store.replan((), (), (), [team._replace(home=str(top / "1"))])
-        store.set_fact("submissions", rows)
-        store.set_fact("place", f"{top}/")
-        store.set_fact("runs", None)
+        store.set_fact("version", 1)
     hand_in(home / "late", ada=rubrics.CRASHES)
-    done = referee("grade", "late", "--out", "out", "--slots", "1")
-    assert done.returncode == 0, done.stderr
-    assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}
-    assert (top / "1" / "ada" / "ada.py").read_text() == IDLE
-    done = referee("grade", "class", "--out", "out", "--slots", "1")
-    assert "2 matches to play" in done.stderr
-    assert marks(home) == {"ada": ("20", "ok", "3"), "bob": KEPT, "carl": KEPT}
+    before = marks(home)
+    for words in (
+        ("late", "--out", "out", "--slots", "1"),
+        ("class", "--rubric", "rubric.toml", "--out", "out"),
+        ("--out", "out", "--rerun", "bob"),
+    ):
+        done = referee("grade", *words)
+        assert done.returncode == 2, done.stderr
+        assert "out/private was written by a referee before version 2.0, and this is version" in done.stderr
+    assert marks(home) == before
 
 
 def test_a_member_of_a_team_stays_the_same_student_without_the_roster(referee: Referee, tmp_path: Path) -> None:

@@ -237,12 +237,10 @@ def test_scripts_are_written_again_only_for_newer_replays(tmp_path: Path) -> Non
 
 
 def test_scripts_have_what_an_exported_page_has(tmp_path: Path) -> None:
-    """The check and the verdicts; and scripts of earlier versions, which have none, are made again. No path of this machine is in them."""
+    """The check and the verdicts. No path of this machine is in them."""
     data = league(4)
     first, second, *_ = put_replays(data, tmp_path, 2)
     shutil.copy(RECORDED, tmp_path / first)
-    script_of(tmp_path, first).parent.mkdir(parents=True)
-    script_of(tmp_path, first).write_text('replay("old","");\n')
     report_folder.write(data, tmp_path)
     found = re.fullmatch(r'replay\("\S+?","\S+?",(\{.*\})\);\n', script_of(tmp_path, first).read_text())
     assert found is not None
