@@ -57,5 +57,5 @@ def test_what_is_missing_is_named_as_it_can_be_installed(monkeypatch: pytest.Mon
     with pytest.raises(UsageError) as raised:
         need_web("--live")
     assert str(raised.value).endswith("-m pip install starlette uvicorn websockets")
-    with pytest.raises(UsageError, match=r"-m pip install pillow\.?$"):
+    with pytest.raises(UsageError, match=r"-m pip install pillow playwright$"):
         need_export("--png")
