@@ -186,6 +186,20 @@ IS_READ = """
 """
 
 
+#: True if the first small boards of a page are drawn, each in several colours.
+HAS_BOARDS = """
+(count) => {
+    const boards = [...document.querySelectorAll(".board canvas")].slice(0, count);
+    return boards.length === count && boards.every((board) => {
+        const copy = Object.assign(document.createElement("canvas"), { width: board.width, height: board.height });
+        const context = copy.getContext("2d", { willReadFrequently: true });
+        context.drawImage(board, 0, 0);
+        return new Set(new Uint32Array(context.getImageData(0, 0, copy.width, copy.height).data.buffer)).size > 3;
+    });
+}
+"""
+
+
 def wait_until_read(page: Page, steps: int) -> None:
     """Wait until a page has read so many steps, and all its parts are there."""
     page.wait_for_function(IS_READ, arg=steps)

@@ -16,7 +16,7 @@ from referee.cli.front import REPLAYS
 from referee.cli.options import Force
 from referee.cli.pages import Browser, Host, Name, Port, Where, bind_page, page_option
 from referee.errors import RefereeError, UsageError
-from referee.export.source import PNG, open_shown, replay_in
+from referee.export.source import head_of, replay_in
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
 from referee.replay.reader import verify
 from referee.support.outputs import check_output, write_output
@@ -35,7 +35,7 @@ _FRAMES = 240
 #: How each kind of file begins that these commands write.
 _MARKS = {
     "html": re.compile(rb'<!doctype html>\s.*<meta name="generator" content="referee export">', re.DOTALL),
-    "png": PNG,
+    "png": re.compile(rb"\x89PNG\r\n\x1a\n.*tEXtSoftware\0referee", re.DOTALL),
     "gif": re.compile(rb"GIF89a.*referee", re.DOTALL),
 }
 _KINDS = tuple(_MARKS)
@@ -77,7 +77,7 @@ def watch(
         show_folder(file, Where(host, port, tuple(name or ()), browser), is_projector=is_projector)
         return
     with replay_in(file) as path:
-        _, head = open_shown(path, file)
+        head = head_of(path, file)
         if export is not None:
             write_output(export, _html(path, file), _MARKS["html"].match, _inputs(file, head), force=force, option="--export")
             put(str(export))
@@ -122,7 +122,7 @@ def export(
     stem = file.name.removesuffix(SUFFIX).removesuffix(".gz").removesuffix(".html")
     place = out or Path(f"{stem}{'' if step is None else f'-{step}'}.{kind}")
     with replay_in(file) as path:
-        _, head = open_shown(path, file)
+        head = head_of(path, file)
         mark, inputs = _MARKS[kind].match, _inputs(file, head)
         check_output(place, mark, inputs, force=force)
         if kind == "html":

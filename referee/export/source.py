@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +13,6 @@ from referee.replay.reader import open_game, read_head, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-#: How a PNG begins that the referee wrote.
-PNG = re.compile(rb"\x89PNG\r\n\x1a\n.*tEXtSoftware\0referee", re.DOTALL)
 
 
 @contextlib.contextmanager
@@ -38,10 +33,11 @@ def replay_in(file: Path) -> Iterator[Path]:
         yield path
 
 
-def open_shown(path: Path, file: Path) -> tuple[Any, dict[str, Any]]:
-    """Return the game and the head of a replay. Raises ReplayError if the file is not a replay that can be shown."""
+def head_of(path: Path, file: Path) -> dict[str, Any]:
+    """Return the head of a replay. Raises ReplayError if the file is not a replay that can be shown."""
     try:
         head, _ = read_head(file, read_lines(path))
     except ReplayCut as error:
         raise ReplayError(f"{str(error).rstrip('.')} before its first line ends: there is nothing to show.") from None
-    return open_game(file, head)[0], head
+    open_game(file, head)
+    return head

@@ -42,13 +42,3 @@ def message(text: str) -> str:
     No such line can be taken for a message of its own.
     """
     return "\n  ".join(map(printable, text.split("\n  ")))
-
-
-def without_piles(text: str, most: int = 3) -> str:
-    """Return a text with at most ``most`` combining marks on a character: more would be drawn over the lines above and below."""
-    kept, run = [], 0
-    for char in text:
-        run = run + 1 if unicodedata.category(char) in ("Me", "Mn") else 0
-        if run <= most:
-            kept.append(char)
-    return "".join(kept)

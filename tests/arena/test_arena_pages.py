@@ -12,7 +12,7 @@ import pytest
 from arenas import accept_all
 from leagues import IDLE, PretendPool
 from leagues import play as pretended
-from pages import DESKTOP, PHONE, axe, launched, resize, visiting
+from pages import DESKTOP, HAS_BOARDS, PHONE, axe, launched, resize, visiting
 from seasons import FORM, TOKENS, copied, form, play, season
 from sqlalchemy import text
 
@@ -455,6 +455,8 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
                             assert page.locator(f"#standings-table tbody {cell}").first.is_visible()
                     if path.startswith("matches"):
                         page.frame_locator("iframe.viewer").get_by_text("verified").first.wait_for()
+            page.goto(f"{top}live")
+            page.wait_for_function(HAS_BOARDS, arg=1)
             page.goto(f"{top}watch/{match}/")
             page.get_by_text("verified").wait_for()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from leagues import open_new
-from pages import PHONE, axe, pixels, resize
+from pages import HAS_BOARDS, PHONE, axe, pixels, resize
 from replay_records import records
 
 if TYPE_CHECKING:
@@ -38,10 +38,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-#: True if the first boards have been drawn: one that is blank takes fewer bytes.
-ARE_DRAWN = "(count) => [...document.querySelectorAll('.board canvas')].slice(0, count).every((board) => board.toDataURL().length > 2500)"
-
-
 def fits(page: Page) -> bool:
     """Nothing is cut at the right."""
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
@@ -60,7 +56,7 @@ def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, fol
     page.locator("#count").get_by_text(f"{total} matches", exact=True).wait_for()
     assert page.get_by_text("junk<b>.replay.jsonl.gz").is_visible()
     assert page.get_by_text("it has no result").is_visible()
-    page.wait_for_function(ARE_DRAWN, arg=5)
+    page.wait_for_function(HAS_BOARDS, arg=5)
     assert axe(page) == []
     assert fits(page)
     page.keyboard.press("/")
@@ -109,9 +105,9 @@ def test_every_recorded_match_has_a_small_board_in_both_themes(serve: Serve, vis
     total = len(list(folder.iterdir())) - 1
     cards(page, total)
     for _ in range(2):
-        for board in page.locator(".board canvas").all():
-            board.scroll_into_view_if_needed()
-        page.wait_for_function(ARE_DRAWN, arg=total)
+        for number in range(total):
+            page.locator(".board canvas").nth(number).scroll_into_view_if_needed()
+            page.wait_for_function(HAS_BOARDS, arg=number + 1)
         before = pixels(page, ".board canvas")
         page.get_by_role("button", name="Dark or light").click()
         page.evaluate("scrollTo(0, 0)")

@@ -5,7 +5,7 @@ import { palette } from "../app/palette.js";
 import { readAll, Recording } from "../app/recording.js";
 
 /** The room around a small board, in pixels, and how far from the window a canvas counts as in sight. */
-const MARGIN = 5;
+const MARGIN = 8;
 const NEAR = "300px";
 
 /** The canvases of a page. Each has the address of its replay as `data-replay`; it is drawn again when the address or the theme changes. */
