@@ -121,11 +121,11 @@ def cluster(folder: Path, workers: int, words: Sequence[str] = (), kind: str = "
 
 
 def certificates(folder: Path) -> dict[str, str]:
-    """Make an authority and a certificate with the commands of the page; return the files by the names of the referee's options."""
+    """Make an authority and a certificate with the command of the page; return the files by the names of Dask's options."""
+    (command,) = re.findall(r"^python -m (trustme .*)$", PAGE, re.MULTILINE)
     folder.mkdir(parents=True)
-    (commands,) = (text for text in blocks("bash") if "openssl req -x509" in text)
-    subprocess.run(["sh", "-e", "-c", commands], cwd=folder, check=True, capture_output=True)
-    return {"ca": str(folder / "ca.pem"), "cert": str(folder / "node.pem"), "key": str(folder / "node.key")}
+    subprocess.run([sys.executable, "-m", *command.split()], cwd=folder, check=True, capture_output=True)
+    return {name: str(folder / file) for name, file in {"ca": "client.pem", "cert": "server.pem", "key": "server.key"}.items()}
 
 
 def blocks(language: str) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import re
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -230,7 +229,6 @@ def test_no_scheduler_and_no_workers_are_sentences(league: OpenLeague, tmp_path:
 
 
 def test_tls_is_for_both_sides(league: OpenLeague, tmp_path: Path) -> None:
-    need(shutil.which("openssl") is not None, "openssl is missing")
     good, other = (certificates(tmp_path / name) for name in ("good", "other"))
     options = [word for name in ("ca", "cert", "key") for word in (f"--tls-{name}-file" if name == "ca" else f"--tls-{name}", good[name])]
     # Dask reads its variables once, when it is loaded: these are the same settings.
