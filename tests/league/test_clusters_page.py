@@ -9,7 +9,6 @@ import json
 import os
 import select
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from clusters import PAGE, blocks, certificates
 from leagues import write_league
-from sandboxes import need
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,7 +72,6 @@ class Job(spec.ProcessInterface):  # type: ignore[misc] # Dask has no types
 @pytest.mark.slow
 def test_the_program_for_slurm_replaces_a_job_that_is_lost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """With the cluster of dask-jobqueue, whose jobs are processes here: it is a SpecCluster that counts jobs."""
-    need(shutil.which("openssl") is not None, "openssl is missing")
     certificates(tmp_path / "files")
     monkeypatch.chdir(tmp_path / "files")
     made: list[SLURMCluster] = []
