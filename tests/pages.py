@@ -189,7 +189,7 @@ IS_READ = """
 #: True if the first small boards of a page are drawn, each in several colours.
 HAS_BOARDS = """
 (count) => {
-    const boards = [...document.querySelectorAll(".board canvas")].slice(0, count);
+    const boards = [...document.querySelectorAll("canvas[data-replay]")].slice(0, count);
     return boards.length === count && boards.every((board) => {
         const copy = Object.assign(document.createElement("canvas"), { width: board.width, height: board.height });
         const context = copy.getContext("2d", { willReadFrequently: true });

@@ -197,7 +197,7 @@ RUN_ELSEWHERE = {
     ("docs/debugging.md", "json"): "settings of an editor",
     ("docs/debugging.md", "text"): "debuggers, which the machine of the tests need not have",
     ("docs/dialects.md", "console"): "tests/test_docs.py",
-    ("docs/gallery.md", "console"): "tests/gallery/test_gallery_page.py",
+    ("docs/many-matches.md", "console"): "tests/folder/test_many_matches_page.py",
     ("docs/gradescope.md", "console"): "tests/grading/test_autograder.py",
     ("docs/grading.md", "console"): "tests/grading/test_grading_page.py",
     ("docs/isolation.md", "console"): "it needs a session of systemd",

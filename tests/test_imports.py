@@ -21,7 +21,7 @@ HOUSE = (
     ("referee.cli",),
     ("referee.codes",),
     ("referee.arena",),
-    ("referee.gallery",),
+    ("referee.folder",),
     ("referee.grading",),
     ("referee.handins",),
     ("referee.statistics",),

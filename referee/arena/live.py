@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from referee.arena.api_models import MatchesQuery
-from referee.gallery.listing import ListedReplay
+from referee.folder.listing import ListedReplay
 from referee.league.worker import replay_path
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class LiveMatches:
         return match, self._arena.folder / replay
 
     def listed(self, after: int, holder: Holder | None) -> dict[str, Any]:
-        """Return the newest match from a place on, as a gallery lists its replays; some more if ``after`` is 0."""
+        """Return the newest match from a place on, as the page of a folder lists its replays; some more if ``after`` is 0."""
         last = sorted(self._last(_PROJECTED, holder), key=lambda one: one.order)
         new = [one for one in last if one.order >= after]
         shown = new[-1:] if after else new

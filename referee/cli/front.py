@@ -72,7 +72,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "watch": (
             "watch",
-            "Open a replay in the viewer, or a gallery of a folder. A server on this machine serves the page until Ctrl-C.",
+            "Open a replay in the viewer, or the list of a folder of replays. A server on this machine serves the page until Ctrl-C.",
         ),
         "export": ("watch", "Turn a replay into a page, a picture or an animated GIF."),
     },

@@ -16,7 +16,7 @@ from referee.cli.front import INSTRUCTORS
 from referee.cli.league_output import plain_progress, put_check, put_export, put_standings, store_files, top
 from referee.cli.options import Force, with_workers
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Where, bind_page
-from referee.errors import UsageError
+from referee.errors import RefereeError, UsageError
 from referee.league.workers import HostNotes, Workers, open_pool
 from referee.players.spec import named_files
 from referee.support.outputs import check_not_input, check_output
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from referee.league.config import League
     from referee.league.league import OpenLeague, Schedule
     from referee.league.local import Pool
-    from referee.league.report import ReportData
 
 league = group("league", "Play many matches between teams: standings, ratings, a report.")
 app.add_typer(league, rich_help_panel=INSTRUCTORS)
@@ -140,7 +139,10 @@ def standings(
 @command
 def report(
     folder: Folder,
-    is_live: Annotated[bool, typer.Option("--live", help="Serve the report while the league runs.", rich_help_panel=PAGE_HELP)] = False,
+    is_live: Annotated[
+        bool,
+        typer.Option("--live", help="Write the report every few seconds while the league runs, and serve it.", rich_help_panel=PAGE_HELP),
+    ] = False,
     host: Host = "127.0.0.1",
     port: Port = None,
     name: Name = None,
@@ -157,13 +159,13 @@ def report(
 
     with _opened(folder) as opened:
         try:
-            if is_live:
-                _serve_report(opened, Where(host, port, tuple(name or ()), browser))
-                return
-            data = of_league(opened)
             most_bytes = 0 if alone else report_folder.MOST_BYTES
             for path, mark in report_folder.outputs(folder if out is None else out):
                 check_output(path, mark, store_files(folder), force=force)
+            if is_live:
+                _follow_league(opened, Where(host, port, tuple(name or ()), browser), most_bytes, out)
+                return
+            data = of_league(opened)
             written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"))
             missing = report_folder.unreadable(data, folder)
             if as_json:
@@ -183,18 +185,30 @@ def report(
             raise UsageError(f"The report can't be written into {folder} ({error.strerror}). Name another folder with --out.") from None
 
 
-def _serve_report(opened: OpenLeague, where: Where) -> None:
-    """Serve the report until Ctrl-C."""
-    from referee.league.report import of_league
+def _follow_league(opened: OpenLeague, where: Where, most_bytes: int, out: Path | None) -> None:
+    """Write the report again and again, and serve it until Ctrl-C."""
+    from referee.league import report_folder
+    from referee.league.report import RUNNING, of_league
     from referee.league.report_live import LiveReport
     from referee.web.serve import serve_site
 
     page = bind_page(where)
 
-    def read() -> ReportData:
-        return of_league(opened, is_running=opened.store.is_claimed())
+    def write() -> bool:
+        data = of_league(opened, is_running=opened.store.is_claimed())
+        report_folder.write(data, opened.folder, most_bytes, out)
+        return data.progress.state == RUNNING
 
-    serve_site(lambda: LiveReport(read, opened.folder, page.token), page.listener, page.names, page.announcer(""))
+    def write_again() -> bool:
+        try:
+            return write()
+        except (RefereeError, OSError) as error:
+            say(f"note: the report could not be written: {error}")
+            return True
+
+    write()
+    folder = opened.folder if out is None else out
+    serve_site(lambda: LiveReport(write_again, folder, page.token), page.listener, page.names, page.announcer(report_folder.REPORT))
 
 
 @league.command("export")

@@ -1,4 +1,4 @@
-"""watch and export: replays in the viewer, alone or in a gallery, and as files."""
+"""watch and export: replays in the viewer, alone or as the list of a folder, and as files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from referee.support.words import counted, program
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from referee.gallery.shelf import Shelf
+    from referee.folder.shelf import Shelf
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
 
@@ -67,7 +67,7 @@ def watch(
         bool, page_option("--projector", help="Show the matches of a folder one after another on a full screen, and new ones as they end.")
     ] = False,
 ) -> None:
-    """Open a replay in the viewer, or a gallery of a folder. A server on this machine serves the page until Ctrl-C."""
+    """Open a replay in the viewer, or the list of a folder of replays. A server on this machine serves the page until Ctrl-C."""
     if is_projector or file.is_dir():
         check_folder_argument(file)
         if export is not None:
@@ -215,10 +215,10 @@ def check_folder_argument(folder: Path) -> None:
 
 
 def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
-    """Serve the gallery of a folder until Ctrl-C; print the address of its first page, or of the projector's."""
+    """Serve the list of a folder until Ctrl-C; print the address of its first page, or of the projector's."""
     need_web("referee watch")
-    from referee.gallery.listing import check_folder
-    from referee.gallery.shelf import Shelf
+    from referee.folder.listing import check_folder
+    from referee.folder.shelf import Shelf
 
     if not is_projector:
         check_folder(folder)
@@ -227,15 +227,15 @@ def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
 
 
 def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callable[[], dict[str, Any]] | None) -> None:
-    from referee.gallery.site import Gallery
+    from referee.folder.site import FolderPages
     from referee.web import serve
 
     bound = bind_page(where)
 
-    def site() -> Gallery:
+    def site() -> FolderPages:
         # The list is read while the browser starts.
         shelf.begin()
-        return Gallery(shelf, bound.token, title, standings, bound.top if serve.is_for_others(where.host) else None)
+        return FolderPages(shelf, bound.token, title, standings, bound.top if serve.is_for_others(where.host) else None)
 
     serve.serve_site(site, bound.listener, bound.names, bound.announcer(page))
 
@@ -249,7 +249,7 @@ def _league(folder: Path) -> tuple[str, Callable[[], dict[str, Any]]] | None:
     except UsageError as error:
         say(f"note: {error}")
         return None
-    from referee.gallery.standings import of_folder
+    from referee.folder.standings import of_folder
 
     try:
         return of_folder(folder)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.export.html import findings
 from referee.league import report_page
+from referee.league.report import RUNNING
 from referee.replay.paths import SUFFIX
 from referee.replay.several import cores
 from referee.support.files import open_regular, remove_parts, write_whole
@@ -34,8 +35,8 @@ REPORT, VIEWER, PAGES = "report.html", "viewer.html", "pages"
 #: The most bytes of all scripts in ``pages`` together, and of one replay in them.
 MOST_BYTES = 2 << 30
 _MOST_REPLAY = 64 << 20
-#: How a script begins.
-_CALL = "replay("
+#: How a script begins, and how one ends that has what was found in its replay.
+_CALL, _FOUND = "replay(", b"});\n"
 #: Another process is worth its start for this number of scripts.
 _FOR_A_WORKER = 8
 #: The script that loads a replay into the viewer.
@@ -67,14 +68,15 @@ def write(
 ) -> Written:
     """Write the report into the league's folder, or into ``out``. OSError if that fails; a report that was there before is then still whole.
 
-    Replays that have their script already are not read again, unless they are newer. When the scripts together reach ``most_bytes``,
+    While the league is running, the scripts have no verdicts: the matches need the processors. Replays that have their script already are
+    not read again, unless they are newer. When the scripts together reach ``most_bytes``,
     the other matches get the command that shows them. Pass 0 to write the report alone. ``progress`` is called with the number of scripts
     that were made and of those to make: each replay is simulated for its verdicts.
     """
     wanted = [match.replay for duel in data.duels for match in duel.matches if match.replay]
     place = folder if out is None else out
     place.mkdir(parents=True, exist_ok=True)
-    shown = write_pages(wanted, folder, most_bytes, place, has_findings=True, progress=progress)
+    shown = write_pages(wanted, folder, most_bytes, place, has_findings=data.progress.state != RUNNING, progress=progress)
     path = place / REPORT
     write_whole(path, report_page.html(data, shown).encode())
     if most_bytes:
@@ -130,6 +132,14 @@ def _is_script(path: Path) -> bool:
         return file.read(len(_CALL)) == _CALL.encode()
 
 
+def is_served(place: Path, path: str) -> bool:
+    """Return whether a path in a folder is a file of a report that the command wrote. OSError if it can't be read."""
+    if path in (REPORT, VIEWER):
+        return True
+    key = path.removeprefix(f"{PAGES}/").removesuffix(".js")
+    return path == f"{PAGES}/{key}.js" and _KEY.fullmatch(key) is not None and _is_script(place / path)
+
+
 def unreadable(data: ReportData, folder: Path) -> int:
     """How many replays of a league's matches are missing or can't be read."""
     wanted = {match.replay for duel in data.duels for match in duel.matches if match.replay}
@@ -161,11 +171,18 @@ def _script(replay: str, folder: Path, pages: Path, left: int, *, has_findings: 
         if place.exists() and not _is_script(place):
             return None
         there = place.stat() if place.exists() else None
-        if there is not None and there.st_mtime_ns >= facts.st_mtime_ns:
+        if there is not None and there.st_mtime_ns >= facts.st_mtime_ns and (not has_findings or _has_findings(place)):
             return _Script(replay, folder, place, there.st_size, False, has_findings)
     except OSError:
         return None
     return _Script(replay, folder, place, facts.st_size * 4 // 3, True, has_findings)
+
+
+def _has_findings(place: Path) -> bool:
+    """True if a script has what was found in its replay. Those that were written while the league ran don't."""
+    with place.open("rb") as file:
+        file.seek(-min(len(_FOUND), file.seek(0, os.SEEK_END)), os.SEEK_END)
+        return file.read() == _FOUND
 
 
 def _made(due: list[_Script]) -> Iterator[tuple[_Script, bool]]:

@@ -1,4 +1,4 @@
-"""The report of a league: one page from plain values, as a file or for a server.
+"""The report of a league: one page from plain values.
 
 The crosstable, the endings and the time used are computed from the duels themselves, so that these can't disagree with the list of
 matches. The standings and the ratings are computed by the engine and shown as they are.
@@ -12,6 +12,7 @@ from os.path import commonpath
 from typing import TYPE_CHECKING, Any
 
 from referee.league.config import ELIMINATION
+from referee.league.report import RUNNING
 from referee.league.standings import FIXTURE_RULE
 from referee.league.tallies import crosstable, endings, tallies
 from referee.replay.paths import SUFFIX
@@ -49,22 +50,10 @@ def html(data: ReportData, pages: Container[str] = ()) -> str:
     return render.single("league", _config(data), pack(data, data.duels, pages), **_shown(data))
 
 
-def served(data: ReportData, duels: Iterable[DuelLine], start: int, news: int | None, problem: str) -> str:
-    """Return the report for a server. It has the given ``duels`` only, those that a page lacks; the page next asks for those from ``start`` on.
-
-    ``news`` is the number of this state, so that the page can wait for another one; None if there will be none.
-    """
-    from referee.pages import render
-
-    return render.served(
-        "league", {**_config(data), "live": True, "next": start, "news": news}, pack(data, duels), **{**_shown(data), "problem": problem}
-    )
-
-
 def _config(data: ReportData) -> dict[str, Any]:
     from referee.pages import render
 
-    return {"live": False, "teams": [render.well_formed(place.row.team) for place in data.standings]}
+    return {"live": data.progress.state == RUNNING, "teams": [render.well_formed(place.row.team) for place in data.standings]}
 
 
 def _shown(data: ReportData) -> dict[str, Any]:
@@ -80,7 +69,6 @@ def _shown(data: ReportData) -> dict[str, Any]:
         "league": data,
         "progress": data.progress,
         "about": " · ".join(text for text in about if text),
-        "problem": "",
         "sections": _SECTIONS,
         "rows": rows,
         "names": names,
@@ -166,7 +154,7 @@ def _bracket(data: ReportData) -> Iterator[tuple[str, list[BracketLine], int]]:
 def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()) -> dict[str, Any]:
     """Return duels of a league as short rows. Names and texts are listed once; a row has their indices.
 
-    A duel is ``[number, details, teams, points, best teams, matches, note]``, and ``[number]`` if the page is to forget it. A match is ``[game
+    A duel is ``[number, details, teams, points, best teams, matches, note]``. A match is ``[game
     number, seats, teams, winner, reason, text, facts, faults, replay, has page]``; the facts are a text of their own.
     """
     from referee.pages import render
@@ -204,8 +192,6 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
         ]
 
     def duel_row(duel: DuelLine) -> list[Any]:
-        if not (duel.matches or duel.note or duel.points):
-            return [duel.number]
         details = [f"round {duel.round + 1}"]
         details += [f"start {duel.start + 1}"] if has_starts else []
         details += [f"variant {duel.variant + 1}"] if len(data.variants) > 1 else []

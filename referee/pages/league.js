@@ -3,17 +3,18 @@
 import { byId, counted, number, part } from "../web/viewer/kit/dom.js";
 import { copyText, quoted } from "../web/viewer/app/clip.js";
 import { address, bulk, clean, configured, fetched, filled, keepingFocus, listenToPage, replaceParts } from "./common.js";
+import { joined, matchRow, side } from "./matches.js";
 
 /** How many duels are shown at first, and how many more at a time. */
 const AT_FIRST = 30;
 const MORE = 100;
-/** How long a page waits until it tries again to reach its server, in milliseconds. */
+/** How often a page looks whether its report was written again, in milliseconds. */
 const AGAIN_MS = 3000;
 
 /** @typedef {{ game: number, seats: string[], teams: string[], winner: number, reason: string, text: string, facts: string, faults: [number, string][], replay: string | null, hasPage: boolean }} Match */
 /** @typedef {{ number: number, details: string, teams: string[], points: string[], best: number[], matches: Match[], note: string }} Duel */
 
-/** What the server tells the script, as referee/league/report_page.py writes it. @type {{ live: boolean, teams: string[], next: number, news: number | null }} */
+/** What the script needs, as referee/league/report_page.py writes it. @type {{ live: boolean, teams: string[] }} */
 let config = configured();
 /** @type {Map<number, Duel>} */
 const known = new Map();
@@ -36,13 +37,12 @@ function read() {
   };
 }
 
-/** Add duels, or replace those that are known: see `pack` in referee/league/report_page.py. @param {{ texts: string[], replay: [string, string], duels: any[][] }} pack */
+/** Take the duels of the page: see `pack` in referee/league/report_page.py. @param {{ texts: string[], replay: [string, string], duels: any[][] }} pack */
 function take({ texts, replay: [prefix, suffix], duels }) {
   const text = (/** @type {number} */ index) => texts[index];
+  known.clear();
   for (const [at, details, teams, points, best, matches, note] of duels) {
-    // It was forgotten, because a team has another program now.
-    if (details === undefined) known.delete(at);
-    else known.set(at, {
+    known.set(at, {
       number: at, details: texts[details], teams: teams.map(text), points: points.map(text), best, note: texts[note],
       matches: matches.map((/** @type {any[]} */ [game, seats, players, winner, reason, words, facts, faults, replay, page]) => ({
         game, seats: seats.map(text), teams: players.map(text), winner, reason: texts[reason], text: texts[words], facts,
@@ -89,16 +89,6 @@ function drawDuels() {
   byId("more-duels").textContent = `Show ${number(Math.min(MORE, rest))} more of ${number(rest)}`;
 }
 
-/** One side of a duel or of a match. @param {string} id @param {boolean} isBest @param {Parameters<typeof filled>[1]} values */
-function side(id, isBest, values) {
-  const made = filled(id, values);
-  made.classList.toggle("best", isBest);
-  return made;
-}
-
-/** @param {HTMLElement[]} parts @param {string} separator @returns {Node[]} */
-const joined = (parts, separator) => parts.flatMap((one, at) => (at ? [document.createTextNode(separator), one] : [one]));
-
 /** @param {Duel} duel */
 function duelItem(duel) {
   const isOne = wanted.duel === duel.number || wanted.match?.split(".")[0] === String(duel.number);
@@ -112,17 +102,13 @@ function duelItem(duel) {
 /** @param {Duel} duel @param {Match} match */
 function matchItem(duel, match) {
   const key = `${duel.number}.${match.game}`;
-  const label = `duel ${duel.number + 1}, match ${match.game + 1}`;
   const { replay } = match;
-  const href = config.live ? `match/${key}/` : `viewer.html?match=${encodeURIComponent((replay ?? "").replace(/\.replay\.jsonl\.gz$/, ""))}`;
-  const isShown = replay !== null && (config.live || match.hasPage);
-  const players = match.seats.map((seat, at) => side("player", match.winner === at, { team: { text: match.teams[at], title: match.teams[at] }, seat }));
-  return filled("match", {
-    self: { id: `match-${key}`, class: `match${wanted.match === key || isWanted(match) ? " chosen" : ""}` },
-    watch: isShown ? { href, "aria-label": `Watch ${label}` } : null, none: replay === null ? {} : null,
-    how: replay === null || isShown ? null : {}, summary: { "aria-label": `How to watch ${label}` }, command: `referee watch ${quoted(replay ?? "")}`,
-    players: joined(players, " · "), text: match.text, reason: match.reason, faults: match.faults.map(([seat, text]) => filled("fault", { text: `${match.teams[seat] ?? ""}: ${text}` })),
-    facts: match.facts, link: { href: address({ match: key }), "aria-label": `Link to ${label}` },
+  const viewer = `viewer.html?match=${encodeURIComponent((replay ?? "").replace(/\.replay\.jsonl\.gz$/, ""))}`;
+  return matchRow({
+    id: `match-${key}`, isChosen: wanted.match === key || isWanted(match), label: `duel ${duel.number + 1}, match ${match.game + 1}`,
+    href: replay !== null && match.hasPage ? viewer : null, command: replay === null ? null : `referee watch ${quoted(replay)}`,
+    players: match.seats.map((seat, at) => ({ name: match.teams[at], seat, isBest: match.winner === at })), text: match.text, reason: match.reason,
+    faults: match.faults.map(([seat, text]) => `${match.teams[seat] ?? ""}: ${text}`), facts: match.facts, link: address({ match: key }),
   });
 }
 
@@ -296,16 +282,20 @@ function listen() {
   });
 }
 
-/** Follow a league that is running: the server answers when there is more. */
+/** Follow a league that is running: its report is written again every few seconds. A page that was opened from its file can't ask for it. */
 async function follow() {
-  while (config.news !== null) {
-    const page = await fetched(`?from=${config.next}&news=${config.news}`);
+  let tag = "";
+  while (config.live && location.protocol !== "file:") {
+    await new Promise((again) => setTimeout(again, AGAIN_MS));
+    const head = await fetch(location.pathname, { method: "HEAD" }).catch(() => null);
+    if (head?.ok && head.headers.get("ETag") === tag) continue;
+    const page = head?.ok ? await fetched(location.pathname) : null;
     if (!page) {
       byId("state").textContent = "not connected";
       byId("state").className = "chip bad";
-      await new Promise((again) => setTimeout(again, AGAIN_MS));
       continue;
     }
+    tag = head?.headers.get("ETag") ?? "";
     const pack = await bulk(page);
     keepingFocus(() => {
       replaceParts(page);
@@ -323,7 +313,7 @@ async function start() {
   isRead = true;
   draw();
   show();
-  if (config.live) await follow();
+  await follow();
 }
 
 void start();

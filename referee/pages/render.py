@@ -38,9 +38,12 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 
 def single(name: str, config: Mapping[str, Any], bulk: object = None, **values: Any) -> str:
-    """Return the page ``name`` as one file. ``config`` and ``bulk`` are for its script; ``values`` are what its template shows."""
+    """Return the page ``name`` as one file. ``config`` and ``bulk`` are for its script; ``values`` are what its template shows.
+
+    If ``config`` says that it is live, a server may serve the file, and the page may ask that server for it again.
+    """
     script, style = page.bundle(_script(name), _asset), _style()
-    inline = {"policy": page.policy((script,), (style,)), "style": style, "script": script}
+    inline = {"policy": page.policy((script,), (style,), connects=bool(config.get("live"))), "style": style, "script": script}
     return _rendered(name, config, bulk, {"is_inline": True, **inline, **values})
 
 
@@ -49,7 +52,7 @@ def served(name: str, config: Mapping[str, Any], bulk: object = None, *, base: s
 
     ``base`` stands before the addresses of its files. ``script`` is the page whose script it has, if it has none of its own.
     """
-    file = page.many_script(name) if name in page.MANY else _script(script or name)
+    file = page.PROJECTOR if name == "projector" else _script(script or name)
     return _rendered(name, config, bulk, {"is_inline": False, "style": base + STYLE, "script": base + file, **values})
 
 

@@ -41,6 +41,8 @@ _FRAMED = (
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"SAMEORIGIN"),
 )
+#: For pages that hold a stricter policy of their own, which can't say who may frame them.
+_WITH_POLICY = ((b"content-security-policy", b"frame-ancestors 'none'"), (b"referrer-policy", b"no-referrer"), _UNFRAMED)
 #: The most bytes of an answer that are passed on at once, so that a reader who is slow holds few of them in memory.
 _PART_BYTES = 64 << 10
 _LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -55,15 +57,22 @@ class Guard:
     """Refuses requests under a foreign name or from a foreign page, and sets the headers of every response.
 
     ``names`` are the allowed host names, besides those that mean only this machine. ``takes_addresses`` also allows IP addresses, for a
-    server that is open to others; DNS rebinding doesn't work with IP addresses. ``has_forms`` lets pages send forms here, and ``is_framed``
-    lets a page of this server hold these pages in a frame.
+    server that is open to others; DNS rebinding doesn't work with IP addresses. ``has_forms`` lets pages send forms here, ``is_framed`` lets a
+    page of this server hold these pages in a frame, and pages with ``has_policy`` bring their own security policy.
     """
 
     def __init__(
-        self, app: ASGIApp, names: Iterable[str] = (), *, takes_addresses: bool = False, has_forms: bool = False, is_framed: bool = False
+        self,
+        app: ASGIApp,
+        names: Iterable[str] = (),
+        *,
+        takes_addresses: bool = False,
+        has_forms: bool = False,
+        is_framed: bool = False,
+        has_policy: bool = False,
     ) -> None:
         self._app = app
-        self._headers = (*(_WITH_FORMS if has_forms else _FRAMED if is_framed else _ALONE), *HEADERS)
+        self._headers = (*(_WITH_FORMS if has_forms else _FRAMED if is_framed else _WITH_POLICY if has_policy else _ALONE), *HEADERS)
         self._names = frozenset((*_LOCAL, *(name.lower() for name in names)))
         self._takes_addresses = takes_addresses
 

@@ -37,9 +37,9 @@ POLICY = (
 #: The modules and the style sheets of the page, each joined in one file.
 _SCRIPT, _SHEET = f"{_APP}/page.js", f"{_APP}/page.css"
 _SHEETS = ("kit/base", "app/layout", "app/style", "app/seat", "app/story", "many/neighbours")
-#: The pages about several matches.
-MANY = ("gallery", "projector")
 _MANY = "web/viewer/many"
+#: The script of the projector's page: all its modules in one file.
+PROJECTOR = f"{_MANY}/projector-page.js"
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8"}
 
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "([^"]+)";\n', re.MULTILINE)
@@ -70,7 +70,7 @@ def prepare() -> None:
 def _joined_assets() -> dict[str, Asset]:
     """The files that the page of a server asks for."""
     return {
-        **{many_script(kind): Asset(bundle(f"{_MANY}/{kind}.js", _assets().get).encode(), _TYPES[".js"]) for kind in MANY},
+        PROJECTOR: Asset(bundle(f"{_MANY}/projector.js", _assets().get).encode(), _TYPES[".js"]),
         _SCRIPT: Asset(bundle(f"{_APP}/main.js", _assets().get).encode(), _TYPES[".js"]),
         _SHEET: Asset(_style().encode(), _TYPES[".css"]),
     }
@@ -103,11 +103,6 @@ def page(config: Mapping[str, Any]) -> str:
     head = f'<link rel="stylesheet" href="{_SHEET}"><script defer blocking="render" src="{_SCRIPT}"></script>'
     preload = '<link rel="preload" as="fetch" href="replay" crossorigin="anonymous">' if config.get("mode") == "watch" else ""
     return _configured(_filled(policy=preload, style=head, script=""), config)
-
-
-def many_script(kind: str) -> str:
-    """Return the address of the script of a page about several matches: all its modules in one file."""
-    return f"{_MANY}/{kind}-page.js"
 
 
 def _filled(**parts: str) -> str:
@@ -177,14 +172,20 @@ def _inlined(script: str, **allowed: Any) -> str:
     return _filled(policy=policy((script,), (style,), **allowed), style=f"<style>{style}</style>", script=f"<script>{script}</script>")
 
 
-def policy(scripts: Iterable[str], styles: Iterable[str], *, more: Iterable[str] = (), policies: str = "'none'") -> str:
+_CONNECTS = "connect-src 'self'; "
+
+
+def policy(
+    scripts: Iterable[str], styles: Iterable[str], *, more: Iterable[str] = (), policies: str = "'none'", connects: bool = False
+) -> str:
     """Return the element with the security policy of a page without a server: it allows these scripts and styles and nothing else.
 
-    ``more`` are further sources of scripts, ``policies`` the names of the Trusted Types policies that the page may make.
+    ``more`` are further sources of scripts, ``policies`` the names of the Trusted Types policies that the page may make. With ``connects`` a
+    page that is served may ask its server.
     """
     policy = (
         f"default-src 'none'; script-src {' '.join([*map(_source, scripts), *more])}; style-src {' '.join(map(_source, styles))}; img-src data:; "
-        f"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types {policies}"
+        f"{_CONNECTS if connects else ''}base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types {policies}"
     )
     return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
 

@@ -177,10 +177,10 @@ def test_without_a_display_the_address_is_printed(good: Path, tmp_path: Path) ->
 def test_what_is_no_replay(command: tuple[str, ...], make: Callable[[Path], None], said: str, tmp_path: Path, referee: Cli) -> None:
     make(tmp_path / "bad.gz")
     done = referee(*command, "bad.gz")
-    # A folder can be a gallery.
-    is_gallery = command == ("watch",) and (tmp_path / "bad.gz").is_dir()
+    # A folder can be shown as a list.
+    is_folder = command == ("watch",) and (tmp_path / "bad.gz").is_dir()
     assert done.returncode == 2
-    assert ("bad.gz has no replays" if is_gallery else said) in done.stderr
+    assert ("bad.gz has no replays" if is_folder else said) in done.stderr
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from referee.league.report import RUNNING
+from referee.league.report_folder import REPORT, write
 from referee.league.report_live import LiveReport
 from referee.web.serve import bind, names_of, serve_site
 
@@ -12,12 +14,24 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from sample_leagues import league
 
-share, folder = Path(sys.argv[1]), Path(sys.argv[2])
-listener = bind("127.0.0.1", 0)
-address = f"http://127.0.0.1:{listener.getsockname()[1]}/token/"
-serve_site(
-    lambda: LiveReport(lambda: league(6, finished=float(share.read_text()), replay="replays/one.replay.jsonl.gz"), folder, "token"),
-    listener,
-    names_of("127.0.0.1"),
-    lambda: print(address, flush=True),
-)
+
+def main(share: Path, folder: Path) -> None:
+    def write_again() -> bool:
+        data = league(6, finished=float(share.read_text()), replay="replays/one.replay.jsonl.gz")
+        write(data, folder)
+        return data.progress.state == RUNNING
+
+    write_again()
+    listener = bind("127.0.0.1", 0)
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/token/{REPORT}"
+    serve_site(
+        lambda: LiveReport(write_again, folder, "token", write_seconds=0.2),
+        listener,
+        names_of("127.0.0.1"),
+        lambda: print(address, flush=True),
+    )
+
+
+if __name__ == "__main__":
+    # The processes that check replays read this file, too.
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -131,7 +131,7 @@ def test_the_policy_allows_the_page_and_nothing_else() -> None:
 
 
 def test_the_served_page_needs_only_files_that_are_served() -> None:
-    page = report_page.served(league(6), (), 0, None, "")
+    page = render.served("folder", {}, title="a folder")
     found = [path for path in re.findall(r'<(?:script|link)[^>]* (?:src|href)="([^"#]+)"', page) if not path.startswith("data:")]
     assert len(found) == 2
     for path in found:

@@ -239,6 +239,7 @@ def test_a_served_report_follows_its_league(tmp_path: Path, visit: Open) -> None
         assert page.locator(".duel").count() == 5
         assert axe(page) == []
         page.get_by_role("link", name="Watch duel 1, match 1").click()
+        page.wait_for_url("**/viewer.html?match=**")
         wait_until_read(page, 60)
         page.get_by_text("✓ verified").wait_for()
     finally:

@@ -253,7 +253,7 @@ async function start() {
   }
   const own = viewer;
   if (config.mode === "watch" || config.mode === "export") byId("empty").textContent = "Reading the replay…";
-  if (config.gallery !== undefined) void showNeighbours(config.gallery);
+  if (config.listed !== undefined) void showNeighbours(config.listed);
   if (config.mode === "live" || config.mode === "seat") {
     byId("empty").textContent = config.mode === "seat" ? "The board appears when everybody is ready." : "Waiting for the match to begin.";
     if (config.mode === "seat") byId("open").hidden = true;

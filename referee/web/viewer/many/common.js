@@ -1,9 +1,9 @@
 // What the pages about several matches share: names, results, requests.
 
-import { byId, counted, part, plain } from "../kit/dom.js";
+import { byId, counted, plain } from "../kit/dom.js";
 
 /**
- * An entry of the list: see `Entry` in referee/gallery/listing.py.
+ * An entry of the list: see `ListedReplay` in referee/folder/listing.py.
  * @typedef {{ name: string, size: number, modified: number, game: string, rules: string, players: Record<string, string>, teams: Record<string, string>,
  *   winner: string | null, reason: string, text: string, scores: Record<string, number | null>, steps: number | null,
  *   problem: string, opens: boolean }} Entry
@@ -11,17 +11,6 @@ import { byId, counted, part, plain } from "../kit/dom.js";
 
 /** What the server has written into the page. */
 export const config = JSON.parse(byId("page").textContent || "null") ?? {};
-
-/** Let the button show the keys of the page; the function that is returned shows them, too. */
-export function listenToHelp() {
-  const dialog = part("help", HTMLDialogElement);
-  const show = () => {
-    if (!dialog.open) dialog.showModal();
-  };
-  byId("keys").addEventListener("click", show);
-  byId("close").addEventListener("click", () => dialog.close());
-  return show;
-}
 
 /** Ask the server; throws an Error in words. @param {string} address */
 export async function asked(address) {

@@ -1,4 +1,4 @@
-"""What a gallery lists of a folder: replays by their heads and results, and what is wrong with all other files."""
+"""What is listed of a folder: replays by their heads and results, and what is wrong with all other files."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from replay_records import records
 
-from referee.gallery import listing
-from referee.gallery.listing import ListedReplay, read_entry, scan
+from referee.folder import listing
+from referee.folder.listing import ListedReplay, read_entry, scan
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "replays").glob("*.gz"))
 GOOD = RECORDED[0]

@@ -1,4 +1,4 @@
-"""The server of a gallery, as requests see it."""
+"""The server of a folder, as requests see it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from asgi import asked
 
-from referee.gallery.shelf import Shelf
-from referee.gallery.site import Gallery
+from referee.folder.shelf import Shelf
+from referee.folder.site import FolderPages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -44,8 +44,8 @@ async def listed(app: ASGIApp, start: int = 0) -> dict[str, Any]:
             return {"entries": entries, "next": start, "gone": gone}
 
 
-def gallery(folder: Path, **options: Any) -> ASGIApp:
-    return Gallery(Shelf(folder), TOKEN, folder.name, **options).app()
+def pages(folder: Path, **options: Any) -> ASGIApp:
+    return FolderPages(Shelf(folder), TOKEN, folder.name, **options).app()
 
 
 def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
     (tmp_path / "good.secret.stderr.log").write_text("secret")
 
     async def work() -> None:
-        app = gallery(tmp_path)
+        app = pages(tmp_path)
         entries = (await listed(app))["entries"]
         good, secret = entries["good.gz"]["key"], entries["secret.gz"]["key"]
         for path in ("/", "/other/", "/other/list?from=0", f"/other/replay/{good}/", f"/other/boards/{good}", f"/{TOKEN}x/"):
@@ -71,14 +71,14 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
         for start in ("", "?from=x", "?from=-1", "?from=9999999999"):
             assert (await asked(app, f"/{TOKEN}/list{start}"))[0] == 400
         for path, text in (
-            ("/", "gallery-page.js"),
+            ("/", "pages/folder.js"),
             ("/projector", "projector-page.js"),
             (f"/replay/{good}/", "page.js"),
         ):
             status, headers, body = await asked(app, f"/{TOKEN}{path}")
             assert (status, text in body.decode()) == (200, True)
             assert "trusted-types 'none'" in headers["content-security-policy"]
-        assert (await asked(app, f"/{TOKEN}/web/viewer/many/gallery-page.js"))[0] == 200
+        assert (await asked(app, f"/{TOKEN}/pages/folder.js"))[0] == 200
         status, headers, body = await asked(app, f"/{TOKEN}/replay/{good}/replay")
         assert (status, body) == (200, RECORDED[0].read_bytes())
         status, headers, body = await asked(app, f"/{TOKEN}/boards/{good}")
@@ -89,8 +89,8 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
 
 
 def test_files_that_come_change_and_go_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.gallery.shelf.READ_SECONDS", 0.0)
-    monkeypatch.setattr("referee.gallery.shelf.PAUSE_FACTOR", 0.0)
+    monkeypatch.setattr("referee.folder.shelf.READ_SECONDS", 0.0)
+    monkeypatch.setattr("referee.folder.shelf.PAUSE_FACTOR", 0.0)
     data = RECORDED[0].read_bytes()
     (tmp_path / "one.gz").write_bytes(data[: len(data) // 2])
 
@@ -100,7 +100,7 @@ def test_files_that_come_change_and_go_are_told(tmp_path: Path, monkeypatch: pyt
         return found
 
     async def work() -> None:
-        app = gallery(tmp_path)
+        app = pages(tmp_path)
         first = await later(app, 0)
         assert "no result" in first["entries"]["one.gz"]["problem"]
         (tmp_path / "one.gz").write_bytes(data)
@@ -125,9 +125,9 @@ def test_standings_that_fail_are_told_on_the_page(tmp_path: Path) -> None:
         raise OSError("the disk is gone")
 
     async def work() -> None:
-        app = gallery(tmp_path, standings=fail)
+        app = pages(tmp_path, standings=fail)
         assert json.loads((await asked(app, f"/{TOKEN}/standings"))[2]) == {"problem": "The standings can't be read: the disk is gone"}
-        app = gallery(tmp_path, standings=lambda: {"rows": []})
+        app = pages(tmp_path, standings=lambda: {"rows": []})
         assert json.loads((await asked(app, f"/{TOKEN}/standings"))[2]) == {"rows": []}
 
     run(work)
@@ -139,7 +139,7 @@ def test_names_of_files_that_are_no_text_are_listed(tmp_path: Path) -> None:
         file.write(RECORDED[0].read_bytes())
 
     async def work() -> None:
-        (entry,) = (await listed(gallery(tmp_path)))["entries"].values()
+        (entry,) = (await listed(pages(tmp_path)))["entries"].values()
         assert entry["opens"]
         assert "\x1b" not in entry["name"]
         assert "\n" not in entry["name"]

@@ -1,4 +1,4 @@
-"""What a gallery knows of each replay of a folder: the head and the result, read without playing the match again."""
+"""What the list of a folder knows of each replay: the head and the result, read without playing the match again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from referee.wire import strict_json
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: The ending of the files that a gallery lists.
+#: The ending of the files that are listed.
 _ENDING = ".gz"
 #: Limits of one folder: how deep its folders are searched, and how many files are listed.
 _MOST_DEPTH = 6

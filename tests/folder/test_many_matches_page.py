@@ -1,4 +1,4 @@
-"""The page docs/gallery.md, line by line."""
+"""The page docs/many-matches.md, line by line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from serving import PATIENCE
 if TYPE_CHECKING:
     from commands import Commands
 
-PAGE = Path(__file__).parents[2] / "docs" / "gallery.md"
+PAGE = Path(__file__).parents[2] / "docs" / "many-matches.md"
 
 
 @pytest.mark.slow

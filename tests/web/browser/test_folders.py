@@ -1,4 +1,4 @@
-"""A gallery and the projector's page, in a real Chromium."""
+"""The list of a folder and the projector's page, in a real Chromium."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from leagues import open_new
-from pages import HAS_BOARDS, PHONE, axe, pixels, resize
+from pages import DESKTOP, HAS_BOARDS, PHONE, axe, pixels, resize
 from replay_records import records
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ EVIL = "<img src=x onerror=alert(1)>\u202etxt"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Matches of three games, one of a bot with a hostile name, and files that are none."""
-    made = tmp_path_factory.mktemp("gallery")
+    made = tmp_path_factory.mktemp("folder")
     for path in sorted(RECORDED.glob("*.gz")):
         shutil.copy(path, made)
     lines = records(BOXER)
@@ -43,75 +43,76 @@ def fits(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
-def cards(page: Page, count: int) -> None:
-    page.wait_for_function("count => document.querySelectorAll('.board').length === count", arg=count)
+def rows(page: Page, count: int) -> None:
+    page.wait_for_function("count => document.querySelectorAll('.listed').length === count", arg=count)
 
 
-def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, folder: Path) -> None:
+def test_a_list_is_searched_and_leads_to_the_viewer_and_back(serve: Serve, visit: Open, folder: Path) -> None:
     served = serve("watch", folder)
     page = visit(served.addresses[0])
     total = len(list(folder.iterdir())) - 1
-    cards(page, total)
-    # All cards may be there before the server says that it has read everything.
+    rows(page, total)
+    # All rows may be there before the server says that it has read everything.
     page.locator("#count").get_by_text(f"{total} matches", exact=True).wait_for()
     assert page.get_by_text("junk<b>.replay.jsonl.gz").is_visible()
     assert page.get_by_text("it has no result").is_visible()
     page.wait_for_function(HAS_BOARDS, arg=5)
     assert axe(page) == []
-    assert fits(page)
+    for size in (PHONE, NARROW, DESKTOP):
+        resize(page, size["width"], size["height"])
+        assert fits(page)
     page.keyboard.press("/")
     page.keyboard.type("txt")
-    cards(page, 1)
-    assert "onerror" in (page.locator(".board .who").first.text_content() or "")
-    page.keyboard.press("Escape")
-    cards(page, total)
-    page.get_by_label("Game", exact=True).select_option("rectangle")
-    cards(page, len(list(folder.glob("rectangle*"))))
+    rows(page, 1)
+    assert "onerror" in (page.locator(".listed .players").inner_text())
+    assert page.locator("#count").inner_text() == f"1 of {total} matches"
+    search = page.get_by_label("Search in players, games, results and files")
+    search.fill("no such word")
+    page.get_by_text("No match has these words.").wait_for()
+    search.fill("rectangle")
+    rows(page, len(list(folder.glob("rectangle*"))))
+    search.fill("runner classic")
     page.get_by_label("Order", exact=True).select_option("name")
-    # With the arrows, Enter, and on in the viewer.
-    page.keyboard.press("Escape")
-    page.locator("h1").click()
-    page.get_by_label("Game", exact=True).select_option("")
-    page.get_by_label("Result", exact=True).select_option("p:")
-    cards(page, 1)
-    page.get_by_label("Result", exact=True).select_option("")
-    page.get_by_label("Player", exact=True).select_option("Runner")
-    page.locator("h1").click()
-    page.keyboard.press("ArrowRight")
-    first = page.evaluate("document.activeElement.dataset.key")
-    page.keyboard.press("End")
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowUp")
-    assert page.evaluate("document.activeElement.dataset.key") == first
-    page.keyboard.press("Enter")
-    page.get_by_role("link", name="Gallery, 1 of").wait_for()
+    names = page.locator(".listed .told > p:last-child").all_inner_texts()
+    assert len(names) > 1
+    first = page.get_by_role("link", name="Watch").nth(0)
+    address = first.get_attribute("href")
+    first.click()
+    page.get_by_role("link", name="All matches, 1 of").wait_for()
     page.keyboard.press("Shift+N")
-    page.get_by_role("link", name="Gallery, 2 of").wait_for()
+    page.get_by_role("link", name="All matches, 2 of").wait_for()
     page.keyboard.press("Shift+P")
-    page.get_by_role("link", name="Gallery, 1 of").wait_for()
-    assert f"/replay/{first}/" in page.url
+    page.get_by_role("link", name="All matches, 1 of").wait_for()
+    assert page.url.split("#")[0].endswith(f"/{address}")
     page.keyboard.press("u")
-    # Back where it was left: the same filter, the same card.
-    page.wait_for_function("key => document.activeElement.dataset.key === key", arg=first)
-    assert page.get_by_label("Player", exact=True).input_value() == "Runner"
-    page.keyboard.press("Escape")
-    cards(page, total)
+    # Back where it was left: the same words, the same match.
+    page.wait_for_function("address => document.activeElement.getAttribute('href') === address", arg=address)
+    assert (search.input_value(), page.get_by_label("Order", exact=True).input_value()) == ("runner classic", "name")
+
+
+def test_a_match_that_ends_meanwhile_appears_and_the_others_stay(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    shutil.copy(BOXER, tmp_path)
+    page = visit(serve("watch", tmp_path).addresses[0])
+    rows(page, 1)
+    page.evaluate("globalThis.first = document.querySelector('.listed')")
+    shutil.copy(SEARCHER, tmp_path)
+    rows(page, 2)
+    assert page.evaluate("globalThis.first.isConnected")
 
 
 @pytest.mark.slow
 def test_every_recorded_match_has_a_small_board_in_both_themes(serve: Serve, visit: Open, folder: Path) -> None:
     page = visit(serve("watch", folder).addresses[0])
     total = len(list(folder.iterdir())) - 1
-    cards(page, total)
+    rows(page, total)
     for _ in range(2):
         for number in range(total):
-            page.locator(".board canvas").nth(number).scroll_into_view_if_needed()
+            page.locator("canvas.small").nth(number).scroll_into_view_if_needed()
             page.wait_for_function(HAS_BOARDS, arg=number + 1)
-        before = pixels(page, ".board canvas")
+        before = pixels(page, "canvas.small")
         page.get_by_role("button", name="Dark or light").click()
         page.evaluate("scrollTo(0, 0)")
-        page.wait_for_function("before => document.querySelector('.board canvas').toDataURL() !== before", arg=before)
+        page.wait_for_function("before => document.querySelector('canvas.small').toDataURL() !== before", arg=before)
 
 
 @pytest.mark.slow
@@ -139,17 +140,16 @@ def test_the_projector_goes_on_by_itself_and_shows_a_match_that_has_just_ended(s
 
 
 @pytest.mark.slow
-def test_cards_of_a_league_name_the_teams(serve: Serve, visit: Open, tmp_path: Path) -> None:
+def test_rows_of_a_league_name_the_teams(serve: Serve, visit: Open, tmp_path: Path) -> None:
     open_new(tmp_path).close()
     lines = records(BOXER)
     lines[0]["players"]["hunter"] |= {"team": EVIL, "name": "Bert"}
     lines[0]["players"]["prey"] |= {"team": "Bert", "name": "Bert"}
     (tmp_path / "out" / "one.replay.jsonl.gz").write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
     page = visit(serve("watch", tmp_path / "out").addresses[0])
-    page.locator(".board .who", has_text="Bert prey").wait_for()
-    won = page.locator(".board .won").inner_text()
+    rows(page, 1)
+    sides = page.locator(".listed .side")
+    assert sides.nth(1).inner_text().split() == ["Bert", "prey"]
+    won = page.locator(".listed .best").inner_text()
     assert (won.startswith("<img src=x onerror=alert(1)>"), "(Bert)" in won) == (True, True)
     assert page.locator("h1").inner_text() == "test"
-    # The list of players has the teams.
-    page.locator("#player").select_option("Bert")
-    cards(page, 1)

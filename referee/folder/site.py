@@ -1,4 +1,4 @@
-"""The server of a gallery: its list, the replays of its small boards, the viewer of each replay, and the projector's page."""
+"""The server of a folder of replays: their list, the replays of its small boards, the viewer of each replay, and the projector's page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from referee.pages import render
 from referee.support.files import open_regular
-from referee.web import page, qr
+from referee.web import qr
 from referee.web.kept_replay import in_thread, worked
 from referee.web.replay_sites import ReplaySites, assets
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Scope
 
-    from referee.gallery.shelf import Shelf
+    from referee.folder.shelf import Shelf
 
 #: The most bytes of a replay that are read for its small board.
 _MOST_BYTES = 4 << 20
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
-_GONE = "The address is not complete, or this gallery is over; use the one that the referee printed, to the last sign.\n"
+_GONE = "The address is not complete, or this list is over; use the one that the referee printed, to the last sign.\n"
 
 
-class Gallery:
+class FolderPages:
     """The pages of the replays on a shelf. ``standings`` is called if the folder is that of a league.
 
     ``join`` is the address that the projector's page shows to phones, None if other machines can't open it.
@@ -48,12 +48,12 @@ class Gallery:
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
         pages = {
-            "": self._page("gallery"),
+            "": self._page("folder"),
             "projector": self._page("projector"),
             "list": self._list,
             "standings": self._table,
             "boards/{number}": self._board,
-            "{path:path}": assets(page.asset),
+            "{path:path}": assets(render.asset),
         }
         return self._sites.app(pages, "replay", self._site, _GONE, names, takes_addresses=takes_addresses)
 
@@ -111,7 +111,7 @@ class Gallery:
             return None
         # A replay that has grown or changed is another one.
         key = f"{number}.{file.modified}"
-        return self._sites.open(key, file.path, file.below, self.shelf.entries[int(number)].players, {"gallery": int(number)})
+        return self._sites.open(key, file.path, file.below, self.shelf.entries[int(number)].players, {"listed": int(number)})
 
 
 def _json(value: Any) -> Response:
