@@ -42,7 +42,7 @@ def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: i
     with (
         told_anyway(
             lambda: {"planned": games, **_facts(match.seed, ended)},
-            lambda: report(match.seed, players, ended, folder, as_json=False, of=games),
+            lambda: _report(match.seed, players, ended, folder, as_json=False, of=games),
             lambda: bool(ended),
             as_json=as_json,
         ),
@@ -51,7 +51,7 @@ def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: i
     ):
         for _ in played:
             pass
-    report(match.seed, players, ended, folder, as_json=as_json)
+    _report(match.seed, players, ended, folder, as_json=as_json)
 
 
 def _facts(seed: int | None, ended: Sequence[ManyGame]) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _facts(seed: int | None, ended: Sequence[ManyGame]) -> dict[str, Any]:
     return {"seed": seed, **(summarize(ended) if ended else {"games": 0}), "results": [game.to_json() for game in sorted(ended)]}
 
 
-def report(
+def _report(
     seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], folder: Path, *, as_json: bool, of: int | None = None
 ) -> None:
     """Print the summary of many games. ``of`` is the number that was asked for, if others have not ended."""

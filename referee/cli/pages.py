@@ -45,15 +45,15 @@ Name = Annotated[
     ),
 ]
 Browser = Annotated[bool, page_option("--browser/--no-browser", help="Open the page in a browser here.")]
-PACES = ("1", "2", "4", "8", "15", "30", "wait")
+_PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:
     """Return the value of --pace: steps a second, or None for wait. Raises UsageError for any other text."""
     if text is None:
         return default
-    if text not in PACES:
-        raise UsageError(f"--pace is {text!r:.40}, but must be {', '.join(PACES[:-1])} steps a second, or {PACES[-1]}.")
+    if text not in _PACES:
+        raise UsageError(f"--pace is {text!r:.40}, but must be {', '.join(_PACES[:-1])} steps a second, or {_PACES[-1]}.")
     return None if text == "wait" else float(text)
 
 

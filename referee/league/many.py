@@ -86,7 +86,7 @@ def play_many(
     """
     request, lineup = matches.request(players, game, rules, seed, time, isolation, matches.path_text(out), settings, draws_starts=True)
     if any(inspect.isclass(player) for player in players):
-        return _in_this_process(request, lineup, checked_games(games), progress)
+        return _in_this_process(request, lineup, _checked_games(games), progress)
     finished = count(1)
 
     def tell(_: ManyGame) -> None:
@@ -104,7 +104,7 @@ def many(
     on_game: Callable[[ManyGame], None] = lambda _: None,
 ) -> Generator[ManyGame, None, None]:
     """Play many games as ``play_many`` does, from a request. ``on_game`` is called with each game at once, in the order in which they end."""
-    checked_games(games)
+    _checked_games(games)
     home = str(Path.cwd())
     teams: dict[Seat, Team] = {}
     for seat, player in players.items():
@@ -113,7 +113,7 @@ def many(
             raise PlayerError("A person plays one game at a time: referee play human runner")
         teams[seat] = Team(seat, {seat: player}, "", home, _files(seat, spec, request.options.isolation))
     at_once = min(checked_slots(slots, request.options.limits), games)
-    return _many(request, teams, drawn_games(request, games), at_once, on_game)
+    return _many(request, teams, _drawn_games(request, games), at_once, on_game)
 
 
 def _files(seat: Seat, spec: Spec, isolation: str) -> dict[Seat, dict[str, str]]:
@@ -127,14 +127,14 @@ def _files(seat: Seat, spec: Spec, isolation: str) -> dict[Seat, dict[str, str]]
         return {}
 
 
-def checked_games(games: int) -> int:
+def _checked_games(games: int) -> int:
     """Return the number of games. UsageError if there are too few or too many."""
     if not 1 <= games <= MOST_GAMES:
         raise UsageError(f"The number of games is {games:,}, but must be from 1 to {MOST_GAMES:,}.")
     return games
 
 
-def drawn_games(request: MatchRequest, games: int) -> list[tuple[MatchStart, int]]:
+def _drawn_games(request: MatchRequest, games: int) -> list[tuple[MatchStart, int]]:
     """Return the starts of all games, with their seeds."""
     seed = new_seed() if request.seed is None else request.seed
     found = drawn(request.game, request.settings, secret_of(seed))
@@ -201,7 +201,7 @@ def _game(task: MatchTask, record: MatchRecord, start: MatchStart, parts: Path, 
     """A finished game; its replay leaves the folder ``parts`` and gets its number as its name."""
     replay = _replay_of(parts.parent, task.duel, games)
     replay_path(parts, task.key).replace(replay)
-    return game_of(task.duel, start, task.seed, record, replay)
+    return _game_of(task.duel, start, task.seed, record, replay)
 
 
 def _replay_of(folder: Path, number: int, games: int) -> Path:
@@ -211,23 +211,23 @@ def _replay_of(folder: Path, number: int, games: int) -> Path:
 def _in_this_process(
     request: MatchRequest, lineup: Mapping[Seat, matches.Player], games: int, progress: Progress | None
 ) -> Iterator[ManyGame]:
-    schedule = drawn_games(request, games)
+    schedule = _drawn_games(request, games)
     folder = new_folder(request, [getattr(player, "__name__", str(player)) for player in lineup.values()])
     for number, (start, seed) in enumerate(schedule):
-        result = matches.Result(matches.run(one_of_many(request, folder, number, games, start, seed), lineup))
+        result = matches.Result(matches.run(_one_of_many(request, folder, number, games, start, seed), lineup))
         if progress is not None:
             progress(number + 1, games)
-        yield game_of(number, start, seed, result, result.replay)
+        yield _game_of(number, start, seed, result, result.replay)
 
 
-def one_of_many(request: MatchRequest, folder: Path, number: int, games: int, start: MatchStart, seed: int) -> MatchRequest:
+def _one_of_many(request: MatchRequest, folder: Path, number: int, games: int, start: MatchStart, seed: int) -> MatchRequest:
     """Return the request of one game of many. Its replay is named after its number."""
     codec = request.game.codec
     settings = codec.settings(request.settings.rules, {**codec.settings_json(request.settings), **start.settings})
     return request._replace(settings=settings, seed=seed, out=str(folder / f"{number + 1:0{len(str(games))}}"))
 
 
-def game_of(number: int, start: MatchStart, seed: int, result: matches.Result | MatchRecord, replay: Path) -> ManyGame:
+def _game_of(number: int, start: MatchStart, seed: int, result: matches.Result | MatchRecord, replay: Path) -> ManyGame:
     """Return a game that has ended, with its result and its replay."""
     return ManyGame(
         number,
