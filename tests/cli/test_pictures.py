@@ -156,3 +156,15 @@ def test_a_browser_that_does_not_start_is_told_in_one_sentence(tmp_path: Path, m
     done = CliRunner().invoke(app, ["export", str(replay("evasion-diagonal-caught")), "--png"])
     assert done.exit_code == 2
     assert done.stderr == "referee: /bin/false can't be started\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's browser is another user")
+def test_root_is_told_of_a_browser_that_no_other_user_can_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = tmp_path / "chromium"
+    program.touch(0o700)
+    monkeypatch.setattr(browser, "of_system", lambda: str(program))
+    done = CliRunner().invoke(app, ["export", str(replay("evasion-diagonal-caught")), "--png"])
+    assert done.exit_code == 2
+    assert f"which can't read {program}; install Chromium or Chrome for all users." in done.stderr
+    assert not list(tmp_path.glob("*.png"))
