@@ -75,16 +75,19 @@ def league(world: World, form: str, starts: int, part: float, *, repeat: int = 1
     teams = tuple(world.truth)
     plan = schedule.FixturePlan(form, teams, rounds=4 if form == "swiss" else None, duels_each=starts * repeat)
     results: list[DuelResult] = []
-    most = round(part * schedule.duel_count(plan))
-    while len(results) < most:
+    while True:
         duels = list(schedule.duels(schedule.known_fixtures(plan, results), starts, 1, repeat))
         if is_by_start:
             duels.sort(key=lambda duel: (duel.repeat, duel.start, duel.number))
-        for duel in duels[len(results) : most]:
+        if len(duels) == len(results):
+            break
+        for duel in duels[len(results) :]:
             score = world.play(duel)
             points = dict(zip(duel.teams, (score, 1 - score), strict=True))
             results.append(DuelResult(duel, points, {team: 100.0 - point for team, point in points.items()}))
-    return [Comparison(*each.duel.teams, each.points[each.duel.teams[0]], each.duel.start) for each in results]
+    return [
+        Comparison(*each.duel.teams, each.points[each.duel.teams[0]], each.duel.start) for each in results[: round(part * len(results))]
+    ]
 
 
 class Case(NamedTuple):

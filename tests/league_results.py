@@ -14,6 +14,21 @@ if TYPE_CHECKING:
     from referee.league.values import Fixture
 
 
+def duel_count(plan: FixturePlan) -> int:
+    """Return the number of duels of the whole league."""
+    size = len(plan.teams)
+    if plan.format == "round-robin":
+        fixtures = size * (size - 1) // 2
+    elif plan.format == "swiss":
+        fixtures = (plan.rounds or 0) * (size // 2)
+    elif plan.format == "elimination":
+        fixtures = size - 1
+    else:
+        seats = plan.table_size or size
+        fixtures = size * (plan.rounds or schedule.tables_each(size, seats)) // seats
+    return fixtures * plan.duels_each
+
+
 def result(
     number: int, points: dict[str, float], totals: dict[str, float] | None = None, *, round_: int = 0, more: bool = False
 ) -> DuelResult:

@@ -60,21 +60,6 @@ def default_rounds(teams: int) -> int:
     return min(teams - 1 + teams % 2, max(1, (teams - 1).bit_length()))
 
 
-def duel_count(plan: FixturePlan) -> int:
-    """Return the number of duels of the whole league."""
-    size = len(plan.teams)
-    if plan.format == "round-robin":
-        fixtures = size * (size - 1) // 2
-    elif plan.format == "swiss":
-        fixtures = (plan.rounds or 0) * (size // 2)
-    elif plan.format == "elimination":
-        fixtures = size - 1
-    else:
-        seats = plan.table_size or size
-        fixtures = size * (plan.rounds or tables_each(size, seats)) // seats
-    return fixtures * plan.duels_each
-
-
 def tables_each(teams: int, table_size: int) -> int:
     """Return how many tables each team plays by default.
 

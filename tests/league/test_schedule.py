@@ -9,11 +9,11 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from league_results import all_tied, beats, by_strength, played, result, ties
+from league_results import all_tied, beats, by_strength, duel_count, played, result, ties
 
 from referee.errors import UsageError
 from referee.league import schedule
-from referee.league.schedule import FixturePlan, byes, check_tables, duel_count, duels, known_fixtures, survived
+from referee.league.schedule import FixturePlan, byes, check_tables, duels, known_fixtures, survived
 from referee.league.standings import stopped
 from referee.league.values import Duel, DuelResult, Fixture
 

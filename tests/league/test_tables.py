@@ -8,8 +8,9 @@ from math import gcd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from league_results import duel_count
 
-from referee.league.schedule import FixturePlan, duel_count, known_fixtures, tables_each
+from referee.league.schedule import FixturePlan, known_fixtures, tables_each
 
 
 def _plan(teams: int, size: int, each: int) -> FixturePlan:
