@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 VIEWER := .venv/lib/viewer
 # What tests need beside Python: the sandbox, its system call filter, the browser, languages to write bots in (as command=package), and a database.
-SYSTEM_PACKAGES := bubblewrap libseccomp2 openssl ssh-keygen=openssh-client chromium node=nodejs javac=default-jdk-headless gcc=gcc g++=g++ libc6-dev postgres=postgresql \
+SYSTEM_PACKAGES := bubblewrap libseccomp2 ssh-keygen=openssh-client chromium node=nodejs javac=default-jdk-headless gcc=gcc g++=g++ libc6-dev postgres=postgresql \
 	rustc=rustc go=golang-go
 
 .PHONY: play test setup system lint format docs clean soak

@@ -45,6 +45,7 @@ PRINTED = {
     "league run": ["league", "run", "two/league.toml", "--out", "league", "--quiet"],
     "league standings": ["league", "standings", "league"],
     "league verify": ["league", "verify", "league"],
+    "league starts": ["league", "starts", "league/private/commitment.toml"],
     "league export": ["league", "export", "league"],
     "arena add": ["arena", "add", "arena", "two/bot0.py", "--team", "me"],
     "arena run": ["arena", "run", "arena", "--duels", "2", "--quiet"],

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-HEAD = 'name = "Homework"\ngame = "{game}"\nseed = "0123456789abcdef"\n'
+HEAD = 'name = "Homework"\ngame = "{game}"\nseed = "0123456789abcdef0123456789abcdef"\n'
 STUDENT = "ada"
 SEATS = {"evasion": ("hunter", "prey"), "maze": ("thief", "policeman"), "rectangle": ("a", "b")}
 

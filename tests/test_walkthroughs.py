@@ -87,9 +87,8 @@ def test_your_first_grading(tmp_path: Path) -> None:
     home, env = folder(tmp_path)
     follow("docs/first-grading.md", home, env)
     rows = (home / "marks/grades.csv").read_text().splitlines()
-    assert [row.split(",")[3] for row in rows[1:]] == ["85", "15", "0", "15"]
+    assert [row.split(",")[3] for row in rows[1:]] == ["92.5", "10", "0", "10"]
     assert "beats random" in (home / "marks/students/ada/report.md").read_text()
-    assert (home / "marks/reveal.json").exists()
 
 
 def test_the_page_on_arenas_can_be_followed(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ class ArenaConfig(NamedTuple):
         }
 
 
-def load(folder: Path, seed: int | None = None) -> ArenaConfig:
+def load(folder: Path, seed: int | str | None = None) -> ArenaConfig:
     """Return the checked file of an arena's folder. ``seed`` is that of the store, for a file without one.
 
     The UsageError names the file, the key and what to do.

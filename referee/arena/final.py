@@ -6,35 +6,33 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.arena.config import FILE
 from referee.errors import UsageError
-from referee.grading import family, reveal
-from referee.grading.values import Rubric, RubricTest
+from referee.games.game import SettingsError
 from referee.league import config, schedule
+from referee.league.commitment import new_secret
 from referee.league.league import begin
 from referee.league.teams import team as read_team
-from referee.match.seeds import new_seed
-from referee.support.outputs import check_output, no_mark
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.arena.arena import OpenArena
+    from referee.league.commitment import Commitment
 
 #: The formats of a final; the first one is the default.
 FORMATS = (config.SWISS, config.ROUND_ROBIN, config.ELIMINATION)
 
 
 class Final(NamedTuple):
-    """A final that was begun: its teams in the order of their ratings, the commitment to its starts, and the file that reveals these."""
+    """A final that was begun: its teams in the order of their ratings, and all that decides its starts."""
 
     teams: tuple[str, ...]
-    commitment: str
-    reveal: Path
+    commitment: Commitment
 
 
 def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final:
     """Begin the league of the active versions of all teams, best rating first, in ``folder``; references don't take part.
 
-    All matches are on the same starts, which are new. UsageError if there are fewer than two teams, or if the folder holds a league.
+    All matches are on the same starts, which come from a new secret. UsageError if there are fewer than two teams, or if the folder holds a league.
     """
     if kind not in FORMATS:
         raise UsageError(f"--format is {kind!r:.40}, but must be {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
@@ -50,19 +48,18 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
     # Where versions play one role, the same reference fills the other seats for all of them.
     others = arena.config.against[0].players if arena.config.against else {}
     teams = tuple(read_team(active[one].team, {**others, **own[one].players}, game, arena.config.settings) for one in names)
-    test = RubricTest(0, "final", None, "", (), 0.0, starts, starts, "", base.match_settings(0, base.starts_of(0)[0]))
-    rubric = Rubric(f"final of {base.name}"[:40].strip(), base.game, base.rules, family.new_seed(), (test,))
     rounds = schedule.default_rounds(len(teams)) if kind == config.SWISS else 0
     league = base._replace(
-        name=rubric.name,
-        seed=new_seed(),
+        name=f"final of {base.name}"[:40].strip(),
+        seed=new_secret(),
         format=config.Format(kind, rounds, 2),
         teams=teams,
-        starts=config.StartList(0, family.starts(game, rubric, test)),
+        starts=config.StartList(starts),
         variants=(base.variants[0]._replace(name=""),),
     )
-    check_output(folder / reveal.FILE, no_mark, force=None)
+    try:
+        league.starts_of(0)
+    except SettingsError as error:
+        raise UsageError(f"--starts is {starts:,}, but {error}") from None
     begin(league, folder).close()
-    path = reveal.reveal(rubric, folder)
-    path.chmod(0o600)
-    return Final(tuple(team.name for team in teams), family.committed(rubric), path)
+    return Final(tuple(team.name for team in teams), league.commitment)

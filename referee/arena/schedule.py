@@ -227,7 +227,7 @@ class ArenaSchedule(Schedule):
 
     @property
     def _seed(self) -> int:
-        return self.league.seed % 2**32
+        return self.league.resampling_seed
 
     def known_at(self, duels: int) -> tuple[str, ...]:
         """Return the accepted versions whose ratings are those after so many duels: those that were there before the last of them."""

@@ -228,9 +228,10 @@ def final(
     """Begin a league of the active versions of all teams, on new starts, and print the commitment to these."""
     with opened_arena(folder) as opened:
         from referee.arena.final import begin_final
+        from referee.league.commitment import announcement, digest, private_file
         from referee.league.rows import StoreError
 
-        begun = begin_final(opened, out, kind, starts)
+        begun, committed = begin_final(opened, out, kind, starts), private_file(out)
         if count := opened.store.waiting():
             say(
                 f"note: There is no verdict yet on {counted(count, 'submission')}, so nothing of it is in the final. "
@@ -242,11 +243,10 @@ def final(
             # The final is there all the same.
             say(f"note: The final is not in the audit log. {error}")
         if as_json:
-            put_json({**begun._asdict(), "reveal": str(begun.reveal)})
+            put_json({"teams": begun.teams, "commitment": digest(committed.read_text("utf-8")), "file": str(committed)})
             return
         put(f"A final of {counted(len(begun.teams), 'team')}, {kind}, in {out}")
-        put(f"Publish this now:           {begun.commitment}")
-        put(f"Publish this after the end: {begun.reveal}")
+        put(*announcement(begun.commitment, committed))
         put(f"Next:  {program()} league resume {shlex.quote(str(out))}")
 
 

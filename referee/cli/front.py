@@ -57,6 +57,10 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     },
     GRADERS: {
         "grade": ("grade", "Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated."),
+        "check-rubric": (
+            "check_rubric",
+            "Grade all example bots by a rubric, and print their marks and the commitment to the starts. With --starts, print every start.",
+        ),
         "doctor": ("check", "Test the sandbox of this machine, and say which extras work here. For each failed check, print the remedy."),
         "rerun": ("rerun", "Ask a bot the questions of a replay again, and say where its answers differ from the recorded ones."),
     },

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import textwrap
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -102,24 +101,7 @@ def grade(
     ] = None,
     workers: Workers,
     force: Force = False,
-    check: Annotated[bool, _other("--check-rubric", help="Grade all example bots by the rubric, and print their marks.")] = False,
     init: Annotated[bool, _other("--init", help="Write a commented rubric for each game into the current folder.")] = False,
-    reveal: Annotated[
-        Path | None,
-        _other(
-            "--reveal", metavar="DIR", help="Write reveal.json: the seed and all starts of a grading, to be published after the due date."
-        ),
-    ] = None,
-    check_reveal: Annotated[
-        bool,
-        _other(
-            "--check-reveal", help="SUBMISSIONS is a published reveal.json: check its seed and starts. Exit status 1 if there is a problem."
-        ),
-    ] = False,
-    digest: Annotated[
-        str | None,
-        _other("--hash", metavar="HASH", help="For --check-reveal: the hash that was published with the assignment."),
-    ] = None,
     init_gradescope: Annotated[
         Path | None, _gradescope("--init-gradescope", metavar="RUBRIC", help="Make the zip of an autograder.")
     ] = None,
@@ -152,63 +134,41 @@ def grade(
     begins = {"--rubric": rubric, "--isolation": isolation, **looks}
     marks = {**looks, "--after-due": after_due, "--gradebook": gradebook, "--column": column}
     modes = {
-        "--check-rubric": check,
         "--init": init,
         "--rerun": rerun is not None,
         "--only": only is not None,
-        "--reveal": reveal is not None,
-        "--check-reveal": check_reveal,
         "--init-gradescope": init_gradescope is not None,
         "--format": form is not None,
     }
     plays = {"--slots": workers.slots, "--cluster": workers.cluster}
     in_container = {"--deadline": deadline, "--max-runs-per-day": runs_per_day}
     _check_one(modes, submissions)
-    _check_needed(modes, {"--autograder": autograder}, in_container, {"--hash": digest})
+    _check_needed(modes, {"--autograder": autograder}, in_container)
     if init:
-        _check_none("--init takes no", {**begins, **marks, **plays, "--out": out})
+        check_none("--init takes no", {**begins, **marks, **plays, "--out": out})
         _init(as_json=as_json)
         return
     need_league("grade")
-    others = {**begins, **marks, **plays, "--out": out}
-    if reveal is not None or check_reveal:
-        from referee.cli.certificate import check_revealed, reveal_grading
-
-    if reveal is not None:
-        _check_none("--reveal takes no", others)
-        reveal_grading(reveal, as_json=as_json)
-        return
-    if check_reveal:
-        _check_none("--check-reveal takes no", others)
-        check_revealed(submissions, digest, as_json=as_json)
-        return
     if init_gradescope is not None:
-        _check_none("--init-gradescope takes no", {**begins, **marks, **plays})
+        check_none("--init-gradescope takes no", {**begins, **marks, **plays})
         _make_zip(init_gradescope, out, deadline, runs_per_day, as_json=as_json)
         return
     if form is not None:
-        _check_none(f"--format {form} takes no", {**marks, **plays, "--isolation": isolation, "--out": out})
+        check_none(f"--format {form} takes no", {**marks, **plays, "--isolation": isolation, "--out": out})
         _grade_one(form, autograder, rubric or Path(RUBRIC), submissions, deadline, runs_per_day, as_json=as_json)
-        return
-    play = _Play(workers, is_quiet=quiet, is_check=check)
-    if check:
-        _check_none("--check-rubric takes no", {**marks, "--out": out})
-        if None not in (rubric, submissions):
-            raise UsageError(f"Name one rubric: {submissions} or {rubric}.")
-        _check_rubric(_load(submissions or rubric, isolation), play, as_json=as_json)
         return
     from referee.grading.grade_class import Wanted, grade_class
     from referee.grading.grading import is_begun
 
     _check_given(submissions, out, begins, gradebook, column)
-    _check_none("--only looks at one student, so there is no", {"--missing-is-zero": only is not None and missing_is_zero})
+    check_none("--only looks at one student, so there is no", {"--missing-is-zero": only is not None and missing_is_zero})
     is_kept = rubric is None and isolation is None and not Path(RUBRIC).exists() and out is not None and is_begun(out)
-    found = None if submissions is None or is_kept else _load(rubric, isolation)
+    found = None if submissions is None or is_kept else load_rubric(rubric, isolation)
     folder = out if out is not None else _default_folder(found)
     wanted = Wanted(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero, layout or "auto")
     inputs = [path for path in (submissions, rubric or Path(RUBRIC), roster, gradebook) if path is not None]
     _check_outputs(folder, inputs, gradebook, force=force)
-    grades = grade_class(folder, found, wanted, play.all, say, after_due=after_due)
+    grades = grade_class(folder, found, wanted, Play(workers, is_quiet=quiet).all, say, after_due=after_due)
     _finish(grades, wanted.done(grades), after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
 
 
@@ -248,9 +208,9 @@ def _check_given(
     if submissions is None:
         if out is None:
             raise UsageError(f"Say what to grade: {program()} grade SUBMISSIONS --rubric FILE --out DIR")
-        _check_none("Without SUBMISSIONS, the grading in --out continues as it was begun, so there is no", begins)
+        check_none("Without SUBMISSIONS, the grading in --out continues as it was begun, so there is no", begins)
     if gradebook is None:
-        _check_none("Without --gradebook there is no", {"--column": column})
+        check_none("Without --gradebook there is no", {"--column": column})
     elif not gradebook.is_file():
         raise UsageError(f"The gradebook {gradebook} does not exist, or is not a file.")
 
@@ -260,38 +220,32 @@ def _check_one(modes: Mapping[str, bool], submissions: Path | None) -> None:
     given = [name for name, is_asked in modes.items() if is_asked]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} are different tasks; run them one after the other.")
-    if given and given[0] not in ("--rerun", "--only", "--check-rubric", "--check-reveal", "--format") and submissions is not None:
+    if given and given[0] not in ("--rerun", "--only", "--format") and submissions is not None:
         raise UsageError(f"{given[0]} takes no SUBMISSIONS, but {submissions} was given.")
 
 
-def _check_needed(
-    modes: Mapping[str, bool], of_format: Mapping[str, object], in_container: Mapping[str, object], of_reveal: Mapping[str, object]
-) -> None:
+def _check_needed(modes: Mapping[str, bool], of_format: Mapping[str, object], in_container: Mapping[str, object]) -> None:
     """Options that belong to one task are given with it only."""
     if not modes["--format"]:
-        _check_none("Without --format there is no", of_format)
+        check_none("Without --format there is no", of_format)
         if not modes["--init-gradescope"]:
-            _check_none("Without --format or --init-gradescope there is no", in_container)
-    if not modes["--check-reveal"]:
-        _check_none("Without --check-reveal there is no", of_reveal)
+            check_none("Without --format or --init-gradescope there is no", in_container)
 
 
-def _check_none(why: str, options: Mapping[str, object]) -> None:
+def check_none(why: str, options: Mapping[str, object]) -> None:
     """None of these options may be given: it would have no effect. ``why`` begins the sentence."""
     given = next((name for name, value in options.items() if value not in (None, False)), None)
     if given is not None:
         raise UsageError(f"{why} {given}; leave it out.")
 
 
-def _load(path: Path | None, isolation: str | None) -> Rubric:
-    from referee.grading import family
+def load_rubric(path: Path | None, isolation: str | None) -> Rubric:
+    """Return a rubric, at another level of isolation if one is given."""
     from referee.grading.rubric import load
 
     if isolation not in (None, "strict", "limits", "none"):
         raise UsageError(f"--isolation is {isolation!r:.60}, but must be strict, limits or none.")
     found = load(path or Path(RUBRIC))
-    if warning := family.weakness(found.seed):
-        say(f"warning: {warning}")
     return found if isolation is None else found._replace(options=found.options.replace(isolation=isolation))
 
 
@@ -310,7 +264,7 @@ def _init(*, as_json: bool) -> None:
         put_json({"files": [str(path) for path in paths]})
         return
     put(*map(str, paths))
-    say(f"Next:  {program()} grade --check-rubric --rubric {paths[0]}")
+    say(f"Next:  {program()} check-rubric {paths[0]}")
 
 
 def _make_zip(rubric: Path, out: Path | None, seconds: float | None, runs_per_day: int | None, *, as_json: bool) -> None:
@@ -345,10 +299,10 @@ def _grade_one(
         put(str(graded.results))
 
 
-class _Play:
+class Play:
     """How matches are played. ``is_check``: only example bots play."""
 
-    def __init__(self, workers: Workers, *, is_quiet: bool, is_check: bool) -> None:
+    def __init__(self, workers: Workers, *, is_quiet: bool, is_check: bool = False) -> None:
         self._workers = workers
         self._is_check = is_check
         self._is_quiet = is_quiet
@@ -384,7 +338,7 @@ def _finish(grades: Grades, done: list[str], *, after_due: bool, gradebook: Path
 
     outputs.write(grades, after_due=after_due)
     if as_json:
-        _put_json(grades)
+        put_grades(grades)
         say(*grades.compared)
     else:
         put(*marks_lines(grades, columns(120), done))
@@ -409,7 +363,8 @@ def _finish(grades: Grades, done: list[str], *, after_due: bool, gradebook: Path
     raise MarksIncomplete(text)
 
 
-def _put_json(grades: Grades) -> None:
+def put_grades(grades: Grades) -> None:
+    """Print the marks as JSON."""
     from referee.grading import handout, tables
 
     put_json(json.loads(tables.grades_json(grades, handout.folder_names(grades.students))))
@@ -425,27 +380,3 @@ def _fill(gradebook: Path, grades: Grades, column: str | None, *, after_due: boo
     if filled.unmatched:
         say(f"Not in the gradebook: {', '.join(filled.unmatched)}.")
     say(f"{counted(len(filled.written), 'student')} in {filled.kind}'s column '{filled.column}'. Written: {written}")
-
-
-def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
-    """Grade all example bots in a folder that is removed afterwards."""
-    from referee.grading.family import committed
-    from referee.grading.grade_class import graded_examples
-    from referee.grading.marks_text import marks_lines
-
-    with graded_examples(rubric, play.all) as grades:
-        if as_json:
-            _put_json(grades)
-            return
-        for test in rubric.tests:
-            line = f"{test.name}: {', '.join(_example_marks(grades, test.number))}"
-            put(*textwrap.wrap(line, max(columns(120), 30), subsequent_indent="  ", break_on_hyphens=False))
-        put(*marks_lines(grades, columns(120)))
-        if not rubric.is_seed_drawn:
-            say(f"hash of the starts, to be published with the assignment: {committed(rubric)}")
-
-
-def _example_marks(grades: Grades, at: int) -> list[str]:
-    from referee.grading.escaping import number
-
-    return [f"{student.submission.student} {number(student.tests[at].points)}" for student in grades.students]

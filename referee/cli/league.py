@@ -59,6 +59,7 @@ def run(
     """Begin a league and play it to the end."""
     need_league("league")
     from referee.league import config
+    from referee.league.commitment import announcement, private_file
     from referee.league.league import REPLAYS, Schedule, begin, check_new
     from referee.league.teams import file_name
 
@@ -76,7 +77,25 @@ def run(
     pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, hosts, workers, say)
     with contextlib.closing(pool), contextlib.closing(begin(found, folder, database)) as opened, opened.store.claim():
         hosts.move_to(opened.store)
+        say(*announcement(found.commitment, private_file(folder)))
         _play(opened, pool, quiet=quiet, as_json=as_json)
+
+
+@league.command("starts")
+@command
+def starts(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The published commitment.toml of a league or a final.", show_default=False)],
+    as_json: JsonFlag = False,
+) -> None:
+    """Print the starts that follow from a commitment, to compare with replays."""
+    need_league("league")
+    from referee.league import commitment
+
+    found, digest = commitment.read(file, commitment.LEAGUE)
+    if as_json:
+        put_json({"file": str(file), "sha256": digest, **commitment.starts_json(found)})
+        return
+    put(f"sha256 {digest}", *commitment.starts_lines(found))
 
 
 @league.command("resume")

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import UsageError
-from referee.grading import family
 from referee.grading.gradescope import check_runs_per_day
 from referee.grading.pools import CONTAINER_SECONDS, MARGIN_SECONDS
-from referee.grading.rubric import load, opponent_seats
+from referee.grading.rubric import commitment_of, load, opponent_seats
 from referee.isolation.limits import size_text
 from referee.isolation.submission import MOST_BYTES, MOST_FILES
-from referee.league import teams
+from referee.league import commitment, teams
 from referee.players.spec import resolve
 from referee.support.files import write_whole
 from referee.support.packages import install_command
@@ -113,7 +112,9 @@ class Made(NamedTuple):
 
 
 def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, seconds: float = CONTAINER_SECONDS - MARGIN_SECONDS) -> Made:
-    """Write the zip of an autograder to ``out``. A file of that name is never replaced: it may hold the only copy of a seed.
+    """Write the zip of an autograder to ``out``, and the commitment to its starts beside it.
+
+    A file of these names is never replaced: it may hold the only copy of a seed.
 
     ``runs_per_day`` limits the graded runs within 24 hours; ``seconds`` is the deadline of a run. UsageError for a rubric with a mistake,
     or whose opponents can't be packed.
@@ -121,8 +122,10 @@ def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, s
     check_runs_per_day(runs_per_day)
     if not 30 <= seconds <= 86_400:
         raise UsageError(f"--deadline is {seconds:g}, but must be from 30 to 86,400 seconds.")
-    if os.path.lexists(out):
-        raise UsageError(f"{out} is there already, and its seed may be in use; move it away, or name another file with --out.")
+    committed = out.with_name(f"{out.stem}.{commitment.FILE}")
+    for path in (out, committed):
+        if os.path.lexists(path):
+            raise UsageError(f"{path} is there already, and its seed may be in use; move it away, or name another file with --out.")
     rubric = load(rubric_path)
     text = rubric.text
     notes = []
@@ -146,6 +149,7 @@ def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, s
             _add(archive, name, content, mode)
     try:
         write_whole(out, buffer.getvalue())
+        commitment.save(commitment_of(rubric), committed)
     except OSError as error:
         raise UsageError(f"The zip {out} can't be written: {error.strerror or error}.") from None
     if 2 * rubric.options.limits.memory_bytes > _MEMORY_BYTES:
@@ -153,7 +157,7 @@ def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, s
             f"Two bots may use {size_text(rubric.options.limits.memory_bytes)} each; Gradescope's smallest container has {size_text(_MEMORY_BYTES)} in all. "
             "Choose a larger container, or lower memory_bytes in [limits]."
         )
-    notes.append(f"hash of the starts, to be published with the assignment: {family.committed(rubric)}")
+    notes += commitment.announcement(commitment_of(rubric), committed)
     return Made(out, tuple(notes))
 
 

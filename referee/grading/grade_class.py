@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import RefereeError, UsageError
-from referee.grading import family, grading, outputs
+from referee.grading import grading, outputs
 from referee.grading.marks_text import told
-from referee.grading.rubric import example_submissions
+from referee.grading.rubric import commitment_of, example_submissions
 from referee.grading.submissions import collect
 from referee.grading.values import Submission
 from referee.isolation import machine
+from referee.league.commitment import announcement, private_file
 from referee.league.engine import LeagueStopped, MachineFailed
 from referee.support.words import counted, program
 
@@ -44,7 +45,7 @@ class Wanted(NamedTuple):
 
 
 def grade_class(
-    folder: Path, rubric: Rubric | None, wanted: Wanted, play: Callable[[OpenGrading], None], say: Callable[[str], None], *, after_due: bool
+    folder: Path, rubric: Rubric | None, wanted: Wanted, play: Callable[[OpenGrading], None], say: Callable[..., None], *, after_due: bool
 ) -> Grades:
     """Grade a folder of submissions, or continue a grading. Results are stored and written even if play is stopped.
 
@@ -69,7 +70,8 @@ def grade_class(
         say(
             f"{opened.rubric.name}: {counted(len(opened.submissions), 'student')}, {counted(opened.store.counts().planned, 'match')} to play, in {folder}"
         )
-        say(f"hash of the starts, to be published with the assignment: {family.committed(opened.rubric)}")
+        if is_new:
+            say(*announcement(commitment_of(opened.rubric), private_file(folder)))
         try:
             play(opened)
         except (KeyboardInterrupt, SystemExit, RefereeError) as error:
@@ -85,7 +87,7 @@ def grade_class(
         return opened.grades()._replace(compared=tuple(opened.compared()))
 
 
-def _take(opened: OpenGrading, source: Path, wanted: Wanted, say: Callable[[str], None]) -> None:
+def _take(opened: OpenGrading, source: Path, wanted: Wanted, say: Callable[..., None]) -> None:
     """Look at the submissions, and say what has changed. UsageError if they can't be read, or if the only wanted student has none."""
     with opened.incoming() as folder:
         found = collect(source, folder, opened.seats, wanted.roster, opened.other_roles, layout=wanted.layout, known=opened.submissions)

@@ -18,9 +18,10 @@ from referee.grading import marks, rerun
 from referee.grading.marks import opponent_name
 from referee.grading.plan import GradingPlan
 from referee.grading.pools import fairly
-from referee.grading.rubric import opponent_seats, other_roles, submission_seats
+from referee.grading.rubric import commitment_of, opponent_seats, other_roles, submission_seats
 from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
-from referee.league import disputes
+from referee.league import commitment, disputes
+from referee.league.commitment import PRIVATE
 from referee.league.database import FILE
 from referee.league.engine import UNPLAYED, Engine
 from referee.league.store import Store
@@ -39,8 +40,7 @@ if TYPE_CHECKING:
     from referee.league.local import Pool
     from referee.league.values import MatchRecord, MatchTask, Team
 
-#: What only the grader may see: the store, all replays, the copies of what was submitted, and the rubric with its seed.
-PRIVATE = "private"
+#: In the private folder, which only the grader may see, beside the store and the commitment to the starts.
 REPLAYS, SUBMISSIONS, RUBRIC = "replays", "submissions", "rubric.toml"
 #: The folder, below that of all submissions, in which those of a run are unpacked.
 _INCOMING = "incoming"
@@ -346,6 +346,7 @@ def _begin(store: Store, rubric: Rubric, folder: Path) -> None:
         settings = game.codec.settings(rubric.rules, dict(next(test.settings for test in rubric.tests if test.against == against)))
         opponents.append(read_team(opponent_name(against), against, game, settings, Path(rubric.home or "."), tuple(played)))
     write_whole(folder / PRIVATE / RUBRIC, rubric.text.encode())
+    commitment.write(commitment_of(rubric), folder)
     store.begin({"grading": _rubric_json(rubric), "submissions": [], "runs": [], "place": _place(folder)}, opponents)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.grading import family, needs
+from referee.grading import needs
 from referee.grading.rubric import own_seats
 from referee.grading.values import AFTER_DUE, FAULTY, MISSING, OK, REFUSED, VOID, RubricMark, StudentMarks, Trial, TrialMark
 from referee.players.own_files import for_author
@@ -41,7 +41,7 @@ def trials(rubric: Rubric, student: str) -> tuple[Trial, ...]:
 
 
 def _trials(test: RubricTest, student: str) -> tuple[Trial, ...]:
-    return tuple(Trial(student, test.number, start, family.is_hidden(test, start)) for start in range(test.starts))
+    return tuple(Trial(student, test.number, start, test.is_hidden(start)) for start in range(test.starts))
 
 
 def student_marks(game: Game[Any, Any], rubric: Rubric, submission: Submission, results: Results) -> StudentMarks:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
-from referee.grading import family
 from referee.grading.marks import opponent_name
-from referee.grading.rubric import own_seats
+from referee.grading.rubric import commitment_of, own_seats
 from referee.grading.values import AFTER_DUE, Trial
 from referee.league.keys import match_key
 from referee.league.starts import match_seed, placed
@@ -44,12 +43,13 @@ class GradingPlan:
         self.students = tuple(students)
         self._numbers = {student: number for number, student in enumerate(students)}
         self.teams = teams
-        self.places = tuple(self._place(test, start) for test in rubric.tests for start in family.starts(self.game, rubric, test))
+        commitment = commitment_of(rubric)
+        self.places = tuple(self._place(test, start) for test in rubric.tests for start in commitment.starts(test.number))
 
     def _place(self, test: RubricTest, start: MatchStart) -> PlannedStart:
         settings = self.game.codec.settings(self.rubric.rules, dict(test.settings))
         checked = placed(self.game, settings, start.settings)
-        return PlannedStart(test, start, self.game.codec.settings_json(checked), checked, family.is_hidden(test, start.number))
+        return PlannedStart(test, start, self.game.codec.settings_json(checked), checked, test.is_hidden(start.number))
 
     @property
     def terms(self) -> Terms:

@@ -12,10 +12,11 @@ from referee.api import settings_file
 from referee.errors import PlayerError, UsageError
 from referee.games.game import SettingsError
 from referee.games.values import is_whole
-from referee.grading import family, needs
+from referee.grading import needs
 from referee.grading.values import Need, Rubric, RubricTest
 from referee.isolation.limits import IsolationValue, Limits
 from referee.league import teams
+from referee.league.commitment import GRADING, Commitment, StartFamily, new_secret
 from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.players.spec import resolve
 from referee.replay.paths import content
@@ -96,6 +97,12 @@ def parse(text: bytes, path: Path, home: Path, seed: str = "") -> Rubric:
         raise UsageError(f"In the rubric {path}: {error}") from None
 
 
+def commitment_of(rubric: Rubric) -> Commitment:
+    """Return all that decides the starts of a rubric."""
+    families = tuple(StartFamily(test.settings, 0 if test.has_set_start else test.starts, test.hidden) for test in rubric.tests)
+    return Commitment(GRADING, rubric.game, games.get(rubric.game).info.version, rubric.rules, rubric.seed, families)
+
+
 def submission_seats(rubric: Rubric) -> tuple[Seat, ...]:
     """Return the seats that a submission has to play, in the game's order."""
     return _all_seats(rubric)[0]
@@ -167,7 +174,7 @@ class _RubricReader:
         self.home = home
         self.game = games.get(given.game)
         self.is_seed_drawn = given.seed is None
-        self.seed = (seed or family.new_seed()) if given.seed is None else _seed(given.seed)
+        self.seed = (seed or new_secret()) if given.seed is None else _seed(given.seed)
         self.start_keys = _start_keys(self.game, given.rules)
 
     def rubric(self) -> Rubric:
@@ -196,9 +203,10 @@ class _RubricReader:
         for number, row in enumerate(given.tests):
             test = self._test(number, row)
             self._check_different(test, found)
-            self._draw(rubric, test)
             found.append(test)
-        return rubric._replace(tests=tuple(found))
+        rubric = rubric._replace(tests=tuple(found))
+        _draw(rubric)
+        return rubric
 
     def _settings(self, given: Mapping[str, Any], where: str) -> tuple[Any, bool]:
         """Return checked settings, and whether they name the start. ``where`` begins the message."""
@@ -295,12 +303,15 @@ class _RubricReader:
                     "give one of them another name."
                 )
 
-    def _draw(self, rubric: Rubric, test: RubricTest) -> None:
-        """Draw all starts of a test once."""
-        try:
-            family.starts(self.game, rubric, test)
-        except SettingsError as error:
-            raise SettingsError(f"tests, table {test.number + 1}: starts is {test.starts:,}, but {error}") from None
+
+def _draw(rubric: Rubric) -> None:
+    """Draw all starts of all tests once. Raises SettingsError."""
+    commitment, test = commitment_of(rubric), rubric.tests[0]
+    try:
+        for test in rubric.tests:
+            commitment.starts(test.number)
+    except SettingsError as error:
+        raise SettingsError(f"tests, table {test.number + 1}: starts is {test.starts:,}, but {error}") from None
 
 
 def _start_keys(game: Game[Any, Any], rules: str | None) -> frozenset[str]:

@@ -10,7 +10,7 @@ from referee import games
 from referee.errors import UsageError
 from referee.games.capabilities import SampleTest
 from referee.games.game import SettingsError
-from referee.grading import family
+from referee.league.commitment import new_secret
 from referee.match.options import TimeControl
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ _COLUMN = 32
 
 _HEAD = """\
 # A rubric: what the referee plays with every submission, and how many points that earns. docs/rubric.md describes every key.
-# Try it with all example bots before you publish the assignment:   referee grade --check-rubric {file}
+# Try it with all example bots before you publish the assignment:   referee check-rubric {file}
 
 name = "{title}, homework 1"
 game = "{game}"
 {rules}
 
-# All starts are drawn from the seed. Keep it secret until the deadline. When the rubric is ready, referee grade --check-rubric prints a
-# hash: publish it with the assignment. It covers everything that decides a start.
-# After the deadline, referee grade --reveal publishes the seed, and everybody can check that nothing was changed.
+# All starts are drawn from the seed. Keep it secret until the deadline. When the rubric is ready, referee check-rubric prints a hash,
+# the commitment: publish it with the assignment. It covers everything that decides a start.
+# After the deadline, publish private/commitment.toml of the marks, and everybody can check that nothing was changed.
 seed = "{seed}"
 
 # Programs that nobody has read need the sandbox "strict". By the fair clock, a busy machine makes nobody late.
@@ -77,7 +77,7 @@ def text(name: str, file: str = "rubric.toml") -> str:
     """
     game = games.get(name)
     marking = game.marking
-    seed = family.new_seed()
+    seed = new_secret()
     samples = _general(game) if marking is None else marking.samples
     head = _HEAD.format(
         file=file,

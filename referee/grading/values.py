@@ -54,6 +54,10 @@ class RubricTest(NamedTuple):
     settings: Mapping[str, Json]
     has_set_start: bool = False
 
+    def is_hidden(self, start: int) -> bool:
+        """True if this start of the test is hidden: the last ones are."""
+        return start >= self.starts - self.hidden
+
 
 class Rubric(NamedTuple):
     """A checked rubric. All starts are drawn from ``seed``; ``is_seed_drawn``: the file has none, so it was drawn. ``home`` is the folder in which the paths of opponents begin.

@@ -12,9 +12,9 @@ from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation.limits import IsolationValue, Limits
 from referee.league import schedule, starts, teams
+from referee.league.commitment import LEAGUE, Commitment, StartFamily, new_secret, root
 from referee.league.values import MatchStart, Team
 from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
-from referee.match.seeds import new_seed, secret_of
 from referee.support.meant import near_one
 from referee.support.sections import Section
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import Json, Seat
 
 ROUND_ROBIN, SWISS, ELIMINATION, TABLES = FORMATS = schedule.FORMATS
 #: The league file in a folder of teams.
@@ -54,13 +54,13 @@ class StartList(NamedTuple):
 
 
 class League(NamedTuple):
-    """A checked league. ``home`` is the folder of its file, ``slots`` the number of matches at once (None: as the machine allows)."""
+    """A checked league. ``seed`` is the number in the file, or a secret that was drawn. ``home`` is the folder of its file, ``slots`` the number of matches at once (None: as the machine allows)."""
 
     name: str
     game: str
     rules: str
     format: Format
-    seed: int
+    seed: int | str
     variants: tuple[Variant, ...]
     teams: tuple[Team, ...]
     starts: StartList = StartList()
@@ -72,24 +72,32 @@ class League(NamedTuple):
     @property
     def secret(self) -> bytes:
         """The secret from which everything random in the league is derived."""
-        return secret_of(self.seed)
+        return root(self.seed)
+
+    @property
+    def resampling_seed(self) -> int:
+        """The seed of the resamples from which intervals of ratings come: the same league always has the same ones."""
+        return int.from_bytes(self.secret[:4], "big")
+
+    @property
+    def shown_seed(self) -> int | None:
+        """The seed that its organizer chose; None for a secret, which stays one."""
+        return self.seed if isinstance(self.seed, int) else None
+
+    @property
+    def commitment(self) -> Commitment:
+        """All that decides the starts."""
+        families = tuple(StartFamily(variant.settings, self.starts.drawn) for variant in self.variants)
+        version = games.get(self.game).info.version
+        return Commitment(LEAGUE, self.game, version, self.rules, self.seed, families, self.starts.listed, self.repeat)
 
     def starts_of(self, variant: int) -> tuple[MatchStart, ...]:
         """Return the starts of a variant: the same for all teams and both roles."""
-        if self.starts.listed:
-            return self.starts.listed
-        if not self.starts.drawn:
-            return starts.standard(self.secret)
-        game = games.get(self.game)
-        return starts.starts(game, self._settings(game, variant), self.secret, self.starts.drawn)
+        return self.commitment.starts(variant)
 
     def match_settings(self, variant: int, start: MatchStart) -> dict[str, Json]:
         """Return all settings of the matches of a variant on a start, as JSON."""
-        game = games.get(self.game)
-        return game.codec.settings_json(starts.placed(game, self._settings(game, variant), start.settings))
-
-    def _settings(self, game: Game[Any, Any], variant: int) -> Any:
-        return game.codec.settings(self.rules, dict(self.variants[variant].settings))
+        return self.commitment.match_settings(variant, start)
 
     def to_json(self) -> dict[str, Json]:
         """Return the league as plain data; ``from_json`` takes it back."""
@@ -221,7 +229,7 @@ class LeagueReader:
         """
         given = self.given
         teams.check_name(self.name, "The league's name")
-        seed = new_seed() if given.seed is None else given.seed
+        seed = new_secret() if given.seed is None else given.seed
         size = self._table_size()
         variants, checked = self._variants(size)
         found = League(
@@ -232,7 +240,7 @@ class LeagueReader:
             seed=seed,
             variants=variants,
             teams=(),
-            starts=self._starts(variants, checked, secret_of(seed)),
+            starts=self._starts(variants, checked, root(seed)),
             repeat=given.repeat,
             options=MatchOptions(
                 time=TimeControl(**given.time.given, kind=given.clock), run=given.run, isolation=given.isolation, limits=given.limits

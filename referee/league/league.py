@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from example_bots import BOTS
 from referee import games
 from referee.errors import UsageError
-from referee.league import address, config, keys, schedule, standings
+from referee.league import address, commitment, config, keys, schedule, standings
 from referee.league.database import FILE
 from referee.league.engine import LeagueState, read_state
 from referee.league.results import comparisons, duel_result
@@ -208,7 +208,7 @@ class OpenLeague:
         from referee.league.ratings import decided_places, intervals
 
         found = [comparison for result in results for comparison in comparisons(result)]
-        rated = intervals(found, self.schedule.plan.teams, seed=self.league.seed % 2**32, resamples=resamples)
+        rated = intervals(found, self.schedule.plan.teams, seed=self.league.resampling_seed, resamples=resamples)
         ratings = {rating.team: rating for rating in rated}
         decided = set(decided_places(rated)) if found else set()
         forfeits = self.store.forfeits()
@@ -278,6 +278,7 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
         with store.claim():
             _check_free(store, folder)
             make_folder(folder)
+            commitment.write(league.commitment, folder)
             number = uuid.uuid4().hex
             facts = {"league": league.to_json(), "id": number}
             if database is None:

@@ -118,7 +118,7 @@ def of_league(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
         ),
         standings=opened.standings(state.results),
         duels=list(_duels(opened, points)),
-        seed=league.seed,
+        seed=league.shown_seed,
         variants=variants if len(variants) > 1 else (),
         notes=tuple(notes),
         total_name="score" if opened.schedule.game.pairing is None else "steps",

@@ -23,7 +23,7 @@ def report(opened: OpenLeague, state: LeagueState, places: Sequence[Standing]) -
         "game": opened.league.game,
         "rules": opened.league.rules,
         "format": opened.league.format.kind,
-        "seed": opened.league.seed,
+        "seed": opened.league.shown_seed,
         "complete": opened.store.counts().planned == 0,
         "duels": len(state.results),
         **counts(opened),

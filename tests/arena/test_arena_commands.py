@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import gzip
+import hashlib
 import json
 import re
 import signal
@@ -23,6 +24,7 @@ from referee.arena.season_store import SeasonStore
 from referee.arena.store import REFUSED
 from referee.cli.arena import final
 from referee.league.rows import StoreError
+from referee.replay.reader import read_head, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,15 +160,20 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
     assert (begun.returncode, begun.stderr) == (0, "")
     found = json.loads(begun.stdout)
     assert sorted(found["teams"]) == ["mine", "other"]
-    assert not (tmp_path / "final" / "reveal.json").stat().st_mode & 0o077
+    published = tmp_path / "final" / "private" / "commitment.toml"
+    assert found["file"] == "final/private/commitment.toml"
+    assert not published.stat().st_mode & 0o077
+    assert not published.parent.stat().st_mode & 0o077
     played = referee("league", "resume", "final", "--json", "-q")
     assert played.returncode == 0, played.stderr
     assert json.loads(played.stdout)["matches"]["done"] == 4
     # Nobody could have chosen other starts after the commitment, and those of the league are these.
-    assert referee("grade", "--check-reveal", "final/reveal.json", "--hash", found["commitment"]).returncode == 0
-    revealed = json.loads((tmp_path / "final" / "reveal.json").read_text())["tests"][0]["starts"]
-    rows = json.loads(referee("league", "export", "final", "--json").stdout)["matches"]
-    assert {row["seed"] for row in rows} == {start["seed"] for start in revealed}
+    assert found["commitment"] == hashlib.sha256(published.read_bytes()).hexdigest()
+    (variant,) = json.loads(referee("league", "starts", published, "--json").stdout)["variants"]
+    heads = [read_head(path, read_lines(path))[0] for path in (tmp_path / "final" / "replays").rglob("*.gz")]
+    assert {(head["seed"], str(head["settings"])) for head in heads} == {
+        (each["seed"], str(each["settings"])) for each in variant["starts"]
+    }
     assert referee("arena", "final", "arena", "final").returncode == 2
     assert referee("arena", "thaw", "arena").stdout == "The arena takes versions.\n"
     with SeasonStore.open(folder) as store:
@@ -226,7 +233,7 @@ def test_a_final_is_told_also_if_it_can_not_be_logged(
     final(folder=tmp_path / "arena", out=tmp_path / "final", kind="swiss", starts=1, as_json=True)
     out, err = capsys.readouterr()
     assert err == "note: The final is not in the audit log. The store can't be written: no room.\n"
-    assert json.loads(out)["reveal"] == str(tmp_path / "final" / "reveal.json")
+    assert json.loads(out)["file"] == str(tmp_path / "final" / "private" / "commitment.toml")
 
 
 def test_a_narrow_terminal_has_fewer_columns(referee: Cli, tmp_path: Path) -> None:

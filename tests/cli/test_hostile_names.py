@@ -44,7 +44,8 @@ COMMANDS = [
     ("league", "run", MISSING),
     ("league", "standings", FOLDER),
     ("grade", FOLDER, "--rubric", MISSING),
-    ("grade", "--check-rubric", "--rubric", MISSING),
+    ("check-rubric", MISSING),
+    ("league", "starts", MISSING),
     ("arena", "standings", FOLDER),
     (NAME,),
 ]

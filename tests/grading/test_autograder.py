@@ -99,7 +99,9 @@ def test_the_zip_has_what_gradescope_wants_and_names_no_host(rubric: Path, tmp_p
             assert done.returncode == 0, done.stderr
         assert "--max-runs-per-day 5" in archive.read("run_autograder").decode()
         assert not any("__pycache__" in name or name.endswith(".pyc") for name in names)
-    assert any(note.startswith("hash of the starts") for note in made.notes)
+    committed = made.path.with_name("autograder.commitment.toml")
+    assert f"commitment to the starts: {hashlib.sha256(committed.read_bytes()).hexdigest()}" in made.notes
+    assert committed.stat().st_mode & 0o777 == 0o600
 
 
 def test_the_wheel_is_a_wheel_of_this_referee(rubric: Path, tmp_path: Path) -> None:
@@ -127,7 +129,7 @@ def test_the_same_files_make_the_same_zip(rubric: Path, tmp_path: Path) -> None:
 
 
 def test_a_seed_is_drawn_once_for_all_containers(rubric: Path, tmp_path: Path) -> None:
-    rubric.write_text(rubric.read_text().replace('seed = "0123456789abcdef"\n', ""))
+    rubric.write_text(rubric.read_text().replace('seed = "0123456789abcdef0123456789abcdef"\n', ""))
     home = unpacked(rubric, tmp_path)
     first, second = (load(home / "source" / "rubric" / "rubric.toml") for _ in range(2))
     assert not first.is_seed_drawn
@@ -299,7 +301,7 @@ def test_the_command_makes_the_zip_and_says_what_comes_next(rubric: Path, refere
     done = referee("grade", "--init-gradescope", str(rubric), "--max-runs-per-day", "3")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "autograder.zip"
-    assert "hash of the starts" in done.stderr
+    assert "commitment to the starts: " in done.stderr
     with zipfile.ZipFile(tmp_path / "autograder.zip") as archive:
         assert "--max-runs-per-day 3" in archive.read("run_autograder").decode()
 

@@ -233,7 +233,7 @@ def test_every_public_match_has_ended_before_the_first_hidden_one_begins(tmp_pat
 
 def test_what_is_handed_out_later_begins_when_everything_before_has_ended(tmp_path: Path) -> None:
     text = (
-        'name = "Homework"\ngame = "evasion"\nseed = "0123456789abcdef"\n'
+        'name = "Homework"\ngame = "evasion"\nseed = "0123456789abcdef0123456789abcdef"\n'
         '[[tests]]\nname = "now"\nseat = "hunter"\nagainst = "still"\nstarts = 3\nhidden = 1\npoints = 2\nneed = { finishes = true }\n'
         '[[tests]]\nname = "later"\nseat = "prey"\nagainst = "straight"\nstarts = 3\nhidden = 1\npoints = 2\nneed = { survive = 1 }\n'
         'when = "after_due"\n'
@@ -480,5 +480,5 @@ def test_a_rerun_that_is_interrupted_is_compared_when_it_is_complete(tmp_path: P
         opened.rerun("bob")
     with open_grading(tmp_path) as opened:
         played(opened)
-        assert opened.compared() == ["Played again: the matches of bob", "  hunts: the same as before, 0 of 12 points"]
+        assert opened.compared() == ["Played again: the matches of bob", "  hunts: the same as before, 6 of 12 points"]
         assert opened.compared() == []

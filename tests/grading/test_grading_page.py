@@ -76,14 +76,14 @@ def test_the_commands_of_the_page_mark_the_class(folder: Path, referee: Referee)
             report = (folder / "marks" / "students" / "ada" / "report.md").read_text()
             assert ("beats random" in report) == ("--after-due" in line)
     assert (folder / "marks" / "report.html").exists()
-    assert (folder / "marks" / "gradebook-canvas.csv").read_text().splitlines()[1] == "Ada Lovelace,1,ada,55"
+    assert (folder / "marks" / "gradebook-canvas.csv").read_text().splitlines()[1] == "Ada Lovelace,1,ada,70"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", ["rectangle", "maze"])
 def test_the_rubrics_of_other_games_tell_example_bots_apart(game: str, referee: Referee) -> None:
     need(not missing(), missing())
-    done = referee("grade", "--check-rubric", "--rubric", RUBRICS / f"{game}.toml", "--json", timeout=600)
+    done = referee("check-rubric", RUBRICS / f"{game}.toml", "--json", timeout=600)
     assert done.returncode == 0, done.stderr
     found = {student["student"]: student["points"] for student in json.loads(done.stdout)["students"]}
     assert len(set(found.values())) > 2

@@ -8,8 +8,8 @@ import pytest
 from rubrics import STUDENT, load, match, table, trial
 
 from referee import games
-from referee.grading import family, marks, needs
-from referee.league import starts as league_starts
+from referee.grading import marks, needs
+from referee.grading.rubric import commitment_of
 from referee.league.values import MatchTask, Team
 from referee.league.worker import Played, Terms, Worker
 from referee.players.spec import resolve
@@ -283,10 +283,10 @@ def test_the_step_of_a_real_fault(tmp_path: Path) -> None:
 
 def played(rubric: Rubric, seat: str, players: dict[str, str], folder: Path) -> Any:
     """A match of the first test on its first start, without a sandbox."""
-    game = games.get(rubric.game)
     (test,) = rubric.tests
-    start = family.starts(game, rubric, test)[0]
-    settings = game.codec.settings_json(league_starts.placed(game, game.codec.settings(rubric.rules, dict(test.settings)), start.settings))
+    commitment = commitment_of(rubric)
+    start = commitment.starts(0)[0]
+    settings = commitment.match_settings(0, start)
     names = {each: STUDENT if each == seat else marks.opponent_name(test.against) for each in players}
     for each, player in players.items():
         resolve(player, each, rubric.game)

@@ -63,7 +63,7 @@ def test_a_short_rubric_has_the_defaults(tmp_path: Path) -> None:
         "Homework",
         "evasion",
         "classic",
-        "0123456789abcdef",
+        "0123456789abcdef0123456789abcdef",
         False,
     )
     assert found.options == MatchOptions(isolation="strict").settled()
@@ -90,7 +90,7 @@ def test_a_full_rubric(tmp_path: Path) -> None:
 
 def test_the_seed_is_text_a_number_or_drawn(tmp_path: Path) -> None:
     path = tmp_path / "rubric.toml"
-    path.write_text(HEAD.format(game="evasion").replace('"0123456789abcdef"', "-17") + GOOD)
+    path.write_text(HEAD.format(game="evasion").replace('"0123456789abcdef0123456789abcdef"', "-17") + GOOD)
     assert rubric.load(path).seed == "-17"
     path.write_text(re.sub("seed = .*", "", HEAD.format(game="evasion")) + GOOD)
     drawn = rubric.load(path)
@@ -101,7 +101,7 @@ def test_the_seed_is_text_a_number_or_drawn(tmp_path: Path) -> None:
 
 
 def test_a_seed_in_the_file_stands(tmp_path: Path) -> None:
-    assert rubric.load(write(tmp_path, GOOD), "another").seed == "0123456789abcdef"
+    assert rubric.load(write(tmp_path, GOOD), "another").seed == "0123456789abcdef0123456789abcdef"
 
 
 def test_a_kept_text_is_read_with_its_old_home(tmp_path: Path) -> None:

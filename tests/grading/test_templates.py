@@ -14,7 +14,7 @@ import pytest
 from referee import games
 from referee.games.game import SettingsError
 from referee.games.maze.state import Go
-from referee.grading import family, rubric, templates
+from referee.grading import rubric, templates
 from referee.grading.grading import open_grading
 from referee.grading.values import Submission
 from referee.league.local import LocalPool
@@ -29,8 +29,8 @@ def test_a_new_rubric_is_valid(game: str, tmp_path: Path) -> None:
     found = rubric.load(path)
     assert (found.game, found.options.isolation) == (game, "strict")
     assert not found.is_seed_drawn
-    assert family.weakness(found.seed) == ""
-    assert f"--check-rubric {path.name}" in found.text
+    assert not rubric.commitment_of(found).is_guessable
+    assert f"referee check-rubric {path.name}" in found.text
     assert len(found.tests) >= 3
     assert sum(test.hidden for test in found.tests) > 0
     assert rubric.load(path) == found

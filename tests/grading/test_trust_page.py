@@ -13,11 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rubrics
+from leagues import IDLE
 from sandboxes import need
-
-from referee.grading.family import committed
-from referee.grading.reveal import reveal
-from referee.grading.rubric import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,11 +23,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "trust.md").read_text()
-RERUN, REVEAL, OPENSSL = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+RERUN, COMMITMENT = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
 SIGN, CHECK = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
-(HASH,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-(SEED,) = re.findall(r"With the seed `(\w+)`", PAGE)
-(TEST,) = re.findall(r"with the name\s`([\w ]+)`", PAGE)
+(PROGRAM,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 def commands(session: str) -> list[list[str]]:
@@ -43,34 +38,35 @@ def test_a_bot_is_asked_again(referee: Cli) -> None:
     assert referee(*play).returncode == 0
     outputs = [referee(*words) for words in others]
     assert [done.returncode for done in outputs] == [0, 0]
-    (shown,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+    shown, _ = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
     assert outputs[0].stdout == shown
     assert referee(*last).returncode == 1
 
 
-def rubric(folder: Path) -> Path:
-    tests = rubrics.table(name=f'"{TEST}"', seat='"hunter"', against='"runner"', starts="2", hidden="1", need="{ wins = true }")
-    path = rubrics.write(folder, tests)
-    path.write_text(path.read_text().replace("0123456789abcdef", SEED))
-    return path
-
-
-def test_a_seed_is_revealed(referee: Cli, tmp_path: Path) -> None:
-    read = load(rubric(tmp_path))
-    reveal(read, tmp_path)
-    (words,) = commands(REVEAL)
-    done = referee(*words[:-1], committed(read))
-    assert done.returncode == 0, done.stdout
-
-
-def test_the_hash_and_the_secret_need_no_referee(tmp_path: Path) -> None:
-    need(shutil.which("openssl") is not None, "openssl is missing")
-    read = load(rubric(tmp_path))
-    body = reveal(read, tmp_path).read_text()
-    done = subprocess.run([sys.executable, "-Ic", HASH], check=True, capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout.strip() == committed(read)[:64]
-    second = subprocess.run(OPENSSL, shell=True, check=True, capture_output=True, text=True).stdout
-    assert second.split()[-1] in body
+def test_the_starts_of_a_published_file_are_those_of_a_replay(referee: Cli, tmp_path: Path) -> None:
+    """The hash is the one from before, and each start stands in the heads of its matches; without the referee, too."""
+    (tmp_path / "rubric.toml").write_text(rubrics.HUNTS)
+    told = referee("check-rubric", "--slots", "1").stderr
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "ada.py").write_text(IDLE)
+    assert referee("grade", "class", "--out", "marks", "--slots", "1").returncode == 0
+    shutil.copy(tmp_path / "marks" / "private" / "commitment.toml", tmp_path)
+    seeds = subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True, cwd=tmp_path).stdout.split()[2::3]
+    digest, starts, head = COMMITMENT.splitlines()
+    sha256 = subprocess.run(shlex.split(digest), check=True, capture_output=True, text=True, cwd=tmp_path).stdout.split()[0]
+    assert f"commitment to the starts, to be published with the assignment: {sha256}\n" in told
+    lines = referee(*shlex.split(starts)[1:]).stdout.splitlines()
+    assert lines[0] == f"sha256 {sha256}"
+    replays = sorted((tmp_path / "marks" / "private" / "replays").rglob("*.replay.jsonl.gz"))
+    heads = []
+    for replay in replays:
+        shutil.copy(replay, tmp_path / "ada.replay.jsonl.gz")
+        heads.append(subprocess.run(head, shell=True, check=True, capture_output=True, text=True, cwd=tmp_path).stdout)
+    assert len(heads) == len(lines[1:]) == len(seeds) == 2
+    for line, seed in zip(lines[1:], seeds, strict=True):
+        values = line.partition(": ")[2].split(", ")
+        assert values[1] == f'"seed":{seed}'
+        assert sum(all(value in text for value in values) for text in heads) == 1
 
 
 def test_the_files_of_a_folder_are_signed(tmp_path: Path) -> None:
