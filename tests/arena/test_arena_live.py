@@ -17,6 +17,7 @@ from seasons import TOKENS, copied, play, season
 from referee.arena import live, season_work, views
 from referee.arena.checking import Checker
 from referee.arena.engine import ArenaEngine
+from referee.arena.players_version import players_version
 from referee.arena.season_work import Notes
 from referee.arena.store import PAUSED, PLAYING
 from referee.errors import MatchVoid, UsageError
@@ -78,9 +79,7 @@ def test_a_match_that_is_played_is_shown_to_those_who_may_see_it(running: Season
     assert running.ask(f"/boards/{KEY}").status == 401
     board = running.ask(f"/boards/{KEY}", ada)
     assert board.headers["content-type"] == "application/gzip"
-    head, *steps = gzip.decompress(board.body).splitlines()
-    assert b'"secret"' not in head
-    assert steps
+    assert b'"secret"' not in gzip.decompress(board.body)
     assert f'data-replay="/boards/{KEY}?at=' in running.ask("/live", ada).body.decode()
     shown = running.ask(f"/matches/{KEY}", ada).body.decode()
     assert 'data-every="2000"' in shown
@@ -89,6 +88,18 @@ def test_a_match_that_is_played_is_shown_to_those_who_may_see_it(running: Season
     running.store.set_fact(PLAYING, {**running.store.fact(PLAYING), "time": time.time() - 7200})
     assert KEY not in running.ask("/live", ada).body.decode()
     assert running.ask(f"/matches/{KEY}", ada).status == 404
+
+
+def test_a_board_has_the_whole_lines_of_a_replay_that_is_being_written(running: Season) -> None:
+    replays = running.arena.replays
+    lines = gzip.decompress(next(replays.rglob("*.gz")).read_bytes()).splitlines(keepends=True)
+    path = replays / "growing.gz"
+    path.write_bytes(gzip.compress(b"".join(lines[:-1]))[:-8])
+    head, *steps = gzip.decompress(players_version(path, replays, is_whole=False)).splitlines(keepends=True)
+    assert steps == lines[1:-1]
+    assert len(head) < len(lines[0])
+    with pytest.raises(EOFError):
+        players_version(path, replays)
 
 
 def test_a_match_that_waits_for_a_slot_is_not_shown_as_played(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
