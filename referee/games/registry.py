@@ -75,7 +75,7 @@ def _loaded(point: EntryPoint) -> Game[Any, Any]:
     try:
         found: Game[Any, Any] = point.load()
         name = found.info.name
-        # A game that was written for an earlier version lacks the newer capabilities.
+        # A game names only the capabilities that it has.
         for capability in CAPABILITIES:
             if getattr_static(found, capability, capability) is capability:
                 setattr(found, capability, None)

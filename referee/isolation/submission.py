@@ -326,7 +326,7 @@ def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -
                 _copy_folder(inner, top, path, place, count)
             finally:
                 os.close(inner)
-            # No bot gets an empty folder: stores of earlier versions don't tell whether there was one.
+            # A bot's hash covers its files alone, so no copy has an empty folder.
             with contextlib.suppress(OSError):
                 os.rmdir(place)
         else:
