@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.support.packages import need_statistics
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -21,6 +19,8 @@ def sprt(counts: Sequence[float], *, p0: float = 0.5, p1: float = 0.6, alpha: fl
     duels. H1 is accepted if the log-likelihood ratio ``llr`` has reached ``upper``, H0 if it has fallen to ``lower``. ``alpha`` is the
     chance to accept H1 though H0 is true, ``beta`` the chance to accept H0 though H1 is true. Raises ValueError for values without a meaning.
     """
+    from referee.support.packages import need_statistics
+
     need_statistics("referee.statistics")
     from referee.league import sequential
 
@@ -32,6 +32,8 @@ def ratings(rows: Iterable[tuple[str, str, float]]) -> dict[str, float]:
 
     Raises ValueError for a score that does not lie from 0 to 1, and for a team that plays against itself.
     """
+    from referee.support.packages import need_statistics
+
     need_statistics("referee.statistics")
     from referee.league.ratings import rate
     from referee.league.values import Comparison

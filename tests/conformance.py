@@ -337,27 +337,34 @@ def main(files: list[str]) -> int:
     if not files:
         print("conformance: name the files of recorded games:  python tests/conformance.py FILE...", file=sys.stderr)
         return 2
-    games = steps = positions = differences = 0
+    games = steps = positions = differences = unreadable = 0
+    for file in files:
+        try:
+            for number, record in records(Path(file)):
+                played = played_record(file, number, record)
+                steps += played.steps
+                if played.difference is not None:
+                    step, field, recorded, engine = played.difference
+                    print(f"{file}, record {number}, step {step}, field {field}: recorded {recorded}, engine {engine}")
+                    differences += 1
+                elif played.is_position:
+                    positions += 1
+                else:
+                    games += 1
+        except UnreadableRecordError as error:
+            print(f"conformance: {error}", file=sys.stderr)
+            unreadable += 1
+    if unreadable < len(files):
+        print(f"games {games}, steps {steps}, positions {positions}: agree; different: {differences}")
+    return 1 if differences else 2 if unreadable else 0
+
+
+def played_record(file: str, number: int, record: Any) -> Played:
+    """Play one record. UnreadableRecordError names its place."""
     try:
-        for file, number, record in ((path, *numbered) for path in files for numbered in records(Path(path))):
-            try:
-                played = play(record)
-            except ValueError as error:
-                raise UnreadableRecordError(f"{file}, record {number}: {str(error).rstrip('.')}.") from None
-            steps += played.steps
-            if played.difference is not None:
-                step, field, recorded, engine = played.difference
-                print(f"{file}, record {number}, step {step}, field {field}: recorded {recorded}, engine {engine}")
-                differences += 1
-            elif played.is_position:
-                positions += 1
-            else:
-                games += 1
-    except UnreadableRecordError as error:
-        print(f"conformance: {error}", file=sys.stderr)
-        return 2
-    print(f"games {games}, steps {steps}, positions {positions}: agree; different: {differences}")
-    return 1 if differences else 0
+        return play(record)
+    except ValueError as error:
+        raise UnreadableRecordError(f"{file}, record {number}: {str(error).rstrip('.')}.") from None
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ DATA_FD = 8
 
 #: Besides /usr: where the loader, names of alternatives and the settings of runtimes are. Nothing else of /etc is to be seen.
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl/openssl.cnf")
-_RUNTIME_SETTINGS = ("java", "mono")
+_RUNTIME_SETTINGS = ("java",)
 _SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 

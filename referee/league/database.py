@@ -126,7 +126,9 @@ def _is_writable(path: Path) -> bool:
 
 
 def _distrust(connection: sqlite3.Connection, _: object) -> None:
-    """Let the store's schema call no function with side effects, and bound its rows: the store may be a stranger's."""
+    """Let the store's schema call no function with side effects, and bound its rows (from Python 3.11 on): the store may be a
+    stranger's.
+    """
     connection.execute("PRAGMA trusted_schema=OFF")
     if sys.version_info >= (3, 11):
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)

@@ -39,8 +39,8 @@ MOST_SPECTATORS = 50
 _UNSENT_BYTES = 1 << 20
 #: The most games that wait.
 MOST_GROUPS = 100
-#: The default of ``--at-once`` and the most games at once; each game is a process of about 7 MB.
-AT_ONCE, MOST_AT_ONCE = 32, 500
+#: The default of ``--at-once``; each game is a process of about 7 MB.
+AT_ONCE = 32
 _ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _FORK = multiprocessing.get_context("fork")
 

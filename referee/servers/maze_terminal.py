@@ -32,7 +32,7 @@ OPPONENTS = {
 #: The difficulties that the question offers. The others need --difficulty.
 _ASKED = ("easy", "hard")
 _KEYS = {"w": "U", "a": "L", "s": "D", "d": "R"}
-_ARROWS = {f"\x1b{begin}{letter}": key for begin in "[o" for letter, key in {"a": "w", "b": "s", "c": "d", "d": "a"}.items()}
+_ARROWS = {"a": "w", "b": "s", "c": "d", "d": "a"}
 #: A key in lower case: pasted text, an escape sequence, or a character.
 _KEY = re.compile(r"\x1b\[200~.*?\x1b\[201~|\x1b[\[o][0-9;]*[a-z~]|[^\x1b]", re.DOTALL)
 _CLEAR = "\x1b[2J\x1b[H"
@@ -79,7 +79,7 @@ class Keys:
             data = os.read(sys.stdin.fileno(), 4096) if self.is_terminal else sys.stdin.readline().encode()
             if not data or b"\x04" in data:
                 raise Left
-            keys = (_ARROWS.get(key, key) for key in _KEY.findall(data.decode("utf-8", "replace").lower()))
+            keys = (_ARROWS.get(key[-1], "") if len(key) > 1 else key for key in _KEY.findall(data.decode("utf-8", "replace").lower()))
             self._waiting = [key for key in keys if len(key) == 1 and not key.isspace()]
         key = self._waiting.pop(0)
         if key == _QUIT:

@@ -163,7 +163,7 @@ def test_version_has_a_short_form(referee: Cli) -> None:
     [
         ("referee le", ["league"]),
         ("referee play --move", ["--move-time"]),
-        ("referee league st", ["standings"]),
+        ("referee league st", ["starts", "standings"]),
     ],
 )
 def test_a_shell_completes_commands_and_options(line: str, words: list[str]) -> None:

@@ -55,7 +55,6 @@ JUDGES = (
 )
 SHOWS = (
     ("watch", "REPLAY", "--export", "page.html"),
-    ("watch", "REPLAY", "REPLAY"),
     *(("export", "REPLAY", form, "--out", "made") for form in ("--html", "--png", "--gif")),
 )
 

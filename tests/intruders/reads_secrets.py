@@ -20,7 +20,6 @@ for path in ("/root", "/home", "/var", "/srv", "/etc", "/tmp"):
         "/etc/alternatives",
         "/etc/java",
         "/etc/localtime",
-        "/etc/mono",
         "/etc/ssl",
         "/etc/hosts",
     )

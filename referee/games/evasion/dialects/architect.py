@@ -23,9 +23,6 @@ DONE = b"done\n"
 _ENDLESS = 2**31 - 1
 _NOTHING = {HUNTER: HunterMove(), PREY: PreyMove((0, 0))}
 _STEPS = {(dx, dy): PreyMove((dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
-#: Places of a state line, up to the number of walls.
-_FIELDS = 15
-_WALL_FIELDS = (4, 4, 6, 6)
 _MOST_NAME = 40
 _SHORT = 40
 _MOST_REMEMBERED = 200
