@@ -119,8 +119,9 @@ def find_passage(program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if opened and not _has_mounts():
         raise UsageError(_refusal(program, min(opened, key=len), pieces))
     if opened:
-        # The commands that a script names.
-        opened |= {folder for path in filter(os.path.isabs, program.env.get("PATH", "").split(":")) for folder in _closed_runtime(path)}
+        # The commands that a script names: those of PATH, and the Python that has the SDK.
+        commands = (*program.env.get("PATH", "").split(":"), sys.executable)
+        opened |= {folder for path in filter(os.path.isabs, commands) for folder in _closed_runtime(path)}
     if writable and _has_mounts():
         opened |= writable
     return tuple(sorted(opened, key=len)), tuple(copied)
