@@ -179,7 +179,7 @@ def test_a_league_is_played_and_resumed_by_the_address_in_its_folder(referee: Re
     found = json.loads(done.stdout)
     assert PASSWORD not in done.stdout + done.stderr
     assert found["matches"] == {"planned": 0, "done": 6, "stopped": 0, "voids": 0, "total": 6}
-    assert sorted(path.name for path in out.iterdir()) == ["database.url", "replays"]
+    assert sorted(path.name for path in out.iterdir()) == ["database.url", "private", "replays"]
     assert (out / "database.url").stat().st_mode & 0o777 == 0o600
     resumed = referee("league", "resume", out, "--json")
     assert json.loads(resumed.stdout)["standings"] == found["standings"]
