@@ -433,9 +433,12 @@ def test_a_killed_grading_goes_on_and_ends_with_the_same_marks(tmp_path: Path) -
         assert len(before) >= 2
         grades, notes = played(opened)
         assert not before & set(notes.keys)
-        # As of an undisturbed one: no match is lost or counted twice.
-        assert points(grades) == {"ada": [12.0], "bob": [0.0]}
         assert len(before) + len(notes.keys) == 4
+    with open_grading(tmp_path / "undisturbed", written(tmp_path, SMALL)) as opened:
+        opened.take([example("ada"), example("bob", "straight", "still")])
+        undisturbed, _ = played(opened)
+    # No match is lost or counted twice.
+    assert points(grades) == points(undisturbed) == {"ada": [12.0], "bob": [6.0]}
 
 
 @pytest.mark.parametrize(
