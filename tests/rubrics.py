@@ -83,23 +83,43 @@ def trial(rubric: Rubric, test: int = 0, start: int = 0, student: str = STUDENT)
     return Trial(student, test, start, start >= rubric.tests[test].starts - rubric.tests[test].hidden)
 
 
-#: A rubric of two matches for each submission, worth 20 points if it makes no fault.
-HUNTS = """
+SEED = "0123456789abcdef0123456789abcdef"
+HEAD = f"""
 name = "Homework"
 game = "evasion"
-seed = "0123456789abcdef0123456789abcdef"
+seed = "{SEED}"
 isolation = "none"
 [settings]
 width = 60
 height = 60
 max_steps = 40
+"""
+#: Four matches for a student: two public ones, a hidden one, and one that is shown after the due date.
+RUBRIC = f"""{HEAD}
 [[tests]]
+name = "hunts"
+seat = "hunter"
+against = "still"
+starts = 3
+hidden = 1
+points = 12
+need = {{ finishes = true }}
+[[tests]]
+name = "=flees"
+seat = "prey"
+against = "straight"
+points = 8
+need = {{ survive = 3 }}
+when = "after_due"
+"""
+#: A rubric of two matches for each submission, worth 20 points if it makes no fault.
+HUNTS = f"""{HEAD}[[tests]]
 name = "hunts"
 seat = "hunter"
 against = "still"
 starts = 2
 points = 20
-need = { finishes = true }
+need = {{ finishes = true }}
 """
 #: A program that fails at once.
 CRASHES = "raise SystemExit(3)\n"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from leagues import IDLE
+from rubrics import HEAD, RUBRIC, SEED
 from sandboxes import missing, need
 
 from referee.grading.rubric import commitment_of, example_submissions, load
@@ -31,35 +32,6 @@ if TYPE_CHECKING:
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
-SEED = "0123456789abcdef0123456789abcdef"
-HEAD = f"""
-name = "Homework"
-game = "evasion"
-seed = "{SEED}"
-isolation = "none"
-[settings]
-width = 60
-height = 60
-max_steps = 40
-"""
-#: Four matches for a student: two public ones, a hidden one, and one that is shown after the due date.
-RUBRIC = f"""{HEAD}
-[[tests]]
-name = "hunts"
-seat = "hunter"
-against = "still"
-starts = 3
-hidden = 1
-points = 12
-need = {{ finishes = true }}
-[[tests]]
-name = "=flees"
-seat = "prey"
-against = "straight"
-points = 8
-need = {{ survive = 3 }}
-when = "after_due"
-"""
 CRASHES = "raise SystemExit(3)\n"
 ESCAPES = "\x1b[31mred"
 

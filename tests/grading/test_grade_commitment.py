@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from leagues import IDLE
+from rubrics import RUBRIC, SEED
 
 from referee.replay.reader import read_head, read_lines
 
@@ -17,33 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
-
-SEED = "0123456789abcdef0123456789abcdef"
-RUBRIC = f"""
-name = "Homework"
-game = "evasion"
-seed = "{SEED}"
-isolation = "none"
-[settings]
-width = 60
-height = 60
-max_steps = 40
-[[tests]]
-name = "hunts"
-seat = "hunter"
-against = "still"
-starts = 3
-hidden = 1
-points = 12
-need = {{ finishes = true }}
-[[tests]]
-name = "flees"
-seat = "prey"
-against = "straight"
-points = 8
-need = {{ survive = 3 }}
-when = "after_due"
-"""
 
 
 def write(folder: Path, text: str) -> None:
