@@ -84,7 +84,7 @@ def trial(rubric: Rubric, test: int = 0, start: int = 0, student: str = STUDENT)
 
 
 SEED = "0123456789abcdef0123456789abcdef"
-HEAD = f"""
+HOMEWORK = f"""
 name = "Homework"
 game = "evasion"
 seed = "{SEED}"
@@ -95,7 +95,7 @@ height = 60
 max_steps = 40
 """
 #: Four matches for a student: two public ones, a hidden one, and one that is shown after the due date.
-RUBRIC = f"""{HEAD}
+RUBRIC = f"""{HOMEWORK}
 [[tests]]
 name = "hunts"
 seat = "hunter"
@@ -113,7 +113,7 @@ need = {{ survive = 3 }}
 when = "after_due"
 """
 #: A rubric of two matches for each submission, worth 20 points if it makes no fault.
-HUNTS = f"""{HEAD}[[tests]]
+HUNTS = f"""{HOMEWORK}[[tests]]
 name = "hunts"
 seat = "hunter"
 against = "still"

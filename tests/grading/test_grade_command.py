@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from leagues import IDLE
-from rubrics import HEAD, RUBRIC, SEED
+from rubrics import HOMEWORK, RUBRIC, SEED
 from sandboxes import missing, need
 
 from referee.grading.rubric import commitment_of, example_submissions, load
@@ -208,7 +208,7 @@ def test_a_changed_submission_and_another_rubric(odd_class: tuple[Path, Any], re
 BAD_RUBRICS = [
     (RUBRIC.replace('against = "still"', 'against = "stil"'), ("table 1: against", "stil")),
     (RUBRIC.replace("points = 12", "points = 0"), ("points",)),
-    (HEAD, ("there are no tests",)),
+    (HOMEWORK, ("there are no tests",)),
     (RUBRIC.replace("hidden = 1", "hiden = 1"), ("hiden", "hidden")),
     (RUBRIC.replace("finishes = true", "score_at_least = 5"), ("table 1", "score_at_least")),
     ("name = [", ("rubric.toml",)),
@@ -343,7 +343,7 @@ def test_init_writes_a_rubric_for_each_game_once(referee: Referee, tmp_path: Pat
 
 def test_check_rubric_prints_what_example_bots_would_get(referee: Referee, tmp_path: Path) -> None:
     path = write_rubric(
-        tmp_path, f'{HEAD}\n[[tests]]\nname = "hunts"\nseat = "prey"\nagainst = "straight"\npoints = 3\nneed = {{ finishes = true }}\n'
+        tmp_path, f'{HOMEWORK}\n[[tests]]\nname = "hunts"\nseat = "prey"\nagainst = "straight"\npoints = 3\nneed = {{ finishes = true }}\n'
     )
     done = referee("check-rubric", path, "--slots", "2", env={"COLUMNS": "60"})
     assert done.returncode == 0, done.stderr
@@ -361,7 +361,7 @@ def test_json_is_one_object_even_if_marks_are_not_complete(referee: Referee, tmp
     # The opponent fails after its first question, which is nobody's fault but the grader's.
     (tmp_path / "weak.py").write_text(IDLE.replace('"turn":\n', '"turn":\n        sys.exit(1)\n'))
     write_rubric(
-        tmp_path, f'{HEAD}\n[[tests]]\nname = "hunts"\nseat = "hunter"\nagainst = "weak.py"\npoints = 3\nneed = {{ wins = true }}\n'
+        tmp_path, f'{HOMEWORK}\n[[tests]]\nname = "hunts"\nseat = "hunter"\nagainst = "weak.py"\npoints = 3\nneed = {{ wins = true }}\n'
     )
     done = referee("grade", write_class(tmp_path, ada=IDLE), "--out", "out", "--json", "--slots", "1")
     is_refused(done, "The marks of 1 student are not complete", "grade --out out", status=4)
@@ -376,7 +376,7 @@ def test_json_is_one_object_even_if_marks_are_not_complete(referee: Referee, tmp
 
 #: Says that it plays, and never answers.
 STUCK = IDLE.replace('"turn":\n', '"turn":\n        open("FIFO", "w").close()\n        sys.stdin.read()\n')
-SLOW = HEAD + '[time]\nmove = "none"\nbank = "none"\n' + RUBRIC.removeprefix(HEAD)
+SLOW = HOMEWORK + '[time]\nmove = "none"\nbank = "none"\n' + RUBRIC.removeprefix(HOMEWORK)
 
 
 def stuck_grading(commands: Commands, tmp_path: Path) -> Running:
