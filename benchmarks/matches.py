@@ -18,7 +18,7 @@ from referee.games.evasion.state import Settings, State
 from referee.isolation.level import Isolation
 from referee.isolation.program import Program
 from referee.match.options import FAIR, TimeControl, RunOptions
-from referee.match.events import Listener, MatchBegun, StepTaken
+from referee.replay.events import Listener, MatchBegun, StepTaken
 from referee.match.loop import Entrant, Match, Options
 from referee.players.spec import environment
 from referee.replay.writer import ReplayWriter

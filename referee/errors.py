@@ -17,7 +17,7 @@
 Games raise three more. They are in ``referee.games.outcome``, because games import nothing from here:
 ``SettingsError`` (2), ``MalformedMove`` and ``IllegalMove`` (a fault of the bot, never an exit status).
 
-A bot's failure during a match is a value (``referee.players.faults.Fault``), not an exception.
+A bot's failure during a match is a value (``referee.replay.faults.Fault``), not an exception.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from referee.games.maze.state import State as MazeState
     from referee.games.rectangle.state import Orders
     from referee.games.rectangle.state import State as RectangleState
-    from referee.match.events import Listener
+    from referee.replay.events import Listener
     from sdk import HunterBot, PolicemanBot, PreyBot, RectangleBot, ThiefBot, evasion, maze, rectangle
 
     class Asking(TypedDict, total=False):

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from sandboxes import need
 
+from referee.author.starters.compose import choose
+from referee.author.starters.write import write_file
 from referee.players.languages import LANGUAGES, Language, named
-from referee.starters.compose import choose
-from referee.starters.write import write_file
 
 NAMES = [language.name for language in LANGUAGES]
 #: Every seat that has starters, with its game.

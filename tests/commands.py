@@ -60,7 +60,7 @@ _IMPORTED = (
     "referee.cli.options",
     "referee.cli.pages",
     "referee.cli.request",
-    "referee.export.pictures",
+    "referee.pages.pictures",
     "referee.grading.grading",
     "referee.grading.outputs",
     "referee.grading.submissions",
@@ -79,7 +79,7 @@ _IMPORTED = (
     "referee.replay.analysis_report",
     "referee.replay.match_analysis",
     "referee.replay.reader",
-    "referee.web.serve",
+    "referee.pages.serve",
     "scipy.optimize",
     "tomli",
     "typer.rich_utils",
@@ -402,8 +402,7 @@ def import_all() -> None:
 
     from referee import games
     from referee.isolation import confinement
-    from referee.pages import render
-    from referee.web import page
+    from referee.pages import page, render
 
     for name in _IMPORTED:
         import_module(name)
@@ -442,7 +441,7 @@ if __name__ == "__main__":
     # As the command line itself does: what is loaded at the start stays.
     gc.disable()
     import_all()
-    for name in ("referee.league.local", "referee.web.live"):
+    for name in ("referee.league.local", "referee.pages.live"):
         vars(import_module(name))["start_module"] = _start_worker
     gc.freeze()
     _become(_requests(socket.socket(fileno=int(sys.argv[1]))))

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from referee.grading.values import Grades
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.events import Listener
     from referee.match.options import TimeControl
+    from referee.replay.events import Listener
 
 
 # Reading 200 test files anew takes as long as hundreds of tests; only this process writes what it has read, the programs of tests don't.

@@ -19,7 +19,7 @@ def laid_out(folder: Path) -> Path:
     """Copy the viewer and every game's scripts into a folder, as the page addresses them; skip the test without Node.js."""
     if not NODE.exists():
         pytest.skip("there is no Node.js in this environment: install the dev extra")
-    shutil.copytree(ROOT / "referee/web/viewer", folder / "web/viewer")
+    shutil.copytree(ROOT / "referee/pages/viewer", folder / "pages/viewer")
     for home in (*(ROOT / "referee/games").glob("*/display.js"), ROOT / "tests/games/toy/display.js"):
         shutil.copytree(home.parent, folder / "games" / home.parent.name, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     (folder / "package.json").write_text('{"type":"module"}')

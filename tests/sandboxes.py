@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from referee.isolation.level import Isolation
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.events import Listener
+    from referee.replay.events import Listener
 
 HOSTILE = Path(__file__).parent / "hostile_bots"
 INTRUDERS = Path(__file__).parent / "intruders"

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from referee.pages import page
+from referee.pages.replay_session import ReplayIndex
 from referee.replay.reader import read_lines
-from referee.web import page
-from referee.web.replay_session import ReplayIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,12 +39,12 @@ console.log(JSON.stringify(stories));
 
 def scripts_in(folder: Path) -> Path:
     """Copy the viewer's scripts and those of the games as they are served; return the folder of the app."""
-    shutil.copytree(ROOT / "referee/web/viewer", folder / "web/viewer")
+    shutil.copytree(ROOT / "referee/pages/viewer", folder / "pages/viewer")
     for display in (ROOT / "referee/games").glob("*/display.js"):
         shutil.copytree(display.parent, folder / "games" / display.parent.name, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-    displays = page.asset("web/viewer/app/displays.js")
+    displays = page.asset("pages/viewer/app/displays.js")
     assert displays is not None
-    app = folder / "web/viewer/app"
+    app = folder / "pages/viewer/app"
     (app / "displays.js").write_bytes(displays.data)
     (folder / "package.json").write_text('{"type":"module"}')
     (app / "tell.js").write_text(_TELL)

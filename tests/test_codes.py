@@ -24,8 +24,8 @@ from referee.games import registry
 from referee.grading import values as grading
 from referee.isolation import limits
 from referee.league import sequential
-from referee.match.answers import AnswerWarning, WarningReason
-from referee.players import faults as players
+from referee.replay import faults as players
+from referee.replay.answers import AnswerWarning, WarningReason
 from referee.replay.reader import verify
 from referee.wire import decode
 

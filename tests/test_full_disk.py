@@ -20,7 +20,7 @@ from referee.replay.reader import verify
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.match.events import StepTaken
+    from referee.replay.events import StepTaken
 
 TALKS = """
 import json, random, sys
@@ -47,7 +47,7 @@ def talker(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_what_a_bot_says_has_a_budget_and_it_is_told_once(talker: Path, tmp_path: Path) -> None:
-    from referee.match.events import Listener
+    from referee.replay.events import Listener
 
     seen: list[StepTaken] = []
 

@@ -21,28 +21,28 @@ HOUSE = (
     ("referee.cli",),
     ("referee.codes",),
     ("referee.arena",),
-    ("referee.folder",),
+    ("referee.pages.folder_listing", "referee.pages.folder_shelf", "referee.pages.folder_site", "referee.pages.folder_standings"),
     ("referee.grading",),
     ("referee.handins",),
     ("referee.statistics",),
     ("referee.league",),
     ("referee.author",),
     ("referee.api",),
-    ("referee.starters",),
+    ("referee.author.starters",),
     ("sdk.env",),
-    ("referee.export",),
-    ("referee.pages", "referee.servers", "referee.web"),
+    ("referee.pages.browser", "referee.pages.export_source", "referee.pages.pictures", "referee.pages.standalone"),
+    ("referee.pages", "referee.servers"),
     ("sdk.testing",),
     ("referee.replay",),
-    ("referee.match",),
-    ("referee.players",),
+    ("referee.match", "referee.replay.events"),
+    ("referee.players", "referee.replay.answers", "referee.replay.faults"),
     ("referee.isolation",),
     ("referee.wire",),
     ("example_bots", "sdk"),
     ("referee.games",),
     # What the games stand on.
     ("referee.games.game", "referee.games.values"),
-    ("referee.games.capabilities", "referee.dialects"),
+    ("referee.games.capabilities", "referee.games.dialect"),
     ("referee.games.outcome",),
     ("referee", "referee.errors", "referee.version", "referee.support"),
 )
@@ -218,8 +218,7 @@ _WORDS_OF_GAMES = re.compile(r"evasion|maze|rectangle|hunter|prey|thief|policema
 def test_the_viewer_names_no_game() -> None:
     files = [
         path
-        for folder in ("web/viewer", "pages")
-        for path in (ROOT / "referee" / folder).rglob("*")
+        for path in (ROOT / "referee" / "pages").rglob("*")
         if path.suffix in (".js", ".ts", ".css", ".html")
     ]
     assert len(files) > 10

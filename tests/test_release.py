@@ -61,7 +61,7 @@ def test_the_files_hold_what_they_should(built: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     assert tops == {"referee", "sdk", "example_bots", f"referee-{referee.__version__}.dist-info"}
     assert not [name for name in names if name.endswith(".py") and Path(name).name.startswith(("test_", "conftest"))]
-    assert {"referee/py.typed", "sdk/py.typed", "referee/web/viewer/app/main.js"} <= set(names)
+    assert {"referee/py.typed", "sdk/py.typed", "referee/pages/viewer/app/main.js"} <= set(names)
     assert wheel.stat().st_size < 2_000_000
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.api.runner import MatchRequest
 from referee.errors import UsageError
 from referee.isolation.limits import Limits
-from referee.players.faults import the_seat
 from referee.replay.beginning import SAME, StartPosition, begin, recorded_player, split
+from referee.replay.faults import the_seat
 from referee.replay.paths import SUFFIX
 from referee.support.outputs import check_not_input
 

@@ -13,8 +13,8 @@ from referee.api.runner import MatchRequest, PlayedMatch
 from referee.errors import PlayerError, UsageError
 from referee.match.options import MatchOptions, TimeControl, checked
 from referee.match.seeds import new_seed
-from referee.players.faults import the_seat
 from referee.players.spec import resolve
+from referee.replay.faults import the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -28,7 +28,7 @@ def shown_duel(text: str, games: Sequence[tuple[str, str, Path]]) -> str:
 
 def _viewer(path: Path, parts: int) -> str:
     """Return a replay in the viewer, one of ``parts`` in its output, or a sentence that says why it can't be shown."""
-    from referee.export.html import framed
+    from referee.pages.standalone import framed
 
     try:
         return framed(path, parts)

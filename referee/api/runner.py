@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from referee.isolation.level import Isolation
     from referee.isolation.supervision import SupervisionReserve
     from referee.match.beginning import Beginning
-    from referee.match.events import Listener
     from referee.match.loop import Entrant, Match, Result
     from referee.players.spec import Spec
+    from referee.replay.events import Listener
 
 
 #: What the players' names may take in the name of a replay: each in characters, all in bytes. A file's name has at most 255 bytes.

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
-    from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
+    from referee.pages.live import Pages
     from referee.players.spec import Spec
+    from referee.replay.events import Listener
     from referee.servers.listener import Visitor
-    from referee.web.live import Pages
 
 #: The time control of a person without --human-clock: no limits.
 _UNTIMED = TimeControl(startup=None, move=None, bank=None)
@@ -129,7 +129,7 @@ def _pages(
     show: Show,
     on_pages: Callable[[Pages, tuple[str, ...], Show], None],
 ) -> Pages:
-    from referee.web.live import Pages
+    from referee.pages.live import Pages
 
     game, settings = prepared.request.game, prepared.request.settings
     head = {

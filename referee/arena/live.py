@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from referee.arena.api_models import MatchesQuery
-from referee.folder.listing import ListedReplay
 from referee.league.worker import replay_path
+from referee.pages.folder_listing import ListedReplay
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from referee.pages.stream import public_fault, public_head
 from referee.replay.writer import DIGEST_KEY
 from referee.support.files import open_regular
-from referee.web.stream import public_fault, public_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -18,8 +18,8 @@ from referee.arena.site import ArenaPages
 from referee.arena.views import ArenaViews
 from referee.errors import RefereeError
 from referee.league.rows import DiskFull, StoreError
+from referee.pages.guard import Guard
 from referee.version import __version__
-from referee.web.guard import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

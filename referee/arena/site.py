@@ -21,8 +21,8 @@ from referee.arena.receipt import bounded
 from referee.arena.store import PAUSED
 from referee.league.disputes import disputed
 from referee.pages import render
-from referee.web.guard import new_token
-from referee.web.replay_sites import ReplaySites
+from referee.pages.guard import new_token
+from referee.pages.replay_sites import ReplaySites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

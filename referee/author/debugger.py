@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from referee.players.faults import the_seat
 from referee.players.log import Log
 from referee.replay.beginning import SAME
+from referee.replay.faults import the_seat
 from referee.replay.position import board, status_facts
 from referee.replay.questions import MOVE
 from referee.replay.rehearsal import CurrentTurn, ask_at, judge, position

@@ -86,8 +86,8 @@ def new(
           referee new thief my_thief.py
           referee new team my_team
     """
-    from referee.starters.compose import check_words, choose, choose_team, first_match
-    from referee.starters.write import language_of, write_file, write_folder
+    from referee.author.starters.compose import check_words, choose, choose_team, first_match
+    from referee.author.starters.write import language_of, write_file, write_folder
 
     if seat is not None and role is not None:
         if file is None:

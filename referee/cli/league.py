@@ -209,7 +209,7 @@ def _follow_league(opened: OpenLeague, where: Where, most_bytes: int, out: Path 
     from referee.league import report_folder
     from referee.league.report import RUNNING, of_league
     from referee.league.report_live import LiveReport
-    from referee.web.serve import serve_site
+    from referee.pages.serve import serve_site
 
     page = bind_page(where)
 

@@ -12,7 +12,7 @@ import typer
 
 from referee.cli.app import put, say
 from referee.errors import UsageError
-from referee.players.faults import the_seat
+from referee.replay.faults import the_seat
 from referee.support.packages import install_command
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from referee.api.shown_match import Show
     from referee.games.game import Seat
-    from referee.web.live import Pages
+    from referee.pages.live import Pages
 
 PAGE_HELP = "ON A PAGE, for spectators and human players"
 
@@ -76,14 +76,14 @@ class BoundPage(NamedTuple):
     @property
     def top(self) -> str:
         """The address of the first page."""
-        from referee.web.serve import shown_host
+        from referee.pages.serve import shown_host
 
         return f"http://{shown_host(self.where.host)}:{self.listener.getsockname()[1]}/{self.token}/"
 
     @property
     def names(self) -> tuple[list[str], bool]:
         """The host names that requests may have, as ``serve.names_of`` returns them."""
-        from referee.web.serve import names_of
+        from referee.pages.serve import names_of
 
         return names_of(self.where.host, self.where.names)
 
@@ -91,7 +91,7 @@ class BoundPage(NamedTuple):
         """Return a function that prints the address of a page, and opens it. ``what`` Ctrl-C ends."""
 
         def announce() -> None:
-            from referee.web.serve import PORT
+            from referee.pages.serve import PORT
 
             tell_port(self.where.port, PORT, self.listener.getsockname()[1])
             put(self.top + page)
@@ -107,8 +107,8 @@ class BoundPage(NamedTuple):
 
 def bind_page(where: Where) -> BoundPage:
     """Return a listener for pages. UsageError if there is none at that address and port."""
-    from referee.web.guard import new_token
-    from referee.web.serve import bind
+    from referee.pages.guard import new_token
+    from referee.pages.serve import bind
 
     return BoundPage(where, bind(where.host, where.port), new_token())
 
@@ -121,7 +121,7 @@ def tell_port(wanted: int | None, first: int, port: int) -> None:
 
 def tell_code(address: str, host: str) -> None:
     """Print an address as a QR code for phones on stderr, if other machines can reach the server."""
-    from referee.web import qr, serve
+    from referee.pages import qr, serve
 
     if not serve.is_for_others(host):
         return
@@ -131,7 +131,7 @@ def tell_code(address: str, host: str) -> None:
 
 def tell(pages: Pages, people: tuple[Seat, ...], show: Show) -> None:
     """Print the addresses, and open the page of each person, or else the spectators' page, in a browser on this machine."""
-    from referee.web.serve import PORT
+    from referee.pages.serve import PORT
 
     tell_port(show.port, PORT, pages.port)
     for seat in people:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from referee.api.matches import Player
     from referee.api.runner import MatchRequest, PlayedMatch
-    from referee.players.faults import Fault
+    from referee.replay.faults import Fault
 
 
 #: How many of the last lines of a bot's stderr are shown after a crash.

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from referee.api.runner import MatchRequest, PlayedMatch
     from referee.isolation.program import Program
-    from referee.match.events import Listener
     from referee.match.loop import Match
+    from referee.pages.live import Pages
+    from referee.replay.events import Listener
     from referee.servers.listener import Visitor
-    from referee.web.live import Pages
 
 #: The default: do not serve a live page.
 _PLAIN = Show()

@@ -148,7 +148,7 @@ def serve(
     from referee.arena.server import ArenaServer
     from referee.isolation import machine
     from referee.isolation.choose import choose
-    from referee.web import serve as pages
+    from referee.pages import serve as pages
 
     if isolation not in ("strict", "none"):
         raise UsageError(f"--isolation is {isolation!r:.40}, but must be strict or none.")

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.api.runner import PlayedMatch
-    from referee.match.events import Listener
     from referee.match.loop import Result
+    from referee.replay.events import Listener
     from referee.servers.listener import Visitor
 
 serve = group("serve", "Serve games to programs that were written for one of the course's own servers.")

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from referee.cli.app import say
-from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.replay.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.support.escape import printable
 from referee.support.words import cut
 

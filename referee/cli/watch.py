@@ -16,7 +16,7 @@ from referee.cli.front import REPLAYS
 from referee.cli.options import Force
 from referee.cli.pages import Browser, Host, Name, Port, Where, bind_page, page_option
 from referee.errors import RefereeError, UsageError
-from referee.export.source import head_of, replay_in
+from referee.pages.export_source import head_of, replay_in
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
 from referee.replay.reader import verify
 from referee.support.outputs import check_output, write_output
@@ -26,7 +26,7 @@ from referee.support.words import counted, program
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from referee.folder.shelf import Shelf
+    from referee.pages.folder_shelf import Shelf
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
 
@@ -83,7 +83,7 @@ def watch(
             put(str(export))
             return
         need_web("referee watch")
-        from referee.web import serve
+        from referee.pages import serve
 
         page = bind_page(Where(host, port, tuple(name or ()), browser))
         logs = {seat: log_path(file, seat) for seat in head["players"]}
@@ -128,7 +128,7 @@ def export(
         if kind == "html":
             data = _html(path, file)
         else:
-            from referee.export import pictures
+            from referee.pages import pictures
 
             steps = _steps(path, file)
             if kind == "png":
@@ -166,7 +166,7 @@ def _inputs(file: Path, head: Mapping[str, Any]) -> list[Path]:
 
 
 def _html(path: Path, file: Path) -> bytes:
-    from referee.export import html
+    from referee.pages import standalone as html
 
     if path.stat().st_size > html.MOST_BYTES:
         raise UsageError(
@@ -217,8 +217,8 @@ def check_folder_argument(folder: Path) -> None:
 def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
     """Serve the list of a folder until Ctrl-C; print the address of its first page, or of the projector's."""
     need_web("referee watch")
-    from referee.folder.listing import check_folder
-    from referee.folder.shelf import Shelf
+    from referee.pages.folder_listing import check_folder
+    from referee.pages.folder_shelf import Shelf
 
     if not is_projector:
         check_folder(folder)
@@ -227,8 +227,8 @@ def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
 
 
 def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callable[[], dict[str, Any]] | None) -> None:
-    from referee.folder.site import FolderPages
-    from referee.web import serve
+    from referee.pages import serve
+    from referee.pages.folder_site import FolderPages
 
     bound = bind_page(where)
 
@@ -249,7 +249,7 @@ def _league(folder: Path) -> tuple[str, Callable[[], dict[str, Any]]] | None:
     except UsageError as error:
         say(f"note: {error}")
         return None
-    from referee.folder.standings import of_folder
+    from referee.pages.folder_standings import of_folder
 
     try:
         return of_folder(folder)

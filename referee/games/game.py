@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Protocol, TypeVar
 
-    from referee.dialects.dialect import Dialect
     from referee.games.capabilities import (
         Adjudication,
         Analysis,
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
         Starts,
         TextView,
     )
+    from referee.games.dialect import Dialect
 
     S = TypeVar("S")
     S_contra = TypeVar("S_contra", contravariant=True)

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from referee.dialects.dialect import Dialect
     from referee.games.capabilities import (
         Adjudication,
         Analysis,
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
         Starts,
         TextView,
     )
+    from referee.games.dialect import Dialect
 
 
 class _Imported:

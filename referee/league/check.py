@@ -14,8 +14,8 @@ from referee.league.standings import table
 from referee.league.teams import PROGRAM
 from referee.league.values import MatchRecord
 from referee.league.worker import replay_path
-from referee.players.faults import the_seat
 from referee.replay import reader
+from referee.replay.faults import the_seat
 from referee.support.words import counted
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.export.html import findings
 from referee.league import report_page
 from referee.league.report import RUNNING
+from referee.pages import page
+from referee.pages.standalone import findings
 from referee.replay.paths import SUFFIX
 from referee.replay.several import cores
 from referee.support.files import open_regular, remove_parts, write_whole
-from referee.web import page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator

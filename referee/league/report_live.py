@@ -15,9 +15,9 @@ from starlette.responses import FileResponse, PlainTextResponse
 from starlette.routing import Route
 
 from referee.league.report_folder import is_served
+from referee.pages.guard import Guard
+from referee.pages.kept_replay import in_thread
 from referee.support.files import open_regular
-from referee.web.guard import Guard
-from referee.web.kept_replay import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

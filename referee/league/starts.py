@@ -17,7 +17,7 @@ from referee.games.values import is_whole
 from referee.league.keys import canonical
 from referee.league.values import MatchStart
 from referee.match.seeds import secret_of
-from referee.players.faults import predicate
+from referee.replay.faults import predicate
 from referee.replay.paths import content
 from referee.support.plain_text import plain
 from referee.wire import strict_json

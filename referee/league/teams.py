@@ -16,8 +16,8 @@ from referee.errors import PlayerError, UsageError
 from referee.isolation import contents, runtime, submission
 from referee.league.keys import canonical
 from referee.league.values import Team
-from referee.players.faults import the_seat
 from referee.players.spec import HUMAN, resolve
+from referee.replay.faults import the_seat
 from referee.support.escape import is_blank
 
 if TYPE_CHECKING:

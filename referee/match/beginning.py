@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.games.game import Json, Seat
-    from referee.match.events import PlayersFaulted, StepTaken
-    from referee.players.faults import Fault
+    from referee.replay.events import PlayersFaulted, StepTaken
+    from referee.replay.faults import Fault
 
 
 class Beginning(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from referee.dialects.dialect import DialectError
+from referee.games.dialect import DialectError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.match import judgement
-from referee.match.answers import AnswerWarning, JudgedAnswer, Remark, TurnAnswers
-from referee.players.faults import CRASHED, MALFORMED, Fault
+from referee.replay.answers import AnswerWarning, JudgedAnswer, Remark, TurnAnswers
+from referee.replay.faults import CRASHED, MALFORMED, Fault
 from referee.wire import decode, encode
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 from referee.wire.decode import answer_key
@@ -17,7 +17,7 @@ from referee.wire.decode import answer_key
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from referee.dialects.dialect import Host
+    from referee.games.dialect import Host
     from referee.games.game import Game, Notice, Seat
     from referee.match.clock import Clock
     from referee.match.options import TimeControl

@@ -11,17 +11,17 @@ from referee.match.collector import MoveCollector, ask_together, read_ready
 from referee.players.billing import WALL
 from referee.players.building import all_built
 from referee.players.connection import ConnectedPlayer
-from referee.players.faults import Fault
 from referee.players.in_process import LocalPlayer
 from referee.players.io import PlayerIO
 from referee.players.processes import BotProcesses
+from referee.replay.faults import Fault
 from referee.support.escape import escape, is_blank
 from referee.wire.constants import NAME_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from referee.dialects.dialect import Host
+    from referee.games.dialect import Host
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
     from referee.isolation.program import Program

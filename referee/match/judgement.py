@@ -1,4 +1,4 @@
-"""Decides which fault a failure or a wrong line is, and gathers the values of its sentence. The sentences are in ``players/faults.py``."""
+"""Decides which fault a failure or a wrong line is, and gathers the values of its sentence. The sentences are in ``replay/faults.py``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from referee.errors import SUPERVISOR
 from referee.games.game import IllegalMove, MalformedMove
 from referee.match.options import CPU
 from referee.players.crash_report import last_words
-from referee.players.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, NO_ANSWER, Failure, Fault
+from referee.replay.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, NO_ANSWER, Failure, Fault
 from referee.support.escape import quoted
 
 if TYPE_CHECKING:
-    from referee.dialects.dialect import DialectError, Host
+    from referee.games.dialect import DialectError, Host
     from referee.games.game import Seat
     from referee.match.clock import Clock
     from referee.match.options import TimeControl

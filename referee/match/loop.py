@@ -15,13 +15,13 @@ from referee.match import judgement
 from referee.match.adjudicator import Adjudicator
 from referee.match.clock import Clock
 from referee.match.conversation import Conversation, Entrant, Manner
-from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.match.options import CPU, RunOptions, TimeControl
 from referee.match.seeds import match_id, seat_seed, secret_of
-from referee.players.faults import Fault, the_seat, who
 from referee.players.log import Log
 from referee.players.placement import Cores
 from referee.players.stack import places
+from referee.replay.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.replay.faults import Fault, the_seat, who
 from referee.support.escape import escape
 from referee.version import __version__
 from referee.wire import encode
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Outcome, Seat
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.answers import TurnAnswers
     from referee.match.beginning import Beginning
     from referee.match.collector import MoveCollector
-    from referee.match.events import Listener
     from referee.players.process import BotProcess
+    from referee.replay.answers import TurnAnswers
+    from referee.replay.events import Listener
 
 
 class Options(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 from time import monotonic
 
-from referee.match.events import Listener, MatchBegun, StepTaken
+from referee.replay.events import Listener, MatchBegun, StepTaken
 
 
 class SteadyPace(Listener):

@@ -1,6 +1,6 @@
 // The pages of an arena with small boards: the matches of this minute, and a match that is played.
 
-import { SmallBoards } from "../web/viewer/many/boards.js";
+import { SmallBoards } from "./viewer/many/boards.js";
 import { showPage } from "./arena_page.js";
 import { replaceParts } from "./common.js";
 

@@ -1,6 +1,6 @@
 // What the pages of an arena share: the theme, and parts that the server makes again. Without it a page shows what was so when it was asked for.
 
-import { byId, part } from "../web/viewer/kit/dom.js";
+import { byId, part } from "./viewer/kit/dom.js";
 import { fetched, keepingFocus, listenToButtons, replaceParts } from "./common.js";
 
 /** Ask for the page again, as long as a part of it wants that: `data-every` is in milliseconds. @param {(fresh: Document) => void} renew */

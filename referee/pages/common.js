@@ -1,8 +1,8 @@
 // What the scripts of the pages share: the theme, long tables, the choice by a name, and parts of a page that are filled or replaced.
 
-import { byId, part } from "../web/viewer/kit/dom.js";
-import { unpacked } from "../web/viewer/kit/packed.js";
-import { listenToTheme } from "../web/viewer/app/palette.js";
+import { byId, part } from "./viewer/kit/dom.js";
+import { unpacked } from "./viewer/kit/packed.js";
+import { listenToTheme } from "./viewer/app/palette.js";
 
 /** What the reader has opened, by the id of the table; a table stays open when the server sends it again. @type {Set<string>} */
 const opened = new Set();

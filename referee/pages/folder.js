@@ -1,9 +1,9 @@
 // The matches of a folder as a list, which can be searched. New matches appear by themselves.
 
-import { byId, el, number, part, plain, remembered } from "../web/viewer/kit/dom.js";
-import { actOn, isTaken } from "../web/viewer/kit/keys.js";
-import { SmallBoards } from "../web/viewer/many/boards.js";
-import { lengthOf, List, pause, players, say } from "../web/viewer/many/common.js";
+import { byId, el, number, part, plain, remembered } from "./viewer/kit/dom.js";
+import { actOn, isTaken } from "./viewer/kit/keys.js";
+import { SmallBoards } from "./viewer/many/boards.js";
+import { lengthOf, List, pause, players, say } from "./viewer/many/common.js";
 import { keepingFocus, listenToButtons } from "./common.js";
 import { matchRow } from "./matches.js";
 
@@ -11,7 +11,7 @@ import { matchRow } from "./matches.js";
 const BATCH = 100;
 const WAIT_MS = 3000;
 
-/** @typedef {import("../web/viewer/many/common.js").Entry} Entry */
+/** @typedef {import("./viewer/many/common.js").Entry} Entry */
 
 /** @type {Record<string, (a: Entry, b: Entry) => number>} */
 const ORDERS = {

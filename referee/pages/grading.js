@@ -1,6 +1,6 @@
 // The marks: the page of the class, that of one student, or those of all. The address says which is shown.
 
-import { byId, part } from "../web/viewer/kit/dom.js";
+import { byId, part } from "./viewer/kit/dom.js";
 import { address, clean, configured, listenToPage } from "./common.js";
 
 /** Who is in the marks, in their order. @type {{ name: string, full: string }[]} */

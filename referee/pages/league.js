@@ -1,7 +1,7 @@
 // The report of a league: the team and the duels that the address asks for, the crosstable by keys, and a league that is running.
 
-import { byId, counted, number, part } from "../web/viewer/kit/dom.js";
-import { copyText, quoted } from "../web/viewer/app/clip.js";
+import { byId, counted, number, part } from "./viewer/kit/dom.js";
+import { copyText, quoted } from "./viewer/app/clip.js";
 import { address, bulk, clean, configured, fetched, filled, keepingFocus, listenToPage, replaceParts } from "./common.js";
 import { joined, matchRow, side } from "./matches.js";
 

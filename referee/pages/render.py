@@ -19,11 +19,11 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from referee.pages import page
 from referee.support import times
 from referee.support.times import shown_age, shown_time
 from referee.support.words import counted
 from referee.version import __version__
-from referee.web import page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,8 +6,8 @@ import math
 import os
 from typing import TYPE_CHECKING, Final
 
-from referee.players.faults import Failure
 from referee.players.player import Reply
+from referee.replay.faults import Failure
 
 if TYPE_CHECKING:
     import select

@@ -31,11 +31,11 @@ from referee.isolation.program import BUILDER
 from referee.isolation.submission import Piece
 from referee.isolation.workplace import Workplace, identity
 from referee.players import scripts
-from referee.players.faults import exceeded, who
 from referee.players.log import Log
 from referee.players.own_files import own_files
 from referee.players.pipes import readable
 from referee.players.processes import BotProcesses
+from referee.replay.faults import exceeded, who
 from referee.support.escape import escape
 from referee.support.words import counted
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import MatchVoid
-from referee.players.faults import Failure, who
 from referee.players.pipes import Pipes
+from referee.replay.faults import Failure, who
 from referee.support.escape import escape
 from referee.wire.lines import LineBuffer
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.players.faults import LastWords
 from referee.players.own_files import OwnFiles
+from referee.replay.faults import LastWords
 from referee.support.escape import escape
 
 if TYPE_CHECKING:

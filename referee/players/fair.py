@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Literal
 from referee.errors import BUSY, MatchVoid
 from referee.isolation.delays import DelayReader, TaskTimes, is_ready, priority, tasks_of
 from referee.players.billing import Billing, Pending, late
-from referee.players.faults import NO_ANSWER, Failure, the_seat
 from referee.players.player import Reply
+from referee.replay.faults import NO_ANSWER, Failure, the_seat
 
 if TYPE_CHECKING:
     import select

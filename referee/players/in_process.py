@@ -8,9 +8,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.players.crash_report import SourceLine, working_place
-from referee.players.faults import Failure
 from referee.players.own_files import FOREIGN, OwnFiles, short_path
 from referee.players.player import Reply
+from referee.replay.faults import Failure
 from referee.support.escape import escape
 
 if TYPE_CHECKING:

@@ -38,11 +38,11 @@ from referee.errors import MatchVoid
 from referee.isolation.delays import priority
 from referee.players.billing import CPU, FAIR, WALL, Billing, CpuBilling, Pending, late
 from referee.players.fair import STALE, FairBilling
-from referee.players.faults import Failure, the_seat
 from referee.players.in_process import LocalPlayer
 from referee.players.player import Reply
 from referee.players.stopping import Stopping
 from referee.players.watch import PlayersWatch
+from referee.replay.faults import Failure, the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from referee.players.faults import Failure
     from referee.players.log import Log
     from referee.players.pipes import Pipes
     from referee.players.process import BotProcess
+    from referee.replay.faults import Failure
 
 
 class Player(Protocol):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from referee.errors import MatchVoid
 from referee.isolation import machine, supervisor
 from referee.isolation.endings import facts
-from referee.players.faults import Failure, who
 from referee.players.own_files import OwnFiles, own_files
+from referee.replay.faults import Failure, who
 from referee.support.escape import escape
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from referee.isolation.endings import DISK, MEMORY, PROCESSES
 from referee.isolation.level import Isolation
 from referee.isolation.sandbox import used_seconds
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, SupervisionReserve, new_supervision
-from referee.players.faults import who
 from referee.players.pipes import Pipes, readable
 from referee.players.process import BotProcess, ProcessPlayer, start_error
+from referee.replay.faults import who
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:

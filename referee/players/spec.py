@@ -22,7 +22,7 @@ from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
 from referee.players import bot_file, languages, scripts
-from referee.players.faults import the_seat
+from referee.replay.faults import the_seat
 from referee.support.escape import escape
 from referee.support.files import similar
 from referee.support.meant import meant
@@ -30,7 +30,7 @@ from referee.support.meant import meant
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.dialects.dialect import Dialect
+    from referee.games.dialect import Dialect
     from referee.games.game import Json, Seat
 
 

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation.supervisor import descendants, send_signal
 from referee.players.crash_report import dumped_frames, working_place
-from referee.players.faults import LATE
 from referee.players.pipes import readable
+from referee.replay.faults import LATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from referee.players.faults import Fault
     from referee.players.process import ProcessPlayer
+    from referee.replay.faults import Fault
 
 _PATIENCE = 1.0
 _GRACE = 0.1

@@ -8,8 +8,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.isolation.supervision import PATIENCE
-from referee.players.faults import Failure
 from referee.players.pipes import readable
+from referee.replay.faults import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from referee.players.faults import the_seat
+from referee.replay.faults import the_seat
 from referee.replay.position import move_text
 from referee.support.words import counted, cut, fitted, program
 

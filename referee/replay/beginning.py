@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import PlayerError, ReplayError, UsageError
-from referee.match.answers import JudgedAnswer
 from referee.match.beginning import Beginning
-from referee.match.events import PlayersFaulted, StepTaken
 from referee.match.options import CPU, FAIR, MatchOptions, RunOptions, declared
 from referee.match.seeds import match_id, new_seed, secret_of
-from referee.players.faults import KINDS, Fault, the_seat
 from referee.players.spec import HUMAN, PORT, resolve
+from referee.replay.answers import JudgedAnswer
+from referee.replay.events import PlayersFaulted, StepTaken
+from referee.replay.faults import KINDS, Fault, the_seat
 from referee.replay.questions import check_sound
 from referee.replay.reader import open_game, read_head, read_lines, verify
 from referee.replay.recorded import clock_of, known_secret, limits_of, remark_of, seconds_by_seat, seed_of, told
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.games.game import Game, Json, Seat
-    from referee.match.answers import TurnAnswers
     from referee.players.spec import Spec
+    from referee.replay.answers import TurnAnswers
     from referee.replay.questions import Questions
     from referee.replay.reader import Failed, Replay, Step
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from referee.errors import ReplayError, ReplayWrong, UsageError
 from referee.match.clock import PatientClock
 from referee.match.conversation import Conversation, Manner
-from referee.players.faults import ILLEGAL, MALFORMED, Fault, the_seat
 from referee.players.log import Log
+from referee.replay.faults import ILLEGAL, MALFORMED, Fault, the_seat
 from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
 from referee.replay.recorded import NO_CLOCK, first_turn, limits_of, microseconds, remark_of, time_control, told
 from referee.support.words import cut
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
     from referee.isolation.limits import Limits
-    from referee.match.answers import JudgedAnswer, Remark
     from referee.match.conversation import Entrant
     from referee.match.options import TimeControl
+    from referee.replay.answers import JudgedAnswer, Remark
     from referee.replay.reader import Failed, Replay, Step
 
 _Read = TypeVar("_Read", "Step", "Failed")

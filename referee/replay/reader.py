@@ -167,7 +167,7 @@ def _record(line: bytes, what: str) -> dict[str, Json]:
     try:
         record = strict_json.read(line)
     except strict_json.NotJson as error:
-        from referee.players.faults import predicate
+        from referee.replay.faults import predicate
 
         raise ReplayError(f"{what} {predicate(error)}.") from None
     if not isinstance(record, dict):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayError
 from referee.isolation.limits import Limits
-from referee.match.answers import AS_A_PASS, AnswerWarning, Remark
 from referee.match.options import TimeControl, checked
 from referee.match.seeds import match_id, seat_seed, secret_of
-from referee.players.faults import MALFORMED, Fault, the_seat
+from referee.replay.answers import AS_A_PASS, AnswerWarning, Remark
+from referee.replay.faults import MALFORMED, Fault, the_seat
 from referee.wire import encode
 
 if TYPE_CHECKING:

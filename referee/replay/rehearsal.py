@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.players.faults import ILLEGAL, MALFORMED, the_seat
+from referee.replay.faults import ILLEGAL, MALFORMED, the_seat
 from referee.replay.questions import PASS, Interview, fault_given, read_questions
 from referee.replay.recorded import first_turn, known_secret, start_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from referee.dialects.dialect import Host
+    from referee.games.dialect import Host
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
-    from referee.match.answers import JudgedAnswer
     from referee.match.conversation import Entrant
-    from referee.players.faults import Fault
     from referee.players.log import Log
+    from referee.replay.answers import JudgedAnswer
+    from referee.replay.faults import Fault
     from referee.replay.questions import Asker, Given, NewAnswer, Question, Questions
     from referee.replay.reader import Step
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.match.conversation import Entrant
-from referee.players.faults import LATE
+from referee.replay.faults import LATE
 from referee.replay.questions import Interview, read_questions
 from referee.replay.recorded import remark_of, start_line
 from referee.support.words import counted
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
     from referee.isolation.level import Isolation
-    from referee.match.answers import Remark
     from referee.players.spec import Spec
+    from referee.replay.answers import Remark
     from referee.replay.questions import Given, Question, Questions
 
 #: The bot's limit is a multiple of that of the match, plus a number of seconds. Without a limit in the match it is ``_UNLIMITED``.

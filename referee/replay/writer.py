@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee import games
 from referee.errors import ReplayUnwritten
-from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.replay.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

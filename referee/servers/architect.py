@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.games.evasion.dialects.architect import ASK_NAME, DONE, ArchitectHost
 from referee.games.evasion.game import GAME
 from referee.games.evasion.state import HUNTER, PREY
-from referee.players.faults import LATE
+from referee.replay.faults import LATE
 from referee.servers.listener import Reception, Visitor, close_gracefully, wait_for
 from referee.support.escape import escape, is_blank
 

@@ -13,12 +13,12 @@ import signal
 import socket
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.dialects.dialect import DialectError
 from referee.errors import RefereeError
+from referee.games.dialect import DialectError
 from referee.games.evasion.dialects.gameserver import GameserverHost, accepted, end_line, read_join, settings_line, state_line
 from referee.games.evasion.game import GAME
 from referee.games.evasion.state import SEATS
-from referee.match.events import Listener
+from referee.replay.events import Listener
 from referee.servers.listener import Reception, Remarks, Visitor, close_gracefully, wait_for
 from referee.support.escape import is_blank
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
 
     from referee.games.evasion.state import State
-    from referee.match.events import MatchBegun, MatchEnded, StepTaken
+    from referee.replay.events import MatchBegun, MatchEnded, StepTaken
     from referee.servers.listener import Caller
 
     #: Plays a game: takes the visitors by seat and further listeners; returns the game's ``--json`` object.

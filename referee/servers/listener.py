@@ -9,11 +9,11 @@ import socket
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from referee.dialects.dialect import DialectError
 from referee.errors import UsageError
+from referee.games.dialect import DialectError
 from referee.games.evasion.dialects.text import MOST_BYTES
-from referee.match.events import Listener
 from referee.players.connection import Connection
+from referee.replay.events import Listener
 from referee.support.escape import quoted
 from referee.wire.lines import LineBuffer
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from _typeshed import HasFileno
 
-    from referee.dialects.dialect import Host
+    from referee.games.dialect import Host
     from referee.games.game import Json
-    from referee.match.events import PlayersFaulted, StepTaken
+    from referee.replay.events import PlayersFaulted, StepTaken
 
 #: Notices that are printed, and the most ignored answers that are printed of one game. The replay has all of them.
 _PRINTED = ("wall-refused", "invalid-command")

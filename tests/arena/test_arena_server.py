@@ -30,8 +30,8 @@ from referee.arena.season_store import CHECKING, SeasonStore
 from referee.cli import season, submit
 from referee.errors import UsageError
 from referee.isolation import choose
+from referee.pages import serve
 from referee.support.processes import GIVES_WAY
-from referee.web import serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

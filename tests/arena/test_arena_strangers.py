@@ -74,7 +74,7 @@ READS = [
             "/../arena.sqlite", "/arena.sqlite", "/%2e%2e/arena.sqlite", "/pages/../../arena.sqlite", "/pages/%2e%2e/%2e%2e/arena.toml", "//etc/passwd",
             "/pages//etc/passwd", "/{file}", "/handed-in/", "/versions/{hash}/bot.py", "/api/../{file}", "/api/matches/..%2f..%2farena.sqlite/replay",
             "/api/matches/%2fetc%2fpasswd/replay", "/watch/..%2f..%2f{file}/replay", "/watch/{match}/../../../arena.sqlite", "/watch/{match}/%2e%2e/arena.toml",
-            "/watch/{match}/files/1/check", "/api/teams/..", "/teams/%2e%2e%2f", "/api/matches/{match}/log/..%2f{seat}", "/web/viewer/app/../../../../arena.toml",
+            "/watch/{match}/files/1/check", "/api/teams/..", "/teams/%2e%2e%2f", "/api/matches/{match}/log/..%2f{seat}", "/pages/viewer/app/../../../../arena.toml",
         )
     ),
     (BOB, "GET", "/api/matches/{match}/log/..", 404),

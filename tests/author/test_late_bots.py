@@ -21,7 +21,7 @@ from referee.author.check.starting import starts
 from referee.isolation.endings import MEMORY
 from referee.isolation.limits import LIMITS, Limits
 from referee.match.options import TimeControl
-from referee.players.faults import EXCEEDED, Fault
+from referee.replay.faults import EXCEEDED, Fault
 
 if TYPE_CHECKING:
     from pathlib import Path

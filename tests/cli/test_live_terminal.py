@@ -13,9 +13,9 @@ from referee.cli.terminal import Live
 from referee.games.game import Notice
 from referee.match import steady_pace
 from referee.match.clock import Clock
-from referee.match.events import StepTaken
 from referee.match.options import TimeControl
 from referee.match.steady_pace import SteadyPace
+from referee.replay.events import StepTaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import referee.cli.watch  # noqa: F401 - registers the commands
 from referee.cli.app import app
-from referee.export import browser, pictures
+from referee.pages import browser, pictures
 
 if TYPE_CHECKING:
     import subprocess

@@ -34,8 +34,8 @@ from websockets.sync.client import connect
 import referee.cli.play
 import referee.cli.watch  # noqa: F401 - registers the commands
 from referee.cli.app import app
+from referee.pages.page import held_replay
 from referee.replay.reader import verify
-from referee.web.page import held_replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,13 +118,13 @@ def test_the_address_is_that_of_the_step(good: Path, start: Start) -> None:
 def test_strangers_get_nothing(good: Path, start: Start) -> None:
     running = start("watch", good)
     port = urlsplit(running.address).netloc.rpartition(":")[2]
-    for path in ("/", "/x/", "/web/viewer/app/main.js", "/AAAAAAAAAAAAAAAAAAAAAA/replay"):
+    for path in ("/", "/x/", "/pages/viewer/app/main.js", "/AAAAAAAAAAAAAAAAAAAAAA/replay"):
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE)
         assert refused.value.code == 404
         refused.value.close()
     assert running.get(Host="evil.example")[0] == 403
-    for path in ("../../../../etc/passwd", "web/viewer/app/%2e%2e/app.py", "question?turn=x", "question?turn=-1"):
+    for path in ("../../../../etc/passwd", "pages/viewer/app/%2e%2e/app.py", "question?turn=x", "question?turn=-1"):
         assert running.get(path)[0] in (400, 403, 404)
     assert running.get("check")[0] == 200
     assert json.loads(running.get("question?turn=99999&seat=hunter")[2]) == {"text": "There is no such step."}
@@ -334,7 +334,9 @@ def test_the_server_goes_with_the_match_however_that_ends(start: Start) -> None:
     # Marked, so that the server is a program with a command line of its own.
     running = start("play", "human", "still", until="secret", **{MARK: "1"})
     servers = [
-        child for child in psutil.Process(running.process.pid).children(recursive=True) if "referee.web.serve" in (command_of(child) or "")
+        child
+        for child in psutil.Process(running.process.pid).children(recursive=True)
+        if "referee.pages.serve" in (command_of(child) or "")
     ]
     assert len(servers) == 1
     assert not any(part in (command_of(servers[0]) or "") for part in urlsplit(running.address).path.split("/") if part)

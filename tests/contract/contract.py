@@ -20,7 +20,7 @@ from referee import games
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
 from referee.match.loop import Entrant, Match, Options, Result
 from referee.match.options import RunOptions, TimeControl
-from referee.players.faults import KINDS
+from referee.replay.faults import KINDS
 from referee.replay.reader import Replay, Step, verify
 from referee.replay.writer import ReplayWriter
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from replay_records import records
 
-from referee.folder import listing
-from referee.folder.listing import ListedReplay, read_entry, scan
+from referee.pages import folder_listing as listing
+from referee.pages.folder_listing import ListedReplay, read_entry, scan
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "replays").glob("*.gz"))
 GOOD = RECORDED[0]

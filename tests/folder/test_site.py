@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from asgi import asked
 
-from referee.folder.shelf import Shelf
-from referee.folder.site import FolderPages
+from referee.pages.folder_shelf import Shelf
+from referee.pages.folder_site import FolderPages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -64,7 +64,7 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
         for path in (
             f"/replay/{secret}/", f"/replay/{secret}/replay", f"/boards/{secret}", "/replay/99/", "/replay/-1/", "/replay/../", "/boards/99",
             "/replay/../../etc/passwd", "/replay/good.gz/replay", "/replay/%2e%2e/replay", "/boards/..%2f..%2fetc%2fpasswd", "/good.gz",
-            "/web/app.py", "/web/viewer/many/../../app.py", f"/replay/{good}/good.gz", f"/replay/{good}/../../secret", "/replay/٣/",
+            "/web/app.py", "/pages/viewer/many/../../app.py", f"/replay/{good}/good.gz", f"/replay/{good}/../../secret", "/replay/٣/",
         ):  # fmt: skip
             assert (await asked(app, f"/{TOKEN}{path}"))[0] in (403, 404), path
         assert b"secret" not in (await asked(app, f"/{TOKEN}/replay/{good}/log?seat=../good.secret"))[2]
@@ -89,8 +89,8 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
 
 
 def test_files_that_come_change_and_go_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.folder.shelf.READ_SECONDS", 0.0)
-    monkeypatch.setattr("referee.folder.shelf.PAUSE_FACTOR", 0.0)
+    monkeypatch.setattr("referee.pages.folder_shelf.READ_SECONDS", 0.0)
+    monkeypatch.setattr("referee.pages.folder_shelf.PAUSE_FACTOR", 0.0)
     data = RECORDED[0].read_bytes()
     (tmp_path / "one.gz").write_bytes(data[: len(data) // 2])
 

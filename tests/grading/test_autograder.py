@@ -118,7 +118,7 @@ def test_the_wheel_is_a_wheel_of_this_referee(rubric: Path, tmp_path: Path) -> N
                 content = wheel.read(path)
                 found = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
                 assert (digest, size) == (f"sha256={found}", str(len(content)))
-        for path in ("referee/grading/container.py", "sdk/bot.py", "example_bots/evasion/still.py", "referee/web/viewer/index.html"):
+        for path in ("referee/grading/container.py", "sdk/bot.py", "example_bots/evasion/still.py", "referee/pages/viewer/index.html"):
             if (ROOT / path).exists():
                 assert wheel.read(path) == (ROOT / path).read_bytes()
 

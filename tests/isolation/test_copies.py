@@ -22,7 +22,7 @@ from referee.isolation.submission import Piece
 from referee.isolation.supervision import SupervisionReserve
 from referee.isolation.users import FIRST, LAST
 from referee.league.teams import file_hashes
-from referee.match.events import Listener, StepTaken
+from referee.replay.events import Listener, StepTaken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

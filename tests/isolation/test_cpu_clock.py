@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from sandboxes import Planted
 
     from referee.isolation.level import Isolation
-    from referee.match.events import StepTaken
     from referee.match.loop import Result
+    from referee.replay.events import StepTaken
 
 #: Processor time and busy neighbours are what these tests are about.
 pytestmark = pytest.mark.alone
@@ -69,7 +69,7 @@ def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: 
     game = games.get("evasion")
     seen: list[StepTaken] = []
 
-    from referee.match.events import Listener
+    from referee.replay.events import Listener
 
     class Recorder(Listener):
         def stepped(self, event: StepTaken) -> None:

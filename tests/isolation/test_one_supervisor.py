@@ -21,9 +21,9 @@ from referee.isolation import bubblewrap
 from referee.isolation.level import Isolation
 from referee.isolation.sandbox import ProgramStart
 from referee.isolation.supervision import Supervision, SupervisionReserve, pack
-from referee.match.events import Listener, StepTaken
 from referee.match.loop import Entrant, Match
 from referee.players.spec import resolve
+from referee.replay.events import Listener, StepTaken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from leagues import IDLE, write_league
 from pages import launched, visiting, wait_until_read
 
 from referee.api.opened import open_replay
-from referee.folder.listing import read_entry, scan
+from referee.pages.folder_listing import read_entry, scan
 from referee.replay.names import player_name
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ import pytest
 from html_tables import tables
 from sample_leagues import HOSTILE, NAMES, league
 
-from referee.export.html import findings
 from referee.league import report_folder, report_page
 from referee.league.report import LeagueProgress
 from referee.pages import render
+from referee.pages.standalone import findings
 
 if TYPE_CHECKING:
     from referee.league.report import ReportData

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from referee.cli.terminal import Live
-from referee.match.answers import AnswerWarning, JudgedAnswer, Remark
 from referee.match.clock import Clock
-from referee.match.events import StepTaken
 from referee.match.options import TimeControl
-from referee.players.faults import MALFORMED, Fault
+from referee.replay.answers import AnswerWarning, JudgedAnswer, Remark
+from referee.replay.events import StepTaken
+from referee.replay.faults import MALFORMED, Fault
 from referee.replay.recorded import recovered, remark_of
 
 WARNINGS = [

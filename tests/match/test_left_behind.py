@@ -14,7 +14,7 @@ import pytest
 from conftest import HOSTILE, play_match
 
 from referee.errors import MatchVoid
-from referee.match.events import Listener, StepTaken
+from referee.replay.events import Listener, StepTaken
 from referee.replay.reader import verify
 
 

@@ -21,12 +21,12 @@ from replay_records import records
 
 from referee.errors import MatchVoid
 from referee.isolation.sandbox import Sandbox
-from referee.match.events import Listener, StepTaken
 from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.pipes import Pipes
 from referee.players.process import BotProcess, ProcessPlayer
 from referee.players.processes import BotProcesses
+from referee.replay.events import Listener, StepTaken
 from referee.replay.reader import verify
 from referee.wire.lines import LineBuffer
 

@@ -18,8 +18,8 @@ from referee.games.evasion.dialects.architect import ArchitectHost
 from referee.match.loop import Entrant, Match, Result
 from referee.match.options import TimeControl
 from referee.players.connection import Connection
-from referee.players.faults import the_seat
 from referee.players.spec import resolve
+from referee.replay.faults import the_seat
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
 

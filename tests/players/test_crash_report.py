@@ -13,8 +13,8 @@ from referee.isolation.endings import Excess
 from referee.isolation.program import Program
 from referee.isolation.submission import Piece
 from referee.players.crash_report import dumped_frames, last_words, working_place
-from referee.players.faults import CRASHED, Fault, LastWords, told_by
 from referee.players.own_files import OwnFiles, own_files
+from referee.replay.faults import CRASHED, Fault, LastWords, told_by
 
 OWN = OwnFiles((("/bot", "bots"), ("/bot/my_bot.py", "bots/my_bot.py")), ("/opt/venv/sdk",))
 

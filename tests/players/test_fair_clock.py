@@ -15,22 +15,22 @@ from referee import games
 from referee.errors import MatchVoid
 from referee.isolation import delays
 from referee.isolation.delays import TaskTimes
-from referee.match.events import Listener
 from referee.match.loop import Entrant, Match
 from referee.match.options import FAIR, TimeControl
 from referee.players import fair
 from referee.players.billing import Pending
 from referee.players.fair import LATE, VOID, FairBilling, bill, busiest_delay, verdict
 from referee.players.spec import resolve
+from referee.replay.events import Listener
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from referee.isolation.level import Isolation
-    from referee.match.answers import JudgedAnswer
-    from referee.match.events import StepTaken
     from referee.match.loop import Result
+    from referee.replay.answers import JudgedAnswer
+    from referee.replay.events import StepTaken
 
 pytestmark = pytest.mark.skipif(not delays.is_counted(), reason="this kernel doesn't count waits for a processor")
 

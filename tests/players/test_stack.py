@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from referee.players.faults import Fault
     from referee.players.process import ProcessPlayer
+    from referee.replay.faults import Fault
 
 LOOPS = """\
 import sys, time

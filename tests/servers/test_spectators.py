@@ -7,7 +7,7 @@ import socket
 from referee import games
 from referee.games.evasion.dialects.gameserver import settings_line, state_line
 from referee.games.game import Outcome
-from referee.match.events import MatchBegun, MatchEnded, StepTaken
+from referee.replay.events import MatchBegun, MatchEnded, StepTaken
 from referee.servers.gameserver import Spectators
 from referee.servers.listener import Caller
 

@@ -16,10 +16,10 @@ import pytest
 from built_starters import NAMES, ROLES, need_language
 
 from referee import games
+from referee.author.starters import write
+from referee.author.starters.compose import choose, languages
 from referee.errors import UsageError
 from referee.players.languages import LANGUAGES, Language
-from referee.starters import write
-from referee.starters.compose import choose, languages
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ TYPES = {
     for name, record in SCHEMA[direction]["$defs"].items()
     if "shape" not in record["properties"]
 }
-MESSAGES = sorted(ROOT.glob("referee/starters/*/messages.*.template"))
+MESSAGES = sorted(ROOT.glob("referee/author/starters/*/messages.*.template"))
 #: The languages whose bots have types.
 TYPED = [path.parent.name for path in MESSAGES]
 #: How the templates name a key of JSON, by what stands before it.

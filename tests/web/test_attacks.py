@@ -75,7 +75,7 @@ def attacking(attack: Callable[[], None], is_over: threading.Event) -> Iterator[
 
 def peak(process: psutil.Process) -> int:
     """Return the most memory that the server of this command's pages has had, in bytes."""
-    server = next(child for child in process.children(recursive=True) if "referee.web.serve" in child.cmdline())
+    server = next(child for child in process.children(recursive=True) if "referee.pages.serve" in child.cmdline())
     status = Path(f"/proc/{server.pid}/status").read_text()
     return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 

@@ -14,8 +14,8 @@ from live_pages import Socket, served
 from serving import PATIENCE
 from stories import NODE, run, scripts_in
 
+from referee.pages.commands import commands_of, read_commands
 from referee.replay.reader import read_head, read_lines
-from referee.web.commands import commands_of, read_commands
 
 BOTS = Path(__file__).parents[2] / "example_bots" / "evasion"
 REPLAY = Path(__file__).parents[1] / "data" / "replays" / "evasion-classic-boxer-runner.replay.jsonl.gz"

@@ -14,9 +14,9 @@ from live_pages import Socket, assert_answers, served
 from sandboxes import need
 from serving import PATIENCE
 
-from referee.web import connections
-from referee.web.connections import Config
-from referee.web.serve import PageServer, bind
+from referee.pages import connections
+from referee.pages.connections import Config
+from referee.pages.serve import PageServer, bind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

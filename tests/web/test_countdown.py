@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.web.human_session import HumanMove, HumanSession
+from referee.pages.human_session import HumanMove, HumanSession
 from referee.wire import encode
 
 

@@ -24,7 +24,7 @@ console.log(JSON.stringify([
 """
 REWORDED = """
 const { controlsFor } = await import("./games/evasion/controls.js");
-const { reworded } = await import("./web/viewer/app/sentence.js");
+const { reworded } = await import("./pages/viewer/app/sentence.js");
 const hunters = [false, true].map((isTurnwise) => controlsFor({ kinds: ["vertical"], isTurnwise }, "hunter"));
 const text = "counter-diagonal wall refused: it would cover the hunter's next cell (1, 2)";
 console.log(JSON.stringify([
@@ -43,7 +43,7 @@ track.measure(0, { thief: [1, 1], policeman: [3, 3] });
 console.log(JSON.stringify([...found, spots(), policeman(), track.summary(1)]));
 """
 NUMBERS = """
-const { counted, number } = await import("./web/viewer/kit/dom.js");
+const { counted, number } = await import("./pages/viewer/kit/dom.js");
 const values = [[0], [999], [1234567], [-1234.5, 1], [0.05, 2], [NaN], [Infinity], [1e6, 1]];
 console.log(JSON.stringify([...values.map(([value, digits]) => number(value, digits)), counted(1, "step"), counted(2000, "match", "matches")]));
 """

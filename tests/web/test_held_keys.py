@@ -15,7 +15,7 @@ globalThis.document = globalThis;
 globalThis.addEventListener = (kind, listener) => (heard[kind] = listener);
 let now = 0;
 performance.now = () => now;
-const { HeldKeys } = await import("./web/viewer/app/held-keys.js");
+const { HeldKeys } = await import("./pages/viewer/app/held-keys.js");
 const keys = new HeldKeys(new AbortController().signal);
 const down = (code, repeat = false) => {
   heard.keydown({ code });

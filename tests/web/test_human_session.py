@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.web.human_session import GAVE_UP, LEFT, PATIENCE, Farewell, HumanMove, HumanSession
+from referee.pages.human_session import GAVE_UP, LEFT, PATIENCE, Farewell, HumanMove, HumanSession
 from referee.wire import encode
 
 READY = {"type": "ready"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from serving import PATIENCE
 
-from referee.web.kept_replay import ReplaySession, worked
+from referee.pages.kept_replay import ReplaySession, worked
 
 REPLAY = Path(__file__).parents[1] / "data" / "replays" / "evasion-classic-boxer-runner.replay.jsonl.gz"
 

@@ -16,10 +16,10 @@ from asgi import asked
 from live_pages import served
 from serving import PATIENCE
 
-from referee.folder.listing import scan
-from referee.folder.shelf import Shelf
-from referee.folder.site import FolderPages
 from referee.league.report_folder import write_pages
+from referee.pages.folder_listing import scan
+from referee.pages.folder_shelf import Shelf
+from referee.pages.folder_site import FolderPages
 from referee.replay.paths import SUFFIX
 
 if TYPE_CHECKING:

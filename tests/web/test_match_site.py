@@ -15,10 +15,10 @@ from asgi import asked
 from conftest import play_match
 
 from referee.games.evasion.game import GAME
+from referee.pages import match_site
+from referee.pages.match_site import MatchSite
+from referee.pages.stream import Stream
 from referee.replay.reader import read_lines
-from referee.web import match_site
-from referee.web.match_site import MatchSite
-from referee.web.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, MutableMapping

@@ -84,7 +84,7 @@ def test_the_preys_region_is_the_engines(scripts: Path, seed: int) -> None:
 def test_cameras_show_the_end_and_never_leave_the_board(scripts: Path) -> None:
     """The camera that zooms in on the end is at the whole board long before it, and at the capture when it comes; calm, it doesn't move."""
     script = """
-const { camerasOf, viewOf } = await import("./web/viewer/app/camera.js");
+const { camerasOf, viewOf } = await import("./pages/viewer/app/camera.js");
 const track = { width: 300, height: 300, finale: () => ({ turn: 100, u: 290, v: 10, span: 30 }), focus: (exact) => ({ u: exact, v: exact, span: 60 }) };
 const view = (name, exact, isCalm = false) => { const { zoom, center } = viewOf(name, track, exact, isCalm); return [zoom, ...center].map((part) => Math.round(100 * part) / 100); };
 console.log(JSON.stringify({
@@ -120,9 +120,9 @@ const found = {};
 for (const theme of ["light", "dark"]) {
   globalThis.matchMedia = () => ({ matches: false, addEventListener() {} });
   globalThis.document = { documentElement: { dataset: { theme } } };
-  const { palette } = await import("./web/viewer/app/palette.js");
+  const { palette } = await import("./pages/viewer/app/palette.js");
   const { shade } = await import("./games/evasion/signs.js");
-  const { inkOn } = await import("./web/viewer/kit/color.js");
+  const { inkOn } = await import("./pages/viewer/kit/color.js");
   const { colorOf } = await import("./games/rectangle/scene.js");
   const colors = palette();
   found[theme] = { ...colors, walls: [0, 0.5, 1].map((age) => shade(colors, age)), letters: [...Array(10).keys()].map((player) => [colorOf(player), inkOn(colorOf(player))]) };

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from referee import games
-from referee.web import page
+from referee.pages import page
 
 VIEWER = Path(page.__file__).with_name("viewer")
 GAMES = Path(games.__file__).parent
@@ -19,10 +19,10 @@ GAMES = Path(games.__file__).parent
 
 def test_every_script_is_served_and_every_game_has_its_drawing_code() -> None:
     for file in VIEWER.glob("*/*.js"):
-        assert page.asset(f"web/viewer/{file.parent.name}/{file.name}") is not None
+        assert page.asset(f"pages/viewer/{file.parent.name}/{file.name}") is not None
     for name in games.names():
         assert page.asset(f"games/{name}/display.js") is not None
-        found = page.asset("web/viewer/app/displays.js")
+        found = page.asset("pages/viewer/app/displays.js")
         assert found is not None
         assert f'"../../../games/{name}/display.js"' in found.data.decode()
 
@@ -31,9 +31,9 @@ def test_every_script_is_served_and_every_game_has_its_drawing_code() -> None:
     "path",
     [
         "",
-        "web/viewer/app/index.html",
-        "web/viewer/kit/types.d.ts",
-        "web/viewer/../app.py",
+        "pages/viewer/app/index.html",
+        "pages/viewer/kit/types.d.ts",
+        "pages/viewer/../app.py",
         "web/app.py",
         "games/evasion/__init__.py",
         "/etc/passwd",
@@ -88,4 +88,4 @@ def test_games_draw_with_the_kit_alone() -> None:
     """The drawing code of a game imports its own modules and the kit; the kit imports nothing of the app."""
     for file in [*GAMES.glob("*/*.js"), *VIEWER.glob("kit/*.js")]:
         for source in re.findall(r'(?:from |import\()"([^"]+)"', file.read_text()):
-            assert re.fullmatch(r"\./[\w.]+|\.\./\.\./web/viewer/kit/[\w.]+", source), (file, source)
+            assert re.fullmatch(r"\./[\w.]+|\.\./\.\./pages/viewer/kit/[\w.]+", source), (file, source)

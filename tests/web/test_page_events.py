@@ -19,7 +19,7 @@ globalThis.WebSocket = class {
 };
 globalThis.setTimeout = (action) => timers.push(action);
 globalThis.clearTimeout = (number) => { if (number) timers[number - 1] = null; };
-const { Live } = await import("./web/viewer/app/live.js");
+const { Live } = await import("./pages/viewer/app/live.js");
 const listener = Object.fromEntries(["connection", "message", "grown", "over"].map((name) => [name, () => told.push(name)]));
 const live = new Live({ feed() {}, finish() {}, jump() {} }, listener);
 live.connect();
@@ -30,7 +30,7 @@ const bytes = new Uint8Array(gzipSync("a line\\n"));
 
 def told(folder: Path, script: str) -> object:
     laid_out(folder)
-    (folder / "web/viewer/app/displays.js").write_text("export const DISPLAYS = {};\n")
+    (folder / "pages/viewer/app/displays.js").write_text("export const DISPLAYS = {};\n")
     return run(folder, FAKES + script)
 
 
@@ -69,7 +69,7 @@ def test_a_new_address_is_not_overwritten_before_the_page_has_heard_of_it(tmp_pa
     script = """
     globalThis.document = { addEventListener() {}, getElementById: () => ({ querySelectorAll: () => [] }) };
     globalThis.history = { replaceState: (state, title, hash) => { location.hash = hash; } };
-    const { AddressBar } = await import("./web/viewer/app/bar.js");
+    const { AddressBar } = await import("./pages/viewer/app/bar.js");
     const board = { end: new AbortController(), camera: "whole", zoom: 1, center: [0, 0], recording: { track: {} }, request() {} };
     const playback = { follows: false, turn: 7 };
     const bar = new AddressBar(board, playback, true);

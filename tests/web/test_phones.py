@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pages import ended
 
-from referee.web import qr, serve
+from referee.pages import qr, serve
 
 if TYPE_CHECKING:
     from commands import Commands

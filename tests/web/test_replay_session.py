@@ -13,10 +13,10 @@ from conftest import play_match
 from referee import games
 from referee.match.loop import Entrant, Match, Options
 from referee.match.options import TimeControl
+from referee.pages.replay_session import ReplayIndex
 from referee.replay.reader import read_lines
 from referee.replay.recorded import told
 from referee.replay.writer import ReplayWriter
-from referee.web.replay_session import ReplayIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +143,7 @@ def test_what_can_be_drawn_and_what_was_certain(asked: tuple[Path, dict[str, lis
 
 def test_a_preview_is_what_the_step_would_do(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
     game = games.get("evasion")
-    from referee.web.replay_session import preview
+    from referee.pages.replay_session import preview
 
     start = game.start(game.codec.settings("diagonal", {"hunter": [50, 60, 1, 1]}), b"")
     built = preview(game, start, "hunter", {"build": {"kind": "vertical", "span": [40, 80]}})

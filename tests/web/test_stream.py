@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.web.stream import Stream
+from referee.pages.stream import Stream
 
 HEAD = {"type": "head", "format": 1, "secret": "00ff", "seed": 7, "players": {"hunter": {"name": "A"}}}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-VIEWER = Path(__file__).parents[2] / "referee" / "web" / "viewer"
+VIEWER = Path(__file__).parents[2] / "referee" / "pages" / "viewer"
 NODE = Path(sys.prefix) / "bin" / "node"
 COUNTS = range(15, 61)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.web.guard import HEADERS, Guard, new_token
+from referee.pages.guard import HEADERS, Guard, new_token
 
 
 def asked(kind: str, headers: list[tuple[str, str]], method: str = "GET", **options: Any) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import pytest
 from displays import laid_out, run
 
 from referee.games.evasion.game import GAME
+from referee.pages.human_session import HumanMove, HumanSession, JudgedWish
+from referee.pages.replay_session import ReplayIndex
 from referee.replay.reader import read_lines
-from referee.web.human_session import HumanMove, HumanSession, JudgedWish
-from referee.web.replay_session import ReplayIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -213,7 +213,7 @@ const until = (time) => {
   now = time;
   for (const [timer, { call, at }] of [...timers]) if (at <= now && timers.delete(timer)) call();
 };
-const { Wish } = await import("./web/viewer/app/wish.js");
+const { Wish } = await import("./pages/viewer/app/wish.js");
 let changes = 0;
 const wish = new Wish(() => (changes += 1));
 const shown = () => [wish.move, wish.why];
@@ -250,7 +250,7 @@ def test_a_page_shows_what_the_server_says_of_a_wish(case: str, tmp_path: Path) 
 
 def test_a_reason_names_its_buttons_where_others_can_be_pressed(tmp_path: Path) -> None:
     script = """
-    const { reasonsInWords } = await import("./web/viewer/app/pad.js");
+    const { reasonsInWords } = await import("./pages/viewer/app/pad.js");
     const [one, other] = [{ sign: "| wall", reason: "It would cover the prey" }, { sign: "— wall", reason: "Too early" }];
     const both = [{ sign: "— wall", reason: "Too early" }, { sign: "| wall", reason: "Too early" }];
     console.log(JSON.stringify([[[], 2], [[one], 2], [[one, other], 2], [both, 2], [both, 3]].map((given) => reasonsInWords(...given))));

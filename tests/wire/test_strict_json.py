@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.players.faults import predicate
+from referee.replay.faults import predicate
 from referee.wire.strict_json import MOST_DEPTH, NotJson, read
 
 GOOD: list[tuple[bytes, Any]] = [

@@ -14,11 +14,11 @@ from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Fin
 from referee.author.check.session import own_time, patient_clock, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.isolation.endings import MEMORY
-from referee.match.events import Listener
 from referee.match.loop import Entrant, Match, Options
 from referee.match.options import RunOptions
-from referee.players.faults import LATE
 from referee.players.spec import resolve
+from referee.replay.events import Listener
+from referee.replay.faults import LATE
 from referee.support.words import counted
 from referee.wire import encode
 from referee.wire.decode import is_start, question
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from referee.author.check.evidence import Evidence
     from referee.author.check.session import CheckSession
     from referee.games.game import Game, Notice, Seat
-    from referee.match.events import MatchBegun, PlayersFaulted, StepTaken
-    from referee.players.faults import Fault
+    from referee.replay.events import MatchBegun, PlayersFaulted, StepTaken
+    from referee.replay.faults import Fault
 
 GROUP = "matches"
 #: The most steps of a match, and the seconds after which it ends.

@@ -61,7 +61,7 @@ def in_pieces(session: CheckSession, turn: int, state: Any) -> Given:
 
 def _early(session: CheckSession, sent: bytes, early: bytes) -> Given:
     from referee.author.check.session import Given
-    from referee.players.faults import MALFORMED, Fault
+    from referee.replay.faults import MALFORMED, Fault
 
     session.blame(sent)
     return Given(early, reason="early", fault=Fault(MALFORMED, "hasty", {"shown": quoted(early)}))

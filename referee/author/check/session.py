@@ -23,8 +23,8 @@ from referee.match.clock import PatientClock
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.players import stack
 from referee.players.crash_report import last_words
-from referee.players.faults import CRASHED, EXCEEDED, LATE, Fault
 from referee.players.log import Log
+from referee.replay.faults import CRASHED, EXCEEDED, LATE, Fault
 from referee.wire import decode, encode
 
 if TYPE_CHECKING:

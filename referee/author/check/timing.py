@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.author.check.check import Check
 from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
-from referee.players.faults import LATE
+from referee.replay.faults import LATE
 from referee.support.words import counted
 
 if TYPE_CHECKING:

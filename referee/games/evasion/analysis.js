@@ -1,8 +1,8 @@
 // The engine's analysis of a match: verdicts, each with the position from which it holds, and the overlay of one position.
 
-import { lastBefore } from "../../web/viewer/kit/columns.js";
-import { counted, number } from "../../web/viewer/kit/dom.js";
-import { bytesOf } from "../../web/viewer/kit/packed.js";
+import { lastBefore } from "../../pages/viewer/kit/columns.js";
+import { counted, number } from "../../pages/viewer/kit/dom.js";
+import { bytesOf } from "../../pages/viewer/kit/packed.js";
 
 /**
  * @typedef {{ verdict: string, within: number | null, separated: boolean }} Verdict

@@ -1,6 +1,6 @@
 // What a player of Evasion reads and sees before a match.
 
-import { counted, number } from "../../web/viewer/kit/dom.js";
+import { counted, number } from "../../pages/viewer/kit/dom.js";
 
 /** @typedef {import("./display.js").EvasionTrack} EvasionTrack */
 

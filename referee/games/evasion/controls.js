@@ -1,7 +1,7 @@
 // What keys, the pointer and buttons mean to a player of Evasion.
 
-import { counted, number } from "../../web/viewer/kit/dom.js";
-import { codeOf } from "../../web/viewer/kit/keys.js";
+import { counted, number } from "../../pages/viewer/kit/dom.js";
+import { codeOf } from "../../pages/viewer/kit/keys.js";
 import { cardOf } from "./card.js";
 import { whyRefused } from "./intents.js";
 import { COMPASS, KEY_OF } from "./walls.js";

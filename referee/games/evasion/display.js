@@ -1,12 +1,12 @@
 // Evasion on a page: positions from the records of a replay, and how they are drawn.
 // There are no rules here: what would happen is asked of the engine.
 
-import { lastBefore } from "../../web/viewer/kit/columns.js";
-import { counted, number, plain } from "../../web/viewer/kit/dom.js";
+import { lastBefore } from "../../pages/viewer/kit/columns.js";
+import { counted, number, plain } from "../../pages/viewer/kit/dom.js";
 import { ARROWS, controlsFor, describeMove, KINDS } from "./controls.js";
 import { Analysis, LAYERS } from "./analysis.js";
 import { notes } from "./intents.js";
-import { noticesOf } from "../../web/viewer/kit/records.js";
+import { noticesOf } from "../../pages/viewer/kit/records.js";
 import { Way } from "./motion.js";
 import { Regions } from "./region.js";
 import { drawChase, drawGround, groundKey } from "./scene.js";
@@ -18,7 +18,7 @@ import { moments } from "./moments.js";
  * @typedef {import("./walls.js").WallPlace} WallPlace
  * @typedef {import("./walls.js").Wall} Wall
  * @typedef {{ turn: number, kind: string, reason: string, x: number, y: number, text: string, reach?: Record<string, number> }} Refusal
- * @typedef {import("../../web/viewer/kit/columns.js").Column} Column
+ * @typedef {import("../../pages/viewer/kit/columns.js").Column} Column
  */
 
 const SEATS = /** @type {const} */ (["hunter", "prey"]);

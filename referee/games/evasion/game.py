@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from referee.dialects.dialect import Dialect
     from referee.games.capabilities import (
         Analysis,
         Appraisal,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
         Starts,
         TextView,
     )
+    from referee.games.dialect import Dialect
     from referee.games.game import Json, Notice, Seat
 
 _RULE_SETS = variants.RULE_SETS

@@ -1,7 +1,7 @@
 // Draws refused walls and previews of pending moves.
 
-import { lastBefore } from "../../web/viewer/kit/columns.js";
-import { plain } from "../../web/viewer/kit/dom.js";
+import { lastBefore } from "../../pages/viewer/kit/columns.js";
+import { plain } from "../../pages/viewer/kit/dom.js";
 import { COMPASS, outline, pathOf, wallPlace } from "./walls.js";
 
 /** @typedef {import("./display.js").EvasionTrack} EvasionTrack */

@@ -1,7 +1,7 @@
 // The moments of a chase: what became certain and which wall did it, where the prey lost ground, close calls, refused walls.
 
-import { counted, number, plain } from "../../web/viewer/kit/dom.js";
-import { firstMoments, firstOfEach, ofMany, sentence } from "../../web/viewer/kit/story.js";
+import { counted, number, plain } from "../../pages/viewer/kit/dom.js";
+import { firstMoments, firstOfEach, ofMany, sentence } from "../../pages/viewer/kit/story.js";
 
 /**
  * @typedef {import("./display.js").EvasionTrack} EvasionTrack

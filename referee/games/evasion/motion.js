@@ -1,6 +1,6 @@
 // The way of a player of Evasion: its places step by step, the points where it turns, and where it is between two steps.
 
-import { Column, lastBefore } from "../../web/viewer/kit/columns.js";
+import { Column, lastBefore } from "../../pages/viewer/kit/columns.js";
 
 /** The most corners of a line; an older part would cover the whole board, and take longer than a frame of the screen. */
 const MOST_CORNERS = 20_000;

@@ -1,6 +1,6 @@
 // What Evasion looks like on the board: the prey's region, walls with body, trails, the way ahead, the players, the end.
 
-import { fadingTrail } from "../../web/viewer/kit/canvas.js";
+import { fadingTrail } from "../../pages/viewer/kit/canvas.js";
 import { drawPreview, drawRefusals } from "./intents.js";
 import { drawHunter, drawPrey, flashColor, shade } from "./signs.js";
 import { BORDER, INNER } from "./region.js";

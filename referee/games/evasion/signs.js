@@ -1,6 +1,6 @@
 // The signs of Evasion on the board: the players, the shade of a wall by its age.
 
-import { strokes } from "../../web/viewer/kit/canvas.js";
+import { strokes } from "../../pages/viewer/kit/canvas.js";
 
 /** The colours of a new and of an old wall, on a light and on a dark page. */
 const LIGHT_WALLS = [[0, 122, 89], [112, 124, 120]];

@@ -1,7 +1,7 @@
 // What the records of Evasion say of walls and players, checked, and the cells of a wall.
 
-import { plain } from "../../web/viewer/kit/dom.js";
-import { whole as inBounds } from "../../web/viewer/kit/records.js";
+import { plain } from "../../pages/viewer/kit/dom.js";
+import { whole as inBounds } from "../../pages/viewer/kit/records.js";
 
 const MOST = 1_000_000;
 /** The kinds of walls, with the key for each of a person at the board. @type {Record<string, string>} */

@@ -1,6 +1,6 @@
 // What keys, the pointer and buttons mean to a player of Maze.
 
-import { codeOf } from "../../web/viewer/kit/keys.js";
+import { codeOf } from "../../pages/viewer/kit/keys.js";
 import { cardOf } from "./card.js";
 
 /** The arrows of orders, and their places among the buttons. @type {Record<string, string>} */

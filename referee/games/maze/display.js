@@ -1,9 +1,9 @@
 // Maze on a page: positions from the records of a replay, how they are drawn, and what keys and the pointer mean to a player.
 // There are no rules here: values of positions and what would happen are asked of the engine.
 
-import { Column } from "../../web/viewer/kit/columns.js";
-import { counted, number, plain } from "../../web/viewer/kit/dom.js";
-import { noticesOf, whole } from "../../web/viewer/kit/records.js";
+import { Column } from "../../pages/viewer/kit/columns.js";
+import { counted, number, plain } from "../../pages/viewer/kit/dom.js";
+import { noticesOf, whole } from "../../pages/viewer/kit/records.js";
 import { controlsOf, describeMove, NAMES } from "./controls.js";
 import { moments } from "./moments.js";
 import { distances, drawGround, drawPlay, exitsOf, OPTIONS } from "./scene.js";

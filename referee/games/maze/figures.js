@@ -1,6 +1,6 @@
 // The pieces of Maze: a thief, a policeman, the exit. A figure is drawn around (0, 0), one unit being a square.
 
-import { strokes, textAt } from "../../web/viewer/kit/canvas.js";
+import { strokes, textAt } from "../../pages/viewer/kit/canvas.js";
 
 const THIEF_COLOR = "#d55e00";
 const POLICEMAN_COLOR = "#0072b2";

@@ -1,7 +1,7 @@
 // The moments of a match of Maze: mistakes, what perfect play would make of the start, illegal orders.
 
-import { plain } from "../../web/viewer/kit/dom.js";
-import { firstMoments } from "../../web/viewer/kit/story.js";
+import { plain } from "../../pages/viewer/kit/dom.js";
+import { firstMoments } from "../../pages/viewer/kit/story.js";
 
 const SEATS = ["thief", "policeman"];
 

@@ -1,12 +1,12 @@
 // What Maze looks like on the board: walls, the exit, distances on request, trails, the figures on their way.
 
-import { fadingTrail, textAt } from "../../web/viewer/kit/canvas.js";
+import { fadingTrail, textAt } from "../../pages/viewer/kit/canvas.js";
 import { STEPS } from "./controls.js";
 import { drawDoorway, drawExit, drawFigure } from "./figures.js";
 
 /**
  * @typedef {import("./display.js").MazeTrack} MazeTrack
- * @typedef {import("../../web/viewer/kit/columns.js").Column} Column
+ * @typedef {import("../../pages/viewer/kit/columns.js").Column} Column
  */
 
 /** What the page can draw on request. @type {[string, string][]} */

@@ -1,8 +1,8 @@
 // What keys, the pointer and buttons mean to a player of Rectangle.
 
-import { strokes, textAt } from "../../web/viewer/kit/canvas.js";
-import { counted } from "../../web/viewer/kit/dom.js";
-import { codeOf } from "../../web/viewer/kit/keys.js";
+import { strokes, textAt } from "../../pages/viewer/kit/canvas.js";
+import { counted } from "../../pages/viewer/kit/dom.js";
+import { codeOf } from "../../pages/viewer/kit/keys.js";
 import { cardOf } from "./card.js";
 import { colorOf, STEPS } from "./scene.js";
 

@@ -1,8 +1,8 @@
 // Rectangle on a page: positions from the records of a replay, how they are drawn, and what keys and the pointer mean to a player.
 // There are no rules here: what would happen is asked of the engine.
 
-import { counted, number, plain } from "../../web/viewer/kit/dom.js";
-import { noticesOf, whole } from "../../web/viewer/kit/records.js";
+import { counted, number, plain } from "../../pages/viewer/kit/dom.js";
+import { noticesOf, whole } from "../../pages/viewer/kit/records.js";
 import { controlsOf, describeMove } from "./controls.js";
 import { moments } from "./moments.js";
 import { colorOf, drawGround, drawPlay, isClaimed, layout, LETTERS, STEPS, UNPAINTED } from "./scene.js";

@@ -1,7 +1,7 @@
 // The moments of a match of Rectangle: who leads, the largest claims, turns without a gain.
 
-import { counted, number, plain } from "../../web/viewer/kit/dom.js";
-import { firstMoments } from "../../web/viewer/kit/story.js";
+import { counted, number, plain } from "../../pages/viewer/kit/dom.js";
+import { firstMoments } from "../../pages/viewer/kit/story.js";
 import { LETTERS } from "./scene.js";
 
 /**

@@ -1,7 +1,7 @@
 // What Rectangle looks like on the board: paint, claimed areas with their outlines, robots on their way.
 
-import { strokes, textAt } from "../../web/viewer/kit/canvas.js";
-import { inkOn } from "../../web/viewer/kit/color.js";
+import { strokes, textAt } from "../../pages/viewer/kit/canvas.js";
+import { inkOn } from "../../pages/viewer/kit/color.js";
 
 /**
  * @typedef {import("./display.js").RectangleTrack} RectangleTrack

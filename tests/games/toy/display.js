@@ -1,6 +1,6 @@
 // The toy game on a page: the total as a bar.
 
-import { number } from "../../web/viewer/kit/dom.js";
+import { number } from "../../pages/viewer/kit/dom.js";
 
 class CountingTrack {
   constructor(head) {

@@ -9,8 +9,8 @@ import pytest
 from pages import start_as
 
 from referee.games.evasion.game import GAME
+from referee.pages.replay_session import ReplayIndex, preview
 from referee.replay.reader import read_lines
-from referee.web.replay_session import ReplayIndex, preview
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 from conftest import HOSTILE, play_match
 from pages import axe, dropped, dropped_at_once, held_back, pixels, wait_for_frames, wait_for_step, wait_until_read
 
-from referee.export.html import framed, single_page
+from referee.pages.standalone import framed, single_page
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:

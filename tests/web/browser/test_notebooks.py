@@ -169,7 +169,7 @@ def is_drawn(inner: Any) -> bool:
 
 
 def test_an_output_that_is_too_large_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from referee.export import html
+    from referee.pages import standalone as html
 
     result = referee.play("straight", "runner", max_steps=60, isolation="none", out=tmp_path / "long <name>.replay.jsonl.gz")
     shown = []
@@ -185,7 +185,7 @@ def test_an_output_that_is_too_large_names_the_command(tmp_path: Path, monkeypat
 
 
 def test_the_games_of_a_duel_share_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from referee.export import html
+    from referee.pages import standalone as html
 
     duel = referee.duel("random", "random", max_steps=60, isolation="none", seed=1, out=tmp_path / "duel")
     assert duel._repr_html_().count("<iframe") == 2
@@ -194,7 +194,7 @@ def test_the_games_of_a_duel_share_the_limit(tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_verdicts_of_an_output_take_a_limited_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from referee.export import html
+    from referee.pages import standalone as html
 
     result = referee.play("straight", "runner", max_steps=60, isolation="none", out=tmp_path / "slow.replay.jsonl.gz")
     judged = len(html.findings(result.replay)["judged"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pages import axe, pixels, step, wait_for_step, wait_until_read
 
-from referee.export.html import single_page
+from referee.pages.standalone import single_page
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pages import wait_for_step, wait_until_read
 
-from referee.export.html import single_page
+from referee.pages.standalone import single_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -225,7 +225,7 @@ def test_anybody_can_use_it(address: str, good: Path, visit: Open, scheme: str, 
 
 
 def test_the_empty_viewer_waits_for_a_file(visit: Open, good: Path, tmp_path: Path) -> None:
-    from referee.web import page as pages
+    from referee.pages import page as pages
 
     file = tmp_path / "empty.html"
     text = pages.single({"mode": "empty", "name": "", "server": False}, b"")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.dialects.dialect import Dialect, Heard
+from referee.games.dialect import Dialect, Heard
 from referee.games.evasion.board.walls import KINDS, Walls
 from referee.games.evasion.dialects.text import numbers, words
 from referee.games.evasion.state import HUNTER, PREY, Build, HunterMove, PreyMove, State

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from referee.dialects.dialect import Dialect, DialectError, Heard
+from referee.games.dialect import Dialect, DialectError, Heard
 from referee.games.evasion.codec.turnwise import PASS, ends
 from referee.games.evasion.dialects.text import words
 from referee.games.evasion.state import HEADINGS, HUNTER, STEPS, AddWall, Invalid, RemoveWall, State, To

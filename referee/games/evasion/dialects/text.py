@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from referee.dialects.dialect import DialectError
+from referee.games.dialect import DialectError
 
 #: The longest line that any message of the protocols needs, in bytes.
 MOST_BYTES = 4_096

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from referee.dialects.dialect import DialectError
 from referee.games import get
+from referee.games.dialect import DialectError
 from referee.games.evasion.board.walls import KINDS
 from referee.games.evasion.dialects.architect import ArchitectHost, refusal
 from referee.games.evasion.state import Build, HunterMove, PreyMove, State

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from referee.dialects.dialect import DialectError
 from referee.games import get
+from referee.games.dialect import DialectError
 from referee.games.evasion.dialects.gameserver import (
     end_line,
     read_command,

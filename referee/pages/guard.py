@@ -14,7 +14,7 @@ import secrets
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from referee.web.page import POLICY
+from referee.pages.page import POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

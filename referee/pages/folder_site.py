@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import PlainTextResponse, Response
 
-from referee.pages import render
+from referee.pages import qr, render
+from referee.pages.kept_replay import in_thread, worked
+from referee.pages.replay_sites import ReplaySites, assets
 from referee.support.files import open_regular
-from referee.web import qr
-from referee.web.kept_replay import in_thread, worked
-from referee.web.replay_sites import ReplaySites, assets
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Scope
 
-    from referee.folder.shelf import Shelf
+    from referee.pages.folder_shelf import Shelf
 
 #: The most bytes of a replay that are read for its small board.
 _MOST_BYTES = 4 << 20

@@ -15,9 +15,9 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from referee.errors import UsageError
-from referee.export.browser import browser
+from referee.pages import page
+from referee.pages.browser import browser
 from referee.support.files import open_regular
-from referee.web import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import MatchVoid
-from referee.match.events import Listener, MatchBegun
+from referee.pages.guard import new_token
+from referee.pages.serve import ENDED, GROWN, STAY, bind, is_for_others, names_of, shown_host
 from referee.players.connection import Connection
+from referee.replay.events import Listener, MatchBegun
 from referee.support.processes import start_module
-from referee.web.guard import new_token
-from referee.web.serve import ENDED, GROWN, STAY, bind, is_for_others, names_of, shown_host
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +103,7 @@ class Pages(Listener):
                 raise MatchVoid("The server of the match's pages did not start; the lines above may say why.")
 
     def _start(self, given: dict[str, Any], theirs: list[int]) -> None:
-        self._process = start_module("referee.web.serve", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=theirs)
+        self._process = start_module("referee.pages.serve", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=theirs)
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             # Secrets go over a pipe, so that no process list shows them.

@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.games.game import Json, Notice, Outcome, Seat
-    from referee.match.answers import TurnAnswers
     from referee.match.clock import Clock
-    from referee.players.faults import Fault
+    from referee.replay.answers import TurnAnswers
+    from referee.replay.faults import Fault
 
 
 class MatchBegun(NamedTuple):

@@ -9,12 +9,12 @@ import html
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from referee.pages import page
+from referee.pages.commands import commands_of
+from referee.pages.replay_session import JUDGING_SECONDS, ReplayIndex
 from referee.replay.paths import log_path
 from referee.replay.reader import read_lines
 from referee.support.files import open_regular
-from referee.web import page
-from referee.web.commands import commands_of
-from referee.web.replay_session import JUDGING_SECONDS, ReplayIndex
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,6 +1,6 @@
 """The page that shows a match: its files, its security policy, and a version as one file that needs no server.
 
-The modules are plain ES modules, served as they stand. Their addresses mirror the package (``web/viewer/app/main.js``,
+The modules are plain ES modules, served as they stand. Their addresses mirror the package (``pages/viewer/app/main.js``,
 ``games/evasion/display.js``), so that relative imports are the same on disk and on the page. For a page in one file the modules
 become functions in one script, each called once, those that it imports before it.
 """
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 _PACKAGE = Path(__file__).parents[1]
-_APP = "web/viewer/app"
+_APP = "pages/viewer/app"
 #: The style sheet of all pages.
-BASE_STYLE = _PACKAGE / "web/viewer/kit/base.css"
+BASE_STYLE = _PACKAGE / "pages/viewer/kit/base.css"
 #: The page may load only this package's modules: nothing inline, nothing from elsewhere, no markup from text.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -37,7 +37,7 @@ POLICY = (
 #: The modules and the style sheets of the page, each joined in one file.
 _SCRIPT, _SHEET = f"{_APP}/page.js", f"{_APP}/page.css"
 _SHEETS = ("kit/base", "app/layout", "app/style", "app/seat", "app/story", "many/neighbours")
-_MANY = "web/viewer/many"
+_MANY = "pages/viewer/many"
 #: The script of the projector's page: all its modules in one file.
 PROJECTOR = f"{_MANY}/projector-page.js"
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8"}
@@ -79,7 +79,7 @@ def _joined_assets() -> dict[str, Asset]:
 @cache
 def _assets() -> dict[str, Asset]:
     """Every address that is served: the parts of the page, and the drawing code of the games, also of other packages."""
-    viewer = (_PACKAGE / "web/viewer").glob("*/*")
+    viewer = (_PACKAGE / "pages/viewer").glob("*/*")
     files = {file.relative_to(_PACKAGE).as_posix(): file for file in viewer if file.suffix in (".js", ".css")}
     rooms = {game.info.name: games.folder(game) for game in games.sound()}
     for name, folder in rooms.items():
@@ -115,7 +115,7 @@ def _filled(**parts: str) -> str:
 
 def _style() -> str:
     """Return the style sheets of the page, joined in their order."""
-    return "".join((_PACKAGE / "web/viewer" / f"{name}.css").read_text(encoding="utf-8") for name in _SHEETS)
+    return "".join((_PACKAGE / "pages/viewer" / f"{name}.css").read_text(encoding="utf-8") for name in _SHEETS)
 
 
 def _configured(text: str, config: Mapping[str, Any]) -> str:

@@ -12,16 +12,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.author.starters.compose import compose, compose_test, first_match
 from referee.errors import UsageError
 from referee.players.languages import NAMES, named, of_suffix
-from referee.starters.compose import compose, compose_test, first_match
 from referee.support.escape import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from referee.author.starters.compose import Chosen
     from referee.players.languages import Language
-    from referee.starters.compose import Chosen
 
 #: Names that shells, compilers and interpreters read as they stand.
 _NAME = re.compile(r"\w[\w .+-]*")

@@ -10,8 +10,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from referee.pages.replay_session import ReplayIndex
 from referee.replay.reader import read_lines
-from referee.web.replay_session import ReplayIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -3,7 +3,7 @@
 import { byId, counted, plain } from "../kit/dom.js";
 
 /**
- * An entry of the list: see `ListedReplay` in referee/folder/listing.py.
+ * An entry of the list: see `ListedReplay` in referee/pages/folder_listing.py.
  * @typedef {{ name: string, size: number, modified: number, game: string, rules: string, players: Record<string, string>, teams: Record<string, string>,
  *   winner: string | null, reason: string, text: string, scores: Record<string, number | null>, steps: number | null,
  *   problem: string, opens: boolean }} Entry

@@ -6,14 +6,14 @@ import asyncio
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from referee.folder.listing import read_entry, scan
+from referee.pages.folder_listing import read_entry, scan
+from referee.pages.kept_replay import call_in, in_thread
 from referee.support.escape import escape
-from referee.web.kept_replay import call_in, in_thread
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.folder.listing import Found, ListedReplay
+    from referee.pages.folder_listing import Found, ListedReplay
 
 #: How often a folder is read at most, in seconds. One that takes long is read less often: this many times its duration.
 READ_SECONDS = 1.5

@@ -15,10 +15,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 
 from referee.errors import ReplayError
+from referee.pages import page
+from referee.pages.guard import Guard
+from referee.pages.kept_replay import worked
 from referee.support.files import open_regular, open_whole
-from referee.web import page
-from referee.web.guard import Guard
-from referee.web.kept_replay import worked
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.websockets import WebSocket
 
     from referee.games.game import Seat
-    from referee.web.kept_replay import ReplaySession
+    from referee.pages.kept_replay import ReplaySession
 
 #: How many bytes of a file are read at once.
 _READ_BYTES = 256 << 10
@@ -177,7 +177,7 @@ class Site:
 
     async def _commands(self, request: Request, seat: Seat | None) -> Response:
         """Return what the page needs to print command lines about the replay."""
-        from referee.web.commands import read_commands
+        from referee.pages.commands import read_commands
 
         kept = self._visible(seat)
         try:

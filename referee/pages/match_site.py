@@ -18,12 +18,12 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from referee import games
 from referee.errors import ReplayCut
 from referee.games.capabilities import HumanPlay
-from referee.web import qr
-from referee.web.app import Site, read_json
-from referee.web.human_session import COUNTDOWN, HumanMove, HumanSession, JudgedWish
-from referee.web.kept_replay import Running, Tail, call_in
-from referee.web.replay_session import ReplayIndex
-from referee.web.stream import Stream
+from referee.pages import qr
+from referee.pages.app import Site, read_json
+from referee.pages.human_session import COUNTDOWN, HumanMove, HumanSession, JudgedWish
+from referee.pages.kept_replay import Running, Tail, call_in
+from referee.pages.replay_session import ReplayIndex
+from referee.pages.stream import Stream
 from referee.wire import decode
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from starlette.websockets import WebSocket
 
     from referee.games.game import Json, Seat
-    from referee.web.human_session import Action
+    from referee.pages.human_session import Action
 
 #: The shortest interval between two deliveries to readers, in seconds, and the most bytes of one delivery.
 TICK = 1 / 25

@@ -1,10 +1,10 @@
 // The page from which `referee export` takes its pictures: the viewer's board, without the viewer around it.
 
-import { Board } from "../web/viewer/app/board.js";
-import { Studio } from "../web/viewer/app/picture.js";
-import { readAll, Recording } from "../web/viewer/app/recording.js";
-import { byId, part, plain } from "../web/viewer/kit/dom.js";
-import { bytesOf } from "../web/viewer/kit/packed.js";
+import { Board } from "./viewer/app/board.js";
+import { Studio } from "./viewer/app/picture.js";
+import { readAll, Recording } from "./viewer/app/recording.js";
+import { byId, part, plain } from "./viewer/kit/dom.js";
+import { bytesOf } from "./viewer/kit/packed.js";
 
 const recording = new Recording();
 /** @type {Studio | null} */

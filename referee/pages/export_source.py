@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @contextlib.contextmanager
 def replay_in(file: Path) -> Iterator[Path]:
     """Yield the path of the replay: the file itself, or a temporary copy of the replay in an exported page."""
-    from referee.web.page import held_replay
+    from referee.pages.page import held_replay
 
     try:
         held = held_replay(file) if file.is_file() else None

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import uvicorn
 
 from referee.errors import UsageError
-from referee.web import page
-from referee.web.app import Site
-from referee.web.connections import Config
-from referee.web.kept_replay import ReplaySession
+from referee.pages import page
+from referee.pages.app import Site
+from referee.pages.connections import Config
+from referee.pages.kept_replay import ReplaySession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -194,7 +194,7 @@ def _leave(server: uvicorn.Server) -> None:
 
 def _serve_match(given: dict[str, Any]) -> None:
     """The process of a running match's pages; ``given`` is what the match hands over."""
-    from referee.web.match_site import MatchSite
+    from referee.pages.match_site import MatchSite
 
     listener = socket.socket(fileno=given["listener"])
 

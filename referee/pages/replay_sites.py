@@ -10,11 +10,11 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from referee.pages.app import Site
+from referee.pages.guard import Guard
+from referee.pages.kept_replay import ReplaySession
 from referee.replay.paths import log_path
 from referee.support.files import open_regular
-from referee.web.app import Site
-from referee.web.guard import Guard
-from referee.web.kept_replay import ReplaySession
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from referee.games.game import Seat
-    from referee.web.page import Asset
+    from referee.pages.page import Asset
 
     Answer = Callable[[Request], Awaitable[Response]]
 

@@ -1,1 +1,0 @@
-"""The interface of a conversation in an older protocol."""

@@ -1,1 +1,0 @@
-"""Replays in other forms: pages, pictures, moving pictures."""
