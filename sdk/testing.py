@@ -20,8 +20,8 @@ from referee.games.outcome import MalformedMove
 from referee.match import judgement
 from referee.match.loop import Entrant, Match, Options, Result
 from referee.match.options import TimeControl
-from referee.match.seeds import secret_of
 from referee.wire import decode, encode
+from referee.wire.seeds import secret_of
 from sdk.bot import Bot, Conversation
 
 if TYPE_CHECKING:

@@ -216,11 +216,7 @@ _WORDS_OF_GAMES = re.compile(r"evasion|maze|rectangle|hunter|prey|thief|policema
 
 
 def test_the_viewer_names_no_game() -> None:
-    files = [
-        path
-        for path in (ROOT / "referee" / "pages").rglob("*")
-        if path.suffix in (".js", ".ts", ".css", ".html")
-    ]
+    files = [path for path in (ROOT / "referee" / "pages").rglob("*") if path.suffix in (".js", ".ts", ".css", ".html")]
     assert len(files) > 10
     lines = [(path.name, number, line) for path in files for number, line in enumerate(path.read_text().splitlines(), 1)]
     assert not [line for line in lines if _WORDS_OF_GAMES.search(line[2])]

@@ -10,9 +10,9 @@ from referee.api.runner import MatchRequest
 from referee.errors import UsageError
 from referee.isolation.limits import Limits
 from referee.replay.beginning import SAME, StartPosition, begin, recorded_player, split
-from referee.replay.faults import the_seat
 from referee.replay.paths import SUFFIX
 from referee.support.outputs import check_not_input
+from referee.support.words import the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,9 +12,9 @@ from referee.api import runner
 from referee.api.runner import MatchRequest, PlayedMatch
 from referee.errors import PlayerError, UsageError
 from referee.match.options import MatchOptions, TimeControl, checked
-from referee.match.seeds import new_seed
 from referee.players.spec import resolve
-from referee.replay.faults import the_seat
+from referee.support.words import the_seat
+from referee.wire.seeds import new_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

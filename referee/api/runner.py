@@ -115,8 +115,8 @@ def play(
     """
     from referee.isolation.choose import forget
     from referee.match.loop import Entrant, Match, Options
-    from referee.match.seeds import new_seed
     from referee.replay.writer import ReplayWriter
+    from referee.wire.seeds import new_seed
 
     request = prepared.request
     match = None

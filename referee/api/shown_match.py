@@ -9,10 +9,10 @@ from referee.api import runner
 from referee.errors import UsageError
 from referee.isolation.supervision import start_early
 from referee.match.options import CPU, TimeControl
-from referee.match.seeds import new_seed, secret_of
 from referee.match.steady_pace import SteadyPace
 from referee.players.spec import resolve
 from referee.support.packages import need_web
+from referee.wire.seeds import new_seed, secret_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from referee.players.log import Log
 from referee.replay.beginning import SAME
-from referee.replay.faults import the_seat
 from referee.replay.position import board, status_facts
 from referee.replay.questions import MOVE
 from referee.replay.rehearsal import CurrentTurn, ask_at, judge, position
 from referee.support.escape import escape
-from referee.support.words import program, wrapped
+from referee.support.words import program, the_seat, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

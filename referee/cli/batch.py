@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from referee.cli.app import put, put_json, told_anyway
 from referee.cli.terminal import StatusLine
 from referee.league.summary import summarize, summary_lines
-from referee.match.seeds import new_seed
 from referee.support.words import counted, program
+from referee.wire.seeds import new_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

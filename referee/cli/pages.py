@@ -12,8 +12,8 @@ import typer
 
 from referee.cli.app import put, say
 from referee.errors import UsageError
-from referee.replay.faults import the_seat
 from referee.support.packages import install_command
+from referee.support.words import the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Callable

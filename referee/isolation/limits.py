@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator
 
 from referee.support.sections import Section, option
+from referee.support.words import GIB, KIB, MIB
 
 #: The levels, from the strongest down.
 ISOLATED_CGROUP = "isolated+cgroup"
@@ -22,7 +23,6 @@ LEVELS = (ISOLATED_CGROUP, ISOLATED, LIMITS, NONE)
 #: Values of --isolation: the best possible level; one of the first two levels or no match; only resource limits; nothing.
 IsolationValue = Literal["auto", "strict", "limits", "none"]
 
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _UNITS = {
     "": 1,
     "b": 1,
@@ -93,11 +93,3 @@ def size(text: str) -> int:
     if not match or match[2].lower() not in _UNITS:
         raise ValueError(f"{text!r:.40} is not a size; write a number of bytes, or 512KiB, 16MiB, 1GiB")
     return int(float(match[1]) * _UNITS[match[2].lower()])
-
-
-def size_text(count: int) -> str:
-    """Return a number of bytes as text with a unit."""
-    for unit, name in ((GIB << 10, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
-        if count >= unit:
-            return f"{count / unit:.4g} {name}"
-    return f"{count} bytes"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import MatchVoid, UsageError
 from referee.isolation import bubblewrap, cgroups
-from referee.isolation.limits import NONE, size_text
+from referee.isolation.limits import NONE
+from referee.support.words import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation import bubblewrap, landlock, runtime, selfcheck, submission
 from referee.isolation.entry import VARIANT_A, VARIANT_B, VARIANTS, needs, variant_for
-from referee.isolation.limits import MIB, Limits
+from referee.isolation.limits import Limits
 from referee.isolation.program import Program
 from referee.isolation.proof import Proof
 from referee.isolation.sandbox import BubblewrapSandbox, Cleaning
 from referee.isolation.supervision import Supervision
 from referee.isolation.users import FIRST, LAST
 from referee.support.packages import install_command
-from referee.support.words import cut
+from referee.support.words import MIB, cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -15,8 +15,7 @@ from referee.league.teams import PROGRAM
 from referee.league.values import MatchRecord
 from referee.league.worker import replay_path
 from referee.replay import reader
-from referee.replay.faults import the_seat
-from referee.support.words import counted
+from referee.support.words import counted, the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -26,11 +26,11 @@ from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.league import starts as start_lists
 from referee.league.values import MatchStart
-from referee.match.seeds import secret_of
 from referee.replay.paths import content
 from referee.support.files import write_whole
 from referee.support.plain_text import toml
 from referee.support.sections import Section
+from referee.wire.seeds import secret_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,8 +19,8 @@ from referee.league.stream import play_stream
 from referee.league.teams import team as read_team
 from referee.league.values import Duel, MatchTask
 from referee.league.worker import Terms
-from referee.match.seeds import new_seed, secret_of
 from referee.support.words import counted, cut, signed
+from referee.wire.seeds import new_seed, secret_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence

@@ -22,10 +22,10 @@ from referee.league.stream import play_stream
 from referee.league.teams import file_hashes
 from referee.league.values import MatchTask, Team
 from referee.league.worker import Terms, replay_path
-from referee.match.seeds import new_seed, secret_of
 from referee.players.spec import resolve
 from referee.replay.paths import SUFFIX, is_replay, make_folder
 from referee.support.outputs import check_output
+from referee.wire.seeds import new_seed, secret_of
 
 if TYPE_CHECKING:
     import os

@@ -16,11 +16,11 @@ from referee.games.game import SettingsError
 from referee.games.values import is_whole
 from referee.league.keys import canonical
 from referee.league.values import MatchStart
-from referee.match.seeds import secret_of
 from referee.replay.faults import predicate
 from referee.replay.paths import content
 from referee.support.plain_text import plain
 from referee.wire import strict_json
+from referee.wire.seeds import secret_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -17,8 +17,8 @@ from referee.isolation import contents, runtime, submission
 from referee.league.keys import canonical
 from referee.league.values import Team
 from referee.players.spec import HUMAN, resolve
-from referee.replay.faults import the_seat
 from referee.support.escape import is_blank
+from referee.support.words import the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -16,16 +16,17 @@ from referee.match.adjudicator import Adjudicator
 from referee.match.clock import Clock
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.options import CPU, RunOptions, TimeControl
-from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.players.log import Log
 from referee.players.placement import Cores
 from referee.players.stack import places
 from referee.replay.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
-from referee.replay.faults import Fault, the_seat, who
+from referee.replay.faults import Fault
 from referee.support.escape import escape
+from referee.support.words import the_seat, who
 from referee.version import __version__
 from referee.wire import encode
 from referee.wire.constants import NAME_LENGTH
+from referee.wire.seeds import match_id, seat_seed, secret_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

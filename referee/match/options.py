@@ -13,12 +13,13 @@ from pydantic import BeforeValidator, ValidationError
 
 from referee.errors import UsageError
 from referee.isolation import delays
-from referee.isolation.limits import KIB, IsolationValue, Limits, most_cpu_seconds, size_text
+from referee.isolation.limits import IsolationValue, Limits, most_cpu_seconds
 from referee.players.billing import CPU as CPU  # noqa: PLC0414 - the clocks are options
 from referee.players.billing import FAIR as FAIR  # noqa: PLC0414 - the same
 from referee.players.billing import WALL as WALL  # noqa: PLC0414 - the same
 from referee.support.escape import escape
 from referee.support.sections import Section, option
+from referee.support.words import KIB, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -25,7 +25,7 @@ from referee.errors import CopyUnwritten, MatchVoid, PlayerError, StartError, of
 from referee.isolation import build_cache, contents, machine
 from referee.isolation.bubblewrap import HOME, SOURCE
 from referee.isolation.level import Isolation
-from referee.isolation.limits import NONE, size_text
+from referee.isolation.limits import NONE
 from referee.isolation.parcel import Parcel
 from referee.isolation.program import BUILDER
 from referee.isolation.submission import Piece
@@ -35,9 +35,9 @@ from referee.players.log import Log
 from referee.players.own_files import own_files
 from referee.players.pipes import readable
 from referee.players.processes import BotProcesses
-from referee.replay.faults import exceeded, who
+from referee.replay.faults import exceeded
 from referee.support.escape import escape
-from referee.support.words import counted
+from referee.support.words import counted, size_text, who
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import MatchVoid
 from referee.players.pipes import Pipes
-from referee.replay.faults import Failure, who
+from referee.replay.faults import Failure
 from referee.support.escape import escape
+from referee.support.words import who
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from referee.errors import BUSY, MatchVoid
 from referee.isolation.delays import DelayReader, TaskTimes, is_ready, priority, tasks_of
 from referee.players.billing import Billing, Pending, late
 from referee.players.player import Reply
-from referee.replay.faults import NO_ANSWER, Failure, the_seat
+from referee.replay.faults import NO_ANSWER, Failure
+from referee.support.words import the_seat
 
 if TYPE_CHECKING:
     import select

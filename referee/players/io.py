@@ -42,7 +42,8 @@ from referee.players.in_process import LocalPlayer
 from referee.players.player import Reply
 from referee.players.stopping import Stopping
 from referee.players.watch import PlayersWatch
-from referee.replay.faults import Failure, the_seat
+from referee.replay.faults import Failure
+from referee.support.words import the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping

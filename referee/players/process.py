@@ -11,8 +11,9 @@ from referee.errors import MatchVoid
 from referee.isolation import machine, supervisor
 from referee.isolation.endings import facts
 from referee.players.own_files import OwnFiles, own_files
-from referee.replay.faults import Failure, who
+from referee.replay.faults import Failure
 from referee.support.escape import escape
+from referee.support.words import who
 
 if TYPE_CHECKING:
     from collections.abc import Callable

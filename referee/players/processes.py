@@ -17,7 +17,7 @@ from referee.isolation.sandbox import used_seconds
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, SupervisionReserve, new_supervision
 from referee.players.pipes import Pipes, readable
 from referee.players.process import BotProcess, ProcessPlayer, start_error
-from referee.replay.faults import who
+from referee.support.words import who
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
 from referee.players import bot_file, languages, scripts
-from referee.replay.faults import the_seat
 from referee.support.escape import escape
 from referee.support.files import similar
 from referee.support.meant import meant
+from referee.support.words import the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from referee.replay.faults import the_seat
 from referee.replay.position import move_text
-from referee.support.words import counted, cut, fitted, program
+from referee.support.words import counted, cut, fitted, program, the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from referee.isolation.limits import size_text
 from referee.replay.faults import MALFORMED, Fault
 from referee.support.escape import escape
+from referee.support.words import size_text
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 
 if TYPE_CHECKING:

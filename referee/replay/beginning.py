@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import PlayerError, ReplayError, UsageError
 from referee.match.beginning import Beginning
 from referee.match.options import CPU, FAIR, MatchOptions, RunOptions, declared
-from referee.match.seeds import match_id, new_seed, secret_of
 from referee.players.spec import HUMAN, PORT, resolve
 from referee.replay.answers import JudgedAnswer
 from referee.replay.events import PlayersFaulted, StepTaken
-from referee.replay.faults import KINDS, Fault, the_seat
+from referee.replay.faults import KINDS, Fault
 from referee.replay.questions import check_sound
 from referee.replay.reader import open_game, read_head, read_lines, verify
 from referee.replay.recorded import clock_of, known_secret, limits_of, remark_of, seconds_by_seat, seed_of, told
 from referee.support.escape import escape
-from referee.support.words import counted
+from referee.support.words import counted, the_seat
+from referee.wire.seeds import match_id, new_seed, secret_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

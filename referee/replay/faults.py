@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from referee.isolation.limits import size_text
-from referee.support.escape import escape, quoted
+from referee.support.escape import quoted
+from referee.support.words import size_text, the_seat, who
 from referee.wire.decode import LineReason, Problem
 from referee.wire.strict_json import MOST_DEPTH, MOST_DIGITS, NotJson
 
@@ -120,17 +120,6 @@ class Fault(NamedTuple):
         if detail:
             record["detail"] = detail
         return record
-
-
-def the_seat(seat: str, *, begins: bool = True) -> str:
-    """Return a seat for a sentence: ``The hunter``, but ``Player a`` where letters are the names of the seats. ``begins``: it is the first word."""
-    text = f"The {seat}" if len(seat) > 1 else f"Player {seat}"
-    return text if begins else text[0].lower() + text[1:]
-
-
-def who(seat: str, label: str, *, begins: bool = True) -> str:
-    """Return a player for a sentence: ``The hunter (boxer.py)``. ``begins`` is as for ``the_seat``."""
-    return f"{the_seat(seat, begins=begins)} ({escape(label, 80)})"
 
 
 #: What is wrong with a line, as a predicate of it, by reason.

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
 from referee.match.clock import PatientClock
-from referee.replay.faults import the_seat
 from referee.replay.names import player_name
 from referee.replay.reader import open_game, read_head, read_lines, verify
 from referee.replay.recorded import first_turn, remark_of, seconds_by_seat, time_control, told
-from referee.support.words import counted, cut, wrapped
+from referee.support.words import counted, cut, the_seat, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

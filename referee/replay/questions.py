@@ -14,10 +14,10 @@ from referee.errors import ReplayError, ReplayWrong, UsageError
 from referee.match.clock import PatientClock
 from referee.match.conversation import Conversation, Manner
 from referee.players.log import Log
-from referee.replay.faults import ILLEGAL, MALFORMED, Fault, the_seat
+from referee.replay.faults import ILLEGAL, MALFORMED, Fault
 from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
 from referee.replay.recorded import NO_CLOCK, first_turn, limits_of, microseconds, remark_of, time_control, told
-from referee.support.words import cut
+from referee.support.words import cut, the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

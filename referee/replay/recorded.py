@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from referee.errors import ReplayError
 from referee.isolation.limits import Limits
 from referee.match.options import TimeControl, checked
-from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.replay.answers import AS_A_PASS, AnswerWarning, Remark
-from referee.replay.faults import MALFORMED, Fault, the_seat
+from referee.replay.faults import MALFORMED, Fault
+from referee.support.words import the_seat
 from referee.wire import encode
+from referee.wire.seeds import match_id, seat_seed, secret_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

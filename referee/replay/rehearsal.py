@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.replay.faults import ILLEGAL, MALFORMED, the_seat
+from referee.replay.faults import ILLEGAL, MALFORMED
 from referee.replay.questions import PASS, Interview, fault_given, read_questions
 from referee.replay.recorded import first_turn, known_secret, start_line
+from referee.support.words import the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

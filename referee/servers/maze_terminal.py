@@ -134,7 +134,7 @@ def _ask(keys: Keys, question: str, answers: Sequence[str], hint: str) -> str:
 def _play(keys: Keys, settings: Any, role: str, opponent: str, seed: int | None, number: int) -> bool:
     from referee.games.maze.game import GAME
     from referee.games.maze.state import Go
-    from referee.match.seeds import match_id, seat_seed, secret_of
+    from referee.wire.seeds import match_id, seat_seed, secret_of
 
     secret = secret_of(None if seed is None else seed + number)
     state = GAME.start(settings, secret)

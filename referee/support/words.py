@@ -1,4 +1,4 @@
-"""Numbers with their nouns, texts that fit a width, and the command that starts this program again."""
+"""Numbers with their nouns or units, players in sentences, texts that fit a width, and the command that starts this program again."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from referee.support.escape import escape
+
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
 def counted(count: int, noun: str) -> str:
@@ -33,6 +37,25 @@ def signed(number: float) -> str:
     """A rating or a difference of ratings, to the whole with its sign: "+120", "-5"; "+0" also for what is a little below 0."""
     text = f"{number:+.0f}"
     return "+0" if text == "-0" else text
+
+
+def size_text(count: int) -> str:
+    """Return a number of bytes as text with a unit."""
+    for unit, name in ((GIB << 10, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if count >= unit:
+            return f"{count / unit:.4g} {name}"
+    return f"{count} bytes"
+
+
+def the_seat(seat: str, *, begins: bool = True) -> str:
+    """Return a seat for a sentence: ``The hunter``, but ``Player a`` where letters are the names of the seats. ``begins``: it is the first word."""
+    text = f"The {seat}" if len(seat) > 1 else f"Player {seat}"
+    return text if begins else text[0].lower() + text[1:]
+
+
+def who(seat: str, label: str, *, begins: bool = True) -> str:
+    """Return a player for a sentence: ``The hunter (boxer.py)``. ``begins`` is as for ``the_seat``."""
+    return f"{the_seat(seat, begins=begins)} ({escape(label, 80)})"
 
 
 def program() -> str:

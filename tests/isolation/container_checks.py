@@ -16,10 +16,11 @@ from sandboxes import INTRUDERS, PATIENT, UNHURRIED, Planted, census, intrude
 from referee.errors import UsageError
 from referee.isolation import another_user, submission
 from referee.isolation.choose import choose
-from referee.isolation.limits import LIMITS_USER, MIB, Limits
+from referee.isolation.limits import LIMITS_USER, Limits
 from referee.isolation.supervision import SupervisionReserve
 from referee.isolation.users import FIRST, LAST
 from referee.players.spec import resolve
+from referee.support.words import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

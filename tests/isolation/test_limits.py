@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from referee.isolation.limits import Limits, size, size_text
+from referee.isolation.limits import Limits, size
+from referee.support.words import size_text
 
 if TYPE_CHECKING:
     import subprocess

@@ -20,12 +20,13 @@ from referee.errors import MatchVoid, PlayerError, StartError, UsageError
 from referee.grading.grade_class import Wanted, grade_class
 from referee.isolation import cgroups, diagnosis, machine
 from referee.isolation.level import Isolation
-from referee.isolation.limits import LIMITS, MIB, NONE, Limits, most_cpu_seconds
+from referee.isolation.limits import LIMITS, NONE, Limits, most_cpu_seconds
 from referee.league import config, league, local
 from referee.league.engine import UNPLAYED
 from referee.players import known_good
 from referee.players.building import forget
 from referee.players.spec import resolve
+from referee.support.words import MIB
 
 if TYPE_CHECKING:
     from referee.match.loop import Result

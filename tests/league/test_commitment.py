@@ -17,7 +17,7 @@ from referee.grading.rubric import commitment_of
 from referee.league import commitment, config
 from referee.league.commitment import GRADING, LEAGUE, Commitment, StartFamily, committed_starts, is_guessable, new_secret
 from referee.league.league import begin
-from referee.match.seeds import secret_of
+from referee.wire.seeds import secret_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

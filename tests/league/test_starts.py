@@ -11,7 +11,7 @@ from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.league import starts
-from referee.match.seeds import secret_of
+from referee.wire.seeds import secret_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,8 +16,8 @@ from referee import games
 from referee.errors import StartError
 from referee.isolation.program import Program
 from referee.match.loop import Entrant, Match
-from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.players.spec import environment
+from referee.wire.seeds import match_id, seat_seed, secret_of
 
 
 def without_times(path: Path) -> list[dict[str, Any]]:

@@ -19,9 +19,9 @@ from referee.match.loop import Entrant, Match, Result
 from referee.match.options import TimeControl
 from referee.players.connection import Connection
 from referee.players.spec import resolve
-from referee.replay.faults import the_seat
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
+from referee.support.words import the_seat
 
 if TYPE_CHECKING:
     from collections.abc import Callable

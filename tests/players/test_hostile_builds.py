@@ -12,10 +12,11 @@ from sandboxes import Planted, census, missing, need
 from referee.errors import PlayerError, RefereeError, StartError
 from referee.isolation import cgroups, runtime, submission
 from referee.isolation.level import Isolation
-from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, MIB, NONE, Limits
+from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
 from referee.isolation.parcel import Parcel
 from referee.players import building
 from referee.players.spec import resolve
+from referee.support.words import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.author.check.check import NOT_READY, STARTED, Check, all_of
 from referee.author.check.finding import FAILED, KEEPING, WARNING, Finding, ok, skipped
 from referee.author.check.timing import CLOSE, GROUP, questions_of_match, take_course
-from referee.isolation.limits import size_text
-from referee.support.words import counted
+from referee.support.words import counted, size_text
 
 if TYPE_CHECKING:
     from referee.author.check.evidence import Evidence
