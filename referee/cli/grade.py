@@ -157,7 +157,7 @@ def grade(
         check_none(f"--format {form} takes no", {**marks, **plays, "--isolation": isolation, "--out": out})
         _grade_one(form, autograder, rubric or Path(RUBRIC), submissions, deadline, runs_per_day, as_json=as_json)
         return
-    from referee.grading.grade_class import Wanted, grade_class
+    from referee.grading.grade_class import Selection, grade_class
     from referee.grading.grading import is_begun
 
     _check_given(submissions, out, begins, gradebook, column)
@@ -165,7 +165,7 @@ def grade(
     is_kept = rubric is None and isolation is None and not Path(RUBRIC).exists() and out is not None and is_begun(out)
     found = None if submissions is None or is_kept else load_rubric(rubric, isolation)
     folder = out if out is not None else _default_folder(found)
-    wanted = Wanted(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero, layout or "auto")
+    wanted = Selection(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero, layout or "auto")
     inputs = [path for path in (submissions, rubric or Path(RUBRIC), roster, gradebook) if path is not None]
     _check_outputs(folder, inputs, gradebook, force=force)
     grades = grade_class(folder, found, wanted, Play(workers, is_quiet=quiet).all, say, after_due=after_due)
@@ -292,7 +292,7 @@ def _grade_one(
         raise UsageError(f"--format is {form!r:.60}, but must be {FORMAT}; without --format, {program()} grade grades a class.")
     check_runs_per_day(runs_per_day)
     deadline = Deadline(_DEADLINE if seconds is None else seconds)
-    graded = container.run(home or HOME, rubric, deadline, source=source, runs_per_day=runs_per_day, say=say)
+    graded = container.run(home or HOME, rubric, deadline, source=source, runs_per_day=runs_per_day, report=say)
     if as_json:
         put_json({"results": str(graded.results)})
     else:

@@ -81,13 +81,13 @@ def unpack_class(path: Path, target: Path, is_wrapper: Callable[[str, Collection
     Each file or folder at its top is one submission with its own limits. A folder around all others is left out if ``is_wrapper`` of its
     name and the names in it is true. UsageError if the whole archive can't be read.
     """
-    shown = f"'{path.name:.120}'"
+    label = f"'{path.name:.120}'"
     counts: dict[str, Count] = {}
     refused: dict[str, str] = {}
     try:
-        with _open(path, shown, is_class=True) as entries:
-            depth = _wrappers([entry.name for entry in _capped(entries, shown)], is_wrapper)
-        with _open(path, shown, is_class=True) as entries, _opened(target) as top:
+        with _open(path, label, is_class=True) as entries:
+            depth = _wrappers([entry.name for entry in _capped(entries, label)], is_wrapper)
+        with _open(path, label, is_class=True) as entries, _opened(target) as top:
             for entry in entries:
                 name = next(iter(_split(entry.name)[depth:]), "")
                 name = entry.name if name in ("", "..") else name
@@ -104,10 +104,10 @@ def unpack_class(path: Path, target: Path, is_wrapper: Callable[[str, Collection
     return refused
 
 
-def _capped(entries: Iterator[_ArchiveEntry], shown: str) -> Iterator[_ArchiveEntry]:
+def _capped(entries: Iterator[_ArchiveEntry], label: str) -> Iterator[_ArchiveEntry]:
     for number, entry in enumerate(entries):
         if number >= _MOST_CLASS_ENTRIES:
-            raise UsageError(f"The archive {shown} has more than {_MOST_CLASS_ENTRIES:,} entries; unpack it and name the folder.")
+            raise UsageError(f"The archive {label} has more than {_MOST_CLASS_ENTRIES:,} entries; unpack it and name the folder.")
         yield entry
 
 
@@ -129,21 +129,21 @@ def _split(name: str) -> tuple[str, ...]:
 
 def _parts(name: str, label: str) -> tuple[str, ...]:
     """Return the parts of an entry's path, () for the top folder. PlayerError for a path that leads out or can't exist."""
-    shown = f"'{name:.80}'"
+    quoted = f"'{name:.80}'"
     if name.startswith("/") or re.match(r"[A-Za-z]:/", name):
-        raise refusal(label, f"has an absolute path: {shown}; pack it with relative ones.")
+        raise refusal(label, f"has an absolute path: {quoted}; pack it with relative ones.")
     parts = _split(name)
     if ".." in parts:
-        raise refusal(label, f"has a path that leads out of it: {shown}; take it out.")
+        raise refusal(label, f"has a path that leads out of it: {quoted}; take it out.")
     if "\0" in name:
-        raise refusal(label, f"has a file name with a null character: {shown}; rename the file.")
+        raise refusal(label, f"has a file name with a null character: {quoted}; rename the file.")
     sizes = [len(part.encode("utf-8", "surrogatepass")) for part in parts]
     if max(sizes, default=0) > LONGEST_NAME:
-        raise refusal(label, f"has a file name of {max(sizes)} bytes, where {LONGEST_NAME} are allowed: {shown}; rename the file.")
+        raise refusal(label, f"has a file name of {max(sizes)} bytes, where {LONGEST_NAME} are allowed: {quoted}; rename the file.")
     if sum(sizes) + len(sizes) > LONGEST_PATH:
-        raise refusal(label, f"has a path of more than {LONGEST_PATH:,} bytes: {shown}; flatten it.")
+        raise refusal(label, f"has a path of more than {LONGEST_PATH:,} bytes: {quoted}; flatten it.")
     if len(parts) > MOST_DEPTH:
-        raise refusal(label, f"has more than {MOST_DEPTH} folders in one another: {shown}; flatten it.")
+        raise refusal(label, f"has more than {MOST_DEPTH} folders in one another: {quoted}; flatten it.")
     return parts
 
 
@@ -182,9 +182,9 @@ def _own_failure(error: OSError) -> RefereeError:
 
 def _put(entry: _ArchiveEntry, parts: tuple[str, ...], top: int, count: Count) -> None:
     """Make one file or folder below the open folder ``top``."""
-    shown = f"'{entry.name}'"
+    quoted = f"'{entry.name}'"
     if entry.trouble:
-        raise refusal(count.label, f"has {entry.trouble}: {shown}; take it out.")
+        raise refusal(count.label, f"has {entry.trouble}: {quoted}; take it out.")
     if not parts:
         return
     try:
@@ -201,8 +201,8 @@ def _put(entry: _ArchiveEntry, parts: tuple[str, ...], top: int, count: Count) -
         if error.errno in OWN_FAILURES:
             raise _own_failure(error) from None
         if error.errno in (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP):
-            raise refusal(count.label, f"has two files or folders with the name {shown}; keep one.") from None
-        raise refusal(count.label, f"has a file that can't be made here: {shown} ({error.strerror or error}); rename it.") from None
+            raise refusal(count.label, f"has two files or folders with the name {quoted}; keep one.") from None
+        raise refusal(count.label, f"has a file that can't be made here: {quoted} ({error.strerror or error}); rename it.") from None
     with os.fdopen(fd, "wb", buffering=0) as writing:
         _fill(entry, writing, count)
 
@@ -294,9 +294,9 @@ def _tarred(archive: tarfile.TarFile) -> Iterator[_ArchiveEntry]:
 
 
 def _content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
-    found = archive.extractfile(info)
-    assert found is not None, "an ordinary file has content"
-    return found
+    stream = archive.extractfile(info)
+    assert stream is not None, "an ordinary file has content"
+    return stream
 
 
 class _Careful:

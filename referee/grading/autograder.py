@@ -166,7 +166,7 @@ def _opponents(rubric: Rubric) -> dict[str, tuple[bytes, int]]:
     import example_bots
 
     home, examples = Path(rubric.home).resolve(), Path(example_bots.__file__).resolve().parent
-    found: dict[str, tuple[bytes, int]] = {}
+    files: dict[str, tuple[bytes, int]] = {}
     size = 0
     for test in rubric.tests:
         for source in _sources(rubric, test):
@@ -183,12 +183,12 @@ def _opponents(rubric: Rubric) -> dict[str, tuple[bytes, int]]:
                 place = f"{Path(_RUBRIC).parent}/{path.relative_to(home)}"
                 if place == _RUBRIC:
                     continue
-                found[place] = (data, 0o755 if path.stat().st_mode & 0o100 else 0o644)
-                if size > MOST_BYTES or len(found) > MOST_FILES:
+                files[place] = (data, 0o755 if path.stat().st_mode & 0o100 else 0o644)
+                if size > MOST_BYTES or len(files) > MOST_FILES:
                     raise UsageError(
                         f"The opponents have more than {MOST_FILES:,} files or {MOST_BYTES >> 20} MiB; keep the bots' own files alone in '{home}'."
                     )
-    return found
+    return files
 
 
 def _sources(rubric: Rubric, test: RubricTest) -> Iterator[Path]:

@@ -45,11 +45,11 @@ def run(
     *,
     source: Path | None = None,
     runs_per_day: int | None = None,
-    say: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
 ) -> Graded:
     """Grade the submission in Gradescope's folder ``home``, or ``source``, and write the results there.
 
-    No match is begun after the deadline. At most ``runs_per_day`` runs within 24 hours are graded. ``say`` gets sentences for the
+    No match is begun after the deadline. At most ``runs_per_day`` runs within 24 hours are graded. ``report`` gets sentences for the
     instructor; nothing in them is shown to students. RefereeError if nothing could be graded; the results say so, too.
     """
     live = LiveResults(home / RESULTS)
@@ -58,28 +58,28 @@ def run(
         live.write(gradescope.first_results(rubric))
         if runs_per_day is not None:
             try:
-                found = gradescope.limited(home / METADATA, runs_per_day)
+                results = gradescope.limited(home / METADATA, runs_per_day)
             except RefereeError as error:
                 # It isn't the student's fault.
-                say(f"{error} The run is graded.")
-                found = None
-            if found is not None:
-                live.write(found)
+                report(f"{error} The run is graded.")
+                results = None
+            if results is not None:
+                live.write(results)
                 return Graded(home / RESULTS, is_limited=True)
         level = gradescope.level_here(rubric)
-        say(f"The level of isolation is {level}.")
+        report(f"The level of isolation is {level}.")
         with open_grading(home / GRADING, rubric._replace(options=rubric.options.replace(isolation=level))) as opened:
             opened.store.set_fact("isolation", level)
             with opened.incoming() as folder:
                 opened.take([single(source or home / SUBMISSION, folder, opened.seats, opened.other_roles)])
-            return Graded(home / RESULTS, _played(opened, live, deadline, say))
+            return Graded(home / RESULTS, _played(opened, live, deadline, report))
     except RefereeError as error:
         with contextlib.suppress(OSError):
             live.write(gradescope.failed_results(str(error)))
         raise
 
 
-def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, say: Callable[[str], None]) -> Grades:
+def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, report: Callable[[str], None]) -> Grades:
     """Play all matches, and return the marks. What stops the grading ends up in the results."""
     note = ""
     live(opened.grades())
@@ -89,14 +89,14 @@ def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, say: Cal
             # Half a core is enough for one match at a time.
             pool = DeadlinePool(LocalPool(opened.plan.terms, opened.teams, opened.replays, 1), deadline)
             try:
-                opened.run(pool, _ResultsWriter(opened, live, say))
+                opened.run(pool, _ResultsWriter(opened, live, report))
             finally:
                 pool.close()
     except TimeIsUp as error:
-        say(str(error))
+        report(str(error))
         note = "The time was up before all matches were played."
     except RefereeError as error:
-        say(str(error))
+        report(str(error))
         note = "The grading was stopped before all matches were played, through no fault of yours. Tell your instructor."
     grades = opened.grades()
     live(grades, note)
@@ -106,10 +106,10 @@ def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, say: Cal
 class _ResultsWriter:
     """Writes the results after every match; implements ``engine.ProgressListener``."""
 
-    def __init__(self, opened: OpenGrading, live: LiveResults, say: Callable[[str], None]) -> None:
+    def __init__(self, opened: OpenGrading, live: LiveResults, report: Callable[[str], None]) -> None:
         self._opened = opened
         self._live = live
-        self._say = say
+        self._report = report
 
     def finished(self, task: MatchTask, record: MatchRecord) -> None:
         """Write the marks as they stand."""
@@ -117,7 +117,7 @@ class _ResultsWriter:
 
     def said(self, text: str) -> None:
         """Tell the instructor."""
-        self._say(text)
+        self._report(text)
 
     def tick(self, running: Sequence[MatchTask] | None) -> None:
         """Nothing changes."""

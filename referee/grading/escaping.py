@@ -18,8 +18,8 @@ def one_line(text: str) -> str:
 
 def markdown(text: str) -> str:
     """Return the text for the middle of a line of Markdown. It makes no markup, no link and no mention."""
-    shown = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _MARKS.sub(r"\\\1", shown)
+    escaped = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKS.sub(r"\\\1", escaped)
 
 
 def log(data: bytes) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import RefereeError, UsageError
 from referee.grading import grading, outputs
-from referee.grading.marks_text import told
+from referee.grading.marks_text import run_counts
 from referee.grading.rubric import commitment_of, example_submissions
 from referee.grading.submissions import collect
 from referee.grading.values import Submission
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from referee.grading.values import Grades, Rubric
 
 
-class Wanted(NamedTuple):
+class Selection(NamedTuple):
     """What a run looks at and plays again: submissions with a roster, or none; one student only, or one whose matches are played again."""
 
     submissions: Path | None = None
@@ -40,23 +40,29 @@ class Wanted(NamedTuple):
     def done(self, grades: Grades) -> list[str]:
         """Return what the run has done, as lines below the marks."""
         is_later = self.submissions is not None and len(grades.runs) > 1
-        counts = [told((student.submission for student in grades.students), len(grades.runs))] if is_later else []
+        counts = [run_counts((student.submission for student in grades.students), len(grades.runs))] if is_later else []
         return [*counts, *grades.compared]
 
 
 def grade_class(
-    folder: Path, rubric: Rubric | None, wanted: Wanted, play: Callable[[OpenGrading], None], say: Callable[..., None], *, after_due: bool
+    folder: Path,
+    rubric: Rubric | None,
+    selection: Selection,
+    play: Callable[[OpenGrading], None],
+    report: Callable[..., None],
+    *,
+    after_due: bool,
 ) -> Grades:
     """Grade a folder of submissions, or continue a grading. Results are stored and written even if play is stopped.
 
-    ``play`` plays what has no result yet; ``say`` gets what is to be told meanwhile.
+    ``play`` plays what has no result yet; ``report`` gets what is to be told meanwhile.
     """
     machine.refuse_disk(folder)
     is_new = not grading.is_begun(folder)
     with grading.open_grading(folder, rubric) as opened:
-        if wanted.submissions is not None:
+        if selection.submissions is not None:
             try:
-                _take(opened, wanted.submissions, wanted, say)
+                _take(opened, selection.submissions, selection, report)
             except UsageError:
                 if is_new:
                     # Otherwise a corrected command could not have another rubric.
@@ -65,13 +71,13 @@ def grade_class(
         else:
             opened.retry()
         opened.check_files()
-        if wanted.rerun is not None:
-            opened.rerun(wanted.rerun)
-        say(
+        if selection.rerun is not None:
+            opened.rerun(selection.rerun)
+        report(
             f"{opened.rubric.name}: {counted(len(opened.submissions), 'student')}, {counted(opened.store.counts().planned, 'match')} to play, in {folder}"
         )
         if is_new:
-            say(*announcement(commitment_of(opened.rubric), private_file(folder)))
+            report(*announcement(commitment_of(opened.rubric), private_file(folder)))
         try:
             play(opened)
         except (KeyboardInterrupt, SystemExit, RefereeError) as error:
@@ -81,30 +87,32 @@ def grade_class(
                 # Matches can't be played as the rubric or the command asks, so both may be corrected.
                 grading.forget(folder)
                 raise
-            say(f"{counts.done:,} of {counted(counts.total, 'match')} are done and stored. Go on:  {again(folder)}")
+            report(f"{counts.done:,} of {counted(counts.total, 'match')} are done and stored. Go on:  {again(folder)}")
             outputs.write(opened.grades(), after_due=after_due)
             raise
         return opened.grades()._replace(compared=tuple(opened.compared()))
 
 
-def _take(opened: OpenGrading, source: Path, wanted: Wanted, say: Callable[..., None]) -> None:
+def _take(opened: OpenGrading, source: Path, selection: Selection, report: Callable[..., None]) -> None:
     """Look at the submissions, and say what has changed. UsageError if they can't be read, or if the only wanted student has none."""
     with opened.incoming() as folder:
-        found = collect(source, folder, opened.seats, wanted.roster, opened.other_roles, layout=wanted.layout, known=opened.submissions)
-        if wanted.only is not None:
-            found = (_only(found, wanted.only, source),)
-        for text in opened.take(found, missing_is_zero=wanted.missing_is_zero, is_only=wanted.only is not None):
-            say(text)
+        submissions = collect(
+            source, folder, opened.seats, selection.roster, opened.other_roles, layout=selection.layout, earlier=opened.submissions
+        )
+        if selection.only is not None:
+            submissions = (_only(submissions, selection.only, source),)
+        for text in opened.take(submissions, missing_is_zero=selection.missing_is_zero, is_only=selection.only is not None):
+            report(text)
     if len(opened.runs) > 1:
-        say(f"{told(opened.submissions, len(opened.runs))}.")
+        report(f"{run_counts(opened.submissions, len(opened.runs))}.")
 
 
-def _only(found: Sequence[Submission], student: str, source: Path) -> Submission:
-    mine = [submission for submission in found if submission.student == student and submission.name]
+def _only(submissions: Sequence[Submission], student: str, source: Path) -> Submission:
+    mine = [submission for submission in submissions if submission.student == student and submission.name]
     if mine:
         return mine[0]
-    known = ", ".join(submission.student for submission in found if submission.name) or "nobody"
-    raise UsageError(f"{source} has no submission of {student!r:.80}; it has those of {known}.")
+    students = ", ".join(submission.student for submission in submissions if submission.name) or "nobody"
+    raise UsageError(f"{source} has no submission of {student!r:.80}; it has those of {students}.")
 
 
 def again(folder: Path) -> str:

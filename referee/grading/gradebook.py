@@ -173,11 +173,11 @@ def _canvas(sheet: _Sheet, grades: Grades, out: Path, column: str | None, *, aft
     numbers = [row for row, is_one in enumerate(is_student) if is_one]
     matched = _match(grades, sheet, numbers, _Ids(CANVAS, "ID", _CANVAS_IDS), _canvas_name)
     has_comma = any(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in limits or ())
-    kept = [i for i, name in enumerate(sheet.head) if name in (*_CANVAS_NAMES, *_CANVAS_IDS, *_CANVAS_OTHER)]
+    columns = [i for i, name in enumerate(sheet.head) if name in (*_CANVAS_NAMES, *_CANVAS_IDS, *_CANVAS_OTHER)]
     written = []
-    rows = [[sheet.head[i] for i in (*kept, at)]]
+    rows = [[sheet.head[i] for i in (*columns, at)]]
     for row_number, row in enumerate(sheet.rows):
-        cells = [row[i] if sheet.head[i] in _CANVAS_IDS else foreign_cell(row[i]) for i in kept]
+        cells = [row[i] if sheet.head[i] in _CANVAS_IDS else foreign_cell(row[i]) for i in columns]
         if row is limits:
             rows.append([*cells, limit])
         elif (student := matched.rows.get(row_number)) is not None:
@@ -195,21 +195,21 @@ def _canvas_column(sheet: _Sheet, grades: Grades, column: str | None, limits: Se
     def is_open(at: int) -> bool:
         return limits is None or not limits[at].strip().startswith("(")
 
-    known = {at: found for at, name in enumerate(sheet.head) if (found := _ASSIGNMENT.fullmatch(name)) is not None and is_open(at)}
+    assignments = {at: match for at, name in enumerate(sheet.head) if (match := _ASSIGNMENT.fullmatch(name)) is not None and is_open(at)}
     if column is None:
-        fitting = [at for at, found in known.items() if key(found[1]) == key(grades.rubric.name)]
-        if not fitting and len(known) == 1:
-            fitting = list(known)
+        fitting = [at for at, match in assignments.items() if key(match[1]) == key(grades.rubric.name)]
+        if not fitting and len(assignments) == 1:
+            fitting = list(assignments)
     else:
-        fitting = [at for at in known if sheet.head[at] == column.strip()]
-        fitting = fitting or [at for at, found in known.items() if column.strip() in (found[1], found[2])]
+        fitting = [at for at in assignments if sheet.head[at] == column.strip()]
+        fitting = fitting or [at for at, match in assignments.items() if column.strip() in (match[1], match[2])]
     if len(fitting) == 1:
         return fitting[0]
-    names = ", ".join(f"'{sheet.head[at]:.80}'" for at in fitting or known) or "none"
+    names = ", ".join(f"'{sheet.head[at]:.80}'" for at in fitting or assignments) or "none"
     if fitting:
         raise UsageError(f"{sheet.name} has more than one column that fits: {names}; name one of them with its number.")
-    wanted = f"'{(grades.rubric.name if column is None else column):.80}'"
-    raise UsageError(f"{sheet.name} has no assignment {wanted} that can be changed; its assignments are: {names}.")
+    label = f"'{(grades.rubric.name if column is None else column):.80}'"
+    raise UsageError(f"{sheet.name} has no assignment {label} that can be changed; its assignments are: {names}.")
 
 
 def _canvas_name(sheet: _Sheet, row: Sequence[str]) -> str:
@@ -285,7 +285,7 @@ class _Ids(NamedTuple):
     every: Sequence[str]
 
 
-class _Row(NamedTuple):
+class _SheetRow(NamedTuple):
     """What identifies the student of a row: numbers, other identities, and the name."""
 
     numbers: frozenset[str]
@@ -303,32 +303,32 @@ def _match(grades: Grades, sheet: _Sheet, rows: Iterable[int], ids: _Ids, name: 
     for at, row in read.items():
         for text in (*row.numbers, *row.exact, *row.accounts, _name(row.name)):
             near.setdefault(text, set()).add(at)
-    found: dict[int, list[tuple[int, StudentMarks]]] = {}
+    students_by_row: dict[int, list[tuple[int, StudentMarks]]] = {}
     refused, unmatched = [], []
     counts = Counter(each for student in grades.students for each in {key(text) for text in student.submission.identities})
     domains = {text.rpartition("@")[2] for text in counts if "@" in text}
     has_roster = any(student.submission.place is not None for student in grades.students)
     for student in grades.students:
         # What several students have, such as the number of their section, identifies none of them.
-        own = [text for text in student.submission.identities if counts[key(text)] == 1]
-        person = _person(student.submission, own, ids.kind, has_one_domain=len(domains) < 2)
+        identities = [text for text in student.submission.identities if counts[key(text)] == 1]
+        person = _person(student.submission, identities, ids.kind, has_one_domain=len(domains) < 2)
         candidates = {at: read[at] for text in person.texts for at in near.get(text, ())}
         level, fitting = _fitting(person, candidates)
         who = one_line(student.submission.student)
         if has_roster and student.submission.place is None and student.status == REFUSED:
             refused.append(f"{who} was left out of the grading; enter this mark by hand.")
         elif len(fitting) == 1:
-            found.setdefault(fitting.pop(), []).append((level, student))
+            students_by_row.setdefault(fitting.pop(), []).append((level, student))
         elif fitting:
             places = " and ".join(str(each + 2) for each in sorted(fitting))
             refused.append(f"{who} fits the rows {places}; enter this mark by hand.")
         elif (doubtful := next((at for at, row in sorted(candidates.items()) if person.numbers & row.numbers), None)) is not None:
-            shown = one_line(read[doubtful].name) or "nobody"
-            refused.append(f"{who} has a number of row {doubtful + 2}, but that is the row of {shown}; enter this mark by hand.")
+            row_name = one_line(read[doubtful].name) or "nobody"
+            refused.append(f"{who} has a number of row {doubtful + 2}, but that is the row of {row_name}; enter this mark by hand.")
         else:
             unmatched.append(student.submission.student)
     matched = {}
-    for row_number, students in found.items():
+    for row_number, students in students_by_row.items():
         best = min(level for level, _ in students)
         first = [student for level, student in students if level == best]
         if len(first) == 1:
@@ -342,16 +342,16 @@ def _match(grades: Grades, sheet: _Sheet, rows: Iterable[int], ids: _Ids, name: 
     return _Matched(matched, tuple(refused), tuple(unmatched))
 
 
-def _read_row(sheet: _Sheet, row: Sequence[str], ids: _Ids, name: Callable[[_Sheet, Sequence[str]], str]) -> _Row:
+def _read_row(sheet: _Sheet, row: Sequence[str], ids: _Ids, name: Callable[[_Sheet, Sequence[str]], str]) -> _SheetRow:
     values = [value for each in ids.every if (value := key(sheet.value(row, each)))]
     # Moodle writes "Participant 1234", in the language of the site.
     numbers = frozenset(last for value in values if (last := value.rpartition(" ")[2]).isdigit())
     own_number = key(sheet.value(row, ids.number))
     accounts = frozenset(f"{local}@" if at else local for local, at, _ in (value.partition("@") for value in values))
-    return _Row(numbers, frozenset(values) - numbers, accounts, own_number.rpartition(" ")[2], (own_number, *values), name(sheet, row))
+    return _SheetRow(numbers, frozenset(values) - numbers, accounts, own_number.rpartition(" ")[2], (own_number, *values), name(sheet, row))
 
 
-class _Person(NamedTuple):
+class _StudentIdentity(NamedTuple):
     """What identifies a student who was graded.
 
     ``accounts`` are parts of addresses before the @, with an @ for what is no address. ``names`` are those that may decide, ``shown_names`` those
@@ -372,7 +372,7 @@ class _Person(NamedTuple):
         return self.numbers | self.exact | self.accounts | self.names
 
 
-def _person(submission: Submission, identities: Sequence[str], kind: str, *, has_one_domain: bool) -> _Person:
+def _person(submission: Submission, identities: Sequence[str], kind: str, *, has_one_domain: bool) -> _StudentIdentity:
     platform, _, number = submission.person.partition(" ")
     names: tuple[str, ...] = ()
     if submission.place is not None:
@@ -385,21 +385,23 @@ def _person(submission: Submission, identities: Sequence[str], kind: str, *, has
     # An account "jdoe" fits "jdoe@a.edu" either way round, but two addresses have to be the same, and people choose where theirs end.
     parts = (text.partition("@") for text in texts - numbers if has_one_domain or "@" not in text)
     accounts = frozenset(local if at else f"{local}@" for local, at, _ in parts)
-    shown = (submission.roster_name or submission.full_name, submission.student, submission.student.removesuffix(f"-{number}"))
+    shown_names = (submission.roster_name or submission.full_name, submission.student, submission.student.removesuffix(f"-{number}"))
     own_number = number if platform == kind.casefold() else ""
-    return _Person(numbers, texts - numbers, accounts, frozenset(map(_name, names)) - {""}, shown, own_number, tuple(identities))
+    return _StudentIdentity(
+        numbers, texts - numbers, accounts, frozenset(map(_name, names)) - {""}, shown_names, own_number, tuple(identities)
+    )
 
 
-def _fitting(person: _Person, rows: Mapping[int, _Row]) -> tuple[int, set[int]]:
+def _fitting(person: _StudentIdentity, rows: Mapping[int, _SheetRow]) -> tuple[int, set[int]]:
     """Return the rows that fit a student, and how sure they are (0 is the surest)."""
     for level, fits in enumerate((_fits_surely, _fits_by_account, _fits_by_name)):
-        found = {at for at, row in rows.items() if fits(person, row)}
-        if found:
-            return level, found
+        fitting = {at for at, row in rows.items() if fits(person, row)}
+        if fitting:
+            return level, fitting
     return _BY_NAME + 1, set()
 
 
-def _fits_surely(person: _Person, row: _Row) -> bool:
+def _fits_surely(person: _StudentIdentity, row: _SheetRow) -> bool:
     if person.exact & row.exact:
         return True
     shared = person.numbers & row.numbers
@@ -410,11 +412,11 @@ def _fits_surely(person: _Person, row: _Row) -> bool:
     return is_numbered or not named.isdisjoint(roster.name_keys(row.name))
 
 
-def _fits_by_account(person: _Person, row: _Row) -> bool:
+def _fits_by_account(person: _StudentIdentity, row: _SheetRow) -> bool:
     return not person.accounts.isdisjoint(row.accounts)
 
 
-def _fits_by_name(person: _Person, row: _Row) -> bool:
+def _fits_by_name(person: _StudentIdentity, row: _SheetRow) -> bool:
     """True if a name decides. Students choose their names on a platform, so an address or a number of the platform decides first."""
     is_other = bool(person.own_number) and person.own_number != row.own_number
     return _name(row.name) in person.names and not is_other and not roster.differ(person.identities, row.values)

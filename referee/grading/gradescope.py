@@ -51,8 +51,8 @@ def results(grades: Grades, note: str = "") -> dict[str, Json]:
     rubric = grades.rubric
     student = grades.students[0]
     tests = [line for mark in student.tests for line in _lines(mark)]
-    shown = [trial for test in student.tests if test.test.when == ALWAYS for trial in test.public]
-    seconds = sum(record.wall_seconds for trial in shown for _, record in trial.matches)
+    public_trials = [trial for test in student.tests if test.test.when == ALWAYS for trial in test.public]
+    seconds = sum(record.wall_seconds for trial in public_trials for _, record in trial.matches)
     return {
         **_head(_summary(student, rubric, grades.isolation, note), is_complete=student.is_complete, isolation=grades.isolation),
         "score": _number(student.points),
@@ -71,8 +71,8 @@ def first_results(rubric: Rubric) -> dict[str, Json]:
 
 def failed_results(text: str) -> dict[str, Json]:
     """Return the results of a run in which nothing could be graded, through no fault of the submission; ``text`` says why."""
-    told = f"Your submission was not graded, through no fault of yours. Tell your instructor: {escape(text, _LONGEST_TEXT)}"
-    return {**_head(told, is_complete=False), "score": 0, "tests": []}
+    message = f"Your submission was not graded, through no fault of yours. Tell your instructor: {escape(text, _LONGEST_TEXT)}"
+    return {**_head(message, is_complete=False), "score": 0, "tests": []}
 
 
 def _head(output: str, *, is_complete: bool, isolation: str = "", is_limited: bool = False) -> dict[str, Json]:
@@ -102,8 +102,8 @@ def _summary(student: StudentMarks, rubric: Rubric, isolation: str, note: str) -
 def _lines(mark: RubricMark) -> list[Json]:
     """Return the lines of a test: one for each public match, and one for all hidden matches together."""
     test = mark.test
-    shown, hidden = mark.public, mark.hidden
-    lines: list[Json] = [_line(test, trial, place, len(mark.trials)) for place, trial in enumerate(shown, start=1)]
+    public_trials, hidden = mark.public, mark.hidden
+    lines: list[Json] = [_line(test, trial, place, len(mark.trials)) for place, trial in enumerate(public_trials, start=1)]
     if hidden:
         share = test.points / len(mark.trials)
         name = f"{escape(test.name, 200)}: {len(hidden)} hidden {'start' if len(hidden) == 1 else 'starts together'}"
@@ -111,7 +111,7 @@ def _lines(mark: RubricMark) -> list[Json]:
         text = f"{number(points)} of {number(most)} points."
         if any(trial.passed is None for trial in hidden):
             text += " Not all matches are decided."
-        lines.append(_entry(test, f"{test.number + 1}.{len(shown) + 1}", name, points, most, text))
+        lines.append(_entry(test, f"{test.number + 1}.{len(public_trials) + 1}", name, points, most, text))
     return lines
 
 
@@ -172,9 +172,9 @@ def limited(metadata: Path, most: int) -> dict[str, Json] | None:
     """
     check_runs_per_day(most)
     try:
-        found = json.loads(metadata.read_bytes())
-        now = _time(found["created_at"])
-        earlier = [(_time(run["submission_time"]), run) for run in found.get("previous_submissions") or () if _was_graded(run)]
+        data = json.loads(metadata.read_bytes())
+        now = _time(data["created_at"])
+        earlier = [(_time(run["submission_time"]), run) for run in data.get("previous_submissions") or () if _was_graded(run)]
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise UsageError(
             f"The earlier runs can't be counted: {escape(str(metadata), 200)} is not as Gradescope documents it ({type(error).__name__})."
@@ -191,10 +191,10 @@ def limited(metadata: Path, most: int) -> dict[str, Json] | None:
         f"The next one is possible from {again:%Y-%m-%d %H:%M} (UTC{again:%z}). "
         "The score of your last graded submission is kept. Its results follow."
     )
-    kept = {key: last["results"][key] for key in _KEPT if key in last["results"]}
+    repeated = {key: last["results"][key] for key in _KEPT if key in last["results"]}
     before = last["results"].get("output")
     output = f"{text}\n\n{before}" if isinstance(before, str) else text
-    return {**kept, **_head(output, is_complete=True, is_limited=True), "score": _score(last)}
+    return {**repeated, **_head(output, is_complete=True, is_limited=True), "score": _score(last)}
 
 
 def _was_graded(run: Any) -> bool:
@@ -217,10 +217,10 @@ def _score(run: Any) -> float:
 
 def _time(text: str) -> datetime:
     # Python 3.10 doesn't know the suffix Z.
-    found = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    if found.tzinfo is None:
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    if moment.tzinfo is None:
         raise ValueError(text)
-    return found
+    return moment
 
 
 def level_here(rubric: Rubric) -> str:

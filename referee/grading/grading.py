@@ -103,20 +103,20 @@ class OpenGrading:
         old = {submission.student: submission for submission in self.submissions}
         run = len(self.runs) + 1
         rows: dict[str, Submission] = {}
-        found: dict[str, Team] = {}
+        teams: dict[str, Team] = {}
         for submission in submissions:
             checked, team = self._checked(submission)
             rows[submission.student] = _row(checked, old.get(submission.student), run, missing_is_zero=missing_is_zero)
             if team is not None:
-                found[submission.student] = team
+                teams[submission.student] = team
         for name, before in old.items():
             rows.setdefault(name, _missing(before) if missing_is_zero else before)
         if is_only or not any(submission.place is not None for submission in submissions):
             places = {name: old[name].place if name in old else row.place for name, row in rows.items()}
         else:
             places = {submission.student: submission.place for submission in submissions}
-        renewed = {name: team for name, team in found.items() if name in stored and (is_only or team.hash != stored[name].hash)}
-        for name, team in found.items():
+        renewed = {name: team for name, team in teams.items() if name in stored and (is_only or team.hash != stored[name].hash)}
+        for name, team in teams.items():
             if name in renewed or name not in stored or name not in old or old[name].status != OK:
                 rows[name] = rows[name]._replace(run=run)
             elif team != stored[name]:
@@ -129,9 +129,9 @@ class OpenGrading:
             "place": _place(self.folder),
             "runs": [*self.runs, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())],
         }
-        self.store.add_teams([team for name, team in found.items() if name not in stored], facts)
+        self.store.add_teams([team for name, team in teams.items() if name not in stored], facts)
         self._read()
-        self._put(found)
+        self._put(teams)
         self._stop_others({name for name, row in rows.items() if row.status == OK})
         self.retry()
         return [
@@ -200,8 +200,8 @@ class OpenGrading:
 
     def _put(self, students: Iterable[str]) -> None:
         """Plan the matches of students who have none yet."""
-        known = {duel.teams[0] for duel in self.store.duels()}
-        duels = [duel for name in students if name not in known for duel in self.plan.duels_of(name)]
+        planned = {duel.teams[0] for duel in self.store.duels()}
+        duels = [duel for name in students if name not in planned for duel in self.plan.duels_of(name)]
         self.store.put(duels, [task for duel in duels for task in self.plan.tasks(duel)])
 
     def _renew(self, teams: Mapping[str, Team], facts: Mapping[str, Any] | None = None) -> None:
@@ -229,12 +229,12 @@ class OpenGrading:
         forfeits = self.store.forfeits()
         current = {submission.student for submission in self.submissions if submission.status == OK}
         notes = self.store.duel_notes()
-        wanted = {
+        given_up = {
             duel.number
             for duel in self.plan.duels(())
             if duel.number in notes and duel.teams[0] in current and duel.teams[0] not in forfeits
         }
-        old = [stored.task for stored in self.store.matches() if stored.task.duel in wanted]
+        old = [stored.task for stored in self.store.matches() if stored.task.duel in given_up]
         numbers = {task.duel for task in old}
         if old:
             tasks = [task for duel in self.plan.duels(()) if duel.number in numbers for task in self.plan.tasks(duel)]
@@ -254,11 +254,13 @@ class OpenGrading:
         done = {student: now for student in reruns if (now := self._marks(student)).is_complete}
         if done:
             self.store.set_fact("reruns", {student: before for student, before in reruns.items() if student not in done})
-        found = [[f"Played again: the matches of {name}", *rerun.compared(reruns[name], now, self.private)] for name, now in done.items()]
-        return [line for lines in found for line in lines]
+        sections = [
+            [f"Played again: the matches of {name}", *rerun.compared(reruns[name], now, self.private)] for name, now in done.items()
+        ]
+        return [line for lines in sections for line in lines]
 
     def _marks(self, student: str) -> StudentMarks:
-        return next(found for found in self.grades().students if found.submission.student == student)
+        return next(candidate for candidate in self.grades().students if candidate.submission.student == student)
 
     def check_files(self) -> None:
         """Raise UsageError if the files of an opponent, or the copy of a submission, have changed since the first match."""
@@ -277,8 +279,8 @@ class OpenGrading:
 
     def note_level(self, level: str) -> None:
         """Keep the level of isolation at which matches are played, beside those of earlier runs."""
-        known = self.store.fact("isolation")
-        self.store.set_fact("isolation", ", ".join(sorted({*(known.split(", ") if known else ()), level})))
+        levels = self.store.fact("isolation")
+        self.store.set_fact("isolation", ", ".join(sorted({*(levels.split(", ") if levels else ()), level})))
 
     def run(self, pool: Pool, watch: ProgressListener) -> None:
         """Play all matches that have no result yet. LeagueStopped if none can be played at present."""
@@ -289,13 +291,13 @@ class OpenGrading:
         """The marks as they stand."""
         plan = self.plan
         trials = {duel.number: plan.trial(duel) for duel in plan.duels(())}
-        found: defaultdict[Trial, list[tuple[MatchTask, MatchRecord | None]]] = defaultdict(list)
+        matches: defaultdict[Trial, list[tuple[MatchTask, MatchRecord | None]]] = defaultdict(list)
         for stored in self.store.matches():
-            found[trials[stored.task.duel]].append((stored.task, stored.record))
+            matches[trials[stored.task.duel]].append((stored.task, stored.record))
         notes = {trials[number]: note for number, note in self.store.duel_notes().items()}
         unplayed = self.store.fact(UNPLAYED) or {}
-        notes |= {trial: unplayed[task.key] for trial, played in found.items() for task, _ in played if task.key in unplayed}
-        results = marks.Results(found, self.store.forfeits(), notes)
+        notes |= {trial: unplayed[task.key] for trial, played in matches.items() for task, _ in played if task.key in unplayed}
+        results = marks.Results(matches, self.store.forfeits(), notes)
         students = tuple(marks.student_marks(plan.game, self.rubric, submission, results) for submission in self.submissions)
         hashes = {name: team.hash for name, team in self.teams.items()}
         return Grades(self.rubric, students, self.folder, self.replays.parent, hashes, self.store.fact("isolation") or "", self.runs)
@@ -362,28 +364,28 @@ def forget(folder: Path) -> None:
         folder.rmdir()
 
 
-def _row(found: Submission, before: Submission | None, run: int, *, missing_is_zero: bool) -> Submission:
+def _row(submission: Submission, before: Submission | None, run: int, *, missing_is_zero: bool) -> Submission:
     """Return what is graded of a student: what was found, or what there was before if nothing was found."""
     if before is None:
-        return found if found.status == MISSING else found._replace(run=run)
-    roster_name = found.roster_name or before.roster_name
-    full_name = roster_name or found.full_name or before.full_name
-    found = found._replace(full_name=full_name, roster_name=roster_name, person=found.person or before.person)
-    if found.person == before.person:
+        return submission if submission.status == MISSING else submission._replace(run=run)
+    roster_name = submission.roster_name or before.roster_name
+    full_name = roster_name or submission.full_name or before.full_name
+    submission = submission._replace(full_name=full_name, roster_name=roster_name, person=submission.person or before.person)
+    if submission.person == before.person:
         # A run without the roster knows less about a student.
-        found = found._replace(identities=tuple(dict.fromkeys((*found.identities, *before.identities))))
-    if found.status == MISSING:
+        submission = submission._replace(identities=tuple(dict.fromkeys((*submission.identities, *before.identities))))
+    if submission.status == MISSING:
         if missing_is_zero or before.status == MISSING:
-            return found
+            return submission
         return before._replace(
-            full_name=found.full_name,
-            identities=found.identities,
-            place=found.place,
-            roster_name=found.roster_name,
-            late=found.late or before.late,
+            full_name=submission.full_name,
+            identities=submission.identities,
+            place=submission.place,
+            roster_name=submission.roster_name,
+            late=submission.late or before.late,
         )
-    is_same = (found.status, found.name, found.reason) == (before.status, before.name, before.reason)
-    return found._replace(run=before.run if is_same or found.status == before.status == OK else run)
+    is_same = (submission.status, submission.name, submission.reason) == (before.status, before.name, before.reason)
+    return submission._replace(run=before.run if is_same or submission.status == before.status == OK else run)
 
 
 def _missing(before: Submission) -> Submission:
@@ -401,8 +403,8 @@ def _with_short_paths(team: Team, folder: Path | None) -> Team:
     if folder is None:
         return team
     home = str(folder.parent)
-    own = {seat: f".{path.removeprefix(home)}" if path.startswith(f"{home}/") else path for seat, path in team.players.items()}
-    return team._replace(players=own, home=home)
+    players = {seat: f".{path.removeprefix(home)}" if path.startswith(f"{home}/") else path for seat, path in team.players.items()}
+    return team._replace(players=players, home=home)
 
 
 def _place(folder: Path) -> str:

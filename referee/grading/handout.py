@@ -32,7 +32,7 @@ _OWN = (SUFFIX, ".stderr.log")
 _MOST_NAME = 60
 
 
-class Copied(NamedTuple):
+class HandoutFile(NamedTuple):
     """A file to hand out: its name in the folder of replays, and the file that it is a copy of."""
 
     name: str
@@ -79,18 +79,18 @@ def write(grades: Grades, folders: Mapping[str, str], *, after_due: bool = False
 
 def _write_student(grades: Grades, student: StudentMarks, folder: Path, *, after_due: bool) -> None:
     folder.mkdir(exist_ok=True)
-    kept = set()
+    file_names = set()
     copies = list(_copies(grades, student, after_due=after_due))
     if copies:
         (folder / REPLAYS).mkdir(exist_ok=True)
     for each in copies:
         if _copy(each, folder / REPLAYS / each.name):
-            kept.add(each.name)
-    write_changed(folder / REPORT, report(grades, student, kept, after_due=after_due).encode())
-    _clear(folder / REPLAYS, kept)
+            file_names.add(each.name)
+    write_changed(folder / REPORT, report(grades, student, file_names, after_due=after_due).encode())
+    _clear(folder / REPLAYS, file_names)
 
 
-def _copies(grades: Grades, student: StudentMarks, *, after_due: bool) -> Iterator[Copied]:
+def _copies(grades: Grades, student: StudentMarks, *, after_due: bool) -> Iterator[HandoutFile]:
     """Yield the files of all public matches of the tests that are shown."""
     for mark in shown_marks(student, after_due=after_due):
         for trial in mark.public:
@@ -99,9 +99,9 @@ def _copies(grades: Grades, student: StudentMarks, *, after_due: bool) -> Iterat
                     continue
                 source = grades.replays / record.replay
                 name = replay_name(mark, trial, task)
-                yield Copied(name, source, is_log=False)
+                yield HandoutFile(name, source, is_log=False)
                 for seat in _own_seats(student, task):
-                    yield Copied(log_path(Path(name), seat).name, log_path(source, seat), is_log=True)
+                    yield HandoutFile(log_path(Path(name), seat).name, log_path(source, seat), is_log=True)
 
 
 def replay_name(mark: RubricMark, trial: TrialMark, task: MatchTask) -> str:
@@ -123,11 +123,11 @@ def shown_marks(student: StudentMarks, *, after_due: bool) -> list[RubricMark]:
 def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due: bool = False) -> str:
     """Return a student's report in Markdown. ``files`` are the names in the folder of replays."""
     rubric, submission = grades.rubric, student.submission
-    shown = shown_marks(student, after_due=after_due)
+    marks = shown_marks(student, after_due=after_due)
     status, reason = public(student, is_due=after_due)
-    points = sum(mark.points for mark in shown)
-    maximum = sum(mark.test.points for mark in shown)
-    is_complete = all(mark.is_complete for mark in shown)
+    points = sum(mark.points for mark in marks)
+    maximum = sum(mark.test.points for mark in marks)
+    is_complete = all(mark.is_complete for mark in marks)
     lines = [
         f"# {markdown(rubric.name)}",
         "",
@@ -136,11 +136,11 @@ def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due:
         f"- Status: {status}" + (f" ({markdown(reason.rstrip('.'))})" if reason else ""),
         f"- Points: **{number(points)} of {number(maximum)}**" + ("" if is_complete else " so far; not all matches are decided"),
     ]
-    if len(shown) < len(rubric.tests):
+    if len(marks) < len(rubric.tests):
         lines += ["", "This report has only the tests that are shown before the due date."]
     if status in (MISSING, REFUSED):
         return "\n".join(lines) + "\n"
-    for mark in shown:
+    for mark in marks:
         lines += ["", *_test(mark, files)]
     if files:
         lines += [
@@ -155,16 +155,16 @@ def _replaced(names: Sequence[str]) -> str:
 
 
 def _test(mark: RubricMark, files: set[str]) -> list[str]:
-    test, shown, hidden = mark.test, mark.public, mark.hidden
+    test, public_trials, hidden = mark.test, mark.public, mark.hidden
     role = "every seat in turn" if test.seat is None else f"as {markdown(test.seat)}"
     lines = [
         f"## {test.number + 1}. {markdown(test.name)}: {number(mark.points)} of {number(test.points)}",
         "",
         f"Played {role} against {markdown(test.against)}. Needed: {markdown(needs(test))}.",
     ]
-    if shown:
+    if public_trials:
         lines += ["", "| Start | Points | Result | Replay |", "|---|---|---|---|"]
-        lines += [_row(mark, trial, files) for trial in shown]
+        lines += [_row(mark, trial, files) for trial in public_trials]
     if hidden:
         share = test.points / test.starts * len(hidden)
         so_far = "" if all(trial.passed is not None for trial in hidden) else " so far; not all matches are decided"
@@ -184,7 +184,7 @@ def _row(mark: RubricMark, trial: TrialMark, files: set[str]) -> str:
     return f"| {trial.trial.start + 1} | {number(trial.points)} | {result} | {', '.join(links)} |"
 
 
-def _copy(copied: Copied, target: Path) -> bool:
+def _copy(copied: HandoutFile, target: Path) -> bool:
     """Copy a file unless its copy is the same already; False if there is no file. A log loses its control characters."""
     try:
         # No link is followed: a bot that isn't isolated could put one in place of its log.
@@ -208,12 +208,12 @@ def write_changed(path: Path, data: bytes) -> None:
     write_whole(path, data)
 
 
-def _clear(folder: Path, kept: set[str]) -> None:
+def _clear(folder: Path, file_names: set[str]) -> None:
     """Remove the referee's own files from a folder of replays, but for those that are kept; and the folder, if nothing is left."""
     if folder.is_symlink() or not folder.is_dir():
         return
     for path in folder.iterdir():
-        if path.name not in kept and (path.name.endswith(_OWN) or path.name.endswith(".part")):
+        if path.name not in file_names and (path.name.endswith(_OWN) or path.name.endswith(".part")):
             path.unlink()
     if not any(folder.iterdir()):
         folder.rmdir()

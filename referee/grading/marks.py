@@ -111,20 +111,20 @@ def _trial_mark(game: Game[Any, Any], rubric: Rubric, trial: Trial, results: Res
 
 def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tuple[str, str]:
     """Return the status and the reason: on how many starts it failed, one of them, and what isn't decided yet."""
-    shown = [
+    marked_trials = [
         (mark, trial)
         for mark in tests
         for trial in mark.trials
         if show_all or not (trial.trial.is_hidden or (mark.test.when == AFTER_DUE and not is_due))
     ]
-    failed = [(mark.test, trial) for mark, trial in shown if trial.is_fault]
-    undecided = [(mark.test, trial) for mark, trial in shown if trial.passed is None]
+    failed = [(mark.test, trial) for mark, trial in marked_trials if trial.is_fault]
+    undecided = [(mark.test, trial) for mark, trial in marked_trials if trial.passed is None]
     reasons = []
     if failed:
         # A sentence about a public match says more to the student.
         test, first = min(failed, key=lambda each: each[1].trial.is_hidden)
-        count = f"The submission failed on {len(failed):,} of {counted(len(shown), 'start')}, as in {_place(test, first.trial)}: "
-        reasons.append(f"{count if len(shown) > 1 else ''}{first.text}")
+        count = f"The submission failed on {len(failed):,} of {counted(len(marked_trials), 'start')}, as in {_place(test, first.trial)}: "
+        reasons.append(f"{count if len(marked_trials) > 1 else ''}{first.text}")
     if undecided:
         count = f"{len(undecided):,} start{'s are' if len(undecided) > 1 else ' is'} not decided"
         test, first = next((each for each in undecided if each[1].text), undecided[0])

@@ -36,10 +36,10 @@ def marks_lines(grades: Grades, room: int, done: Sequence[str] = ()) -> list[str
             lines.append(f"{line}  {_cut(reason, left)}".rstrip())
         else:
             lines += [line.rstrip(), *([f"  {_cut(reason, max(room, 20) - 2)}"] if reason else [])]
-    found = Counter(student.status for student in grades.students)
+    statuses = Counter(student.status for student in grades.students)
     lines += [
         "",
-        f"{counted(len(grades.students), 'student')}: {', '.join(f'{count:,} {status}' for status, count in sorted(found.items()))}",
+        f"{counted(len(grades.students), 'student')}: {', '.join(f'{count:,} {status}' for status, count in sorted(statuses.items()))}",
     ]
     lines += done
     kinds = Counter(
@@ -54,8 +54,8 @@ def marks_lines(grades: Grades, room: int, done: Sequence[str] = ()) -> list[str
         }
     )
     if kinds:
-        shown = [f"{kind} ({counted(count, 'student')})" for kind, count in kinds.most_common()]
-        lines.append(f"Faults: {', '.join(shown)}")
+        faults = [f"{kind} ({counted(count, 'student')})" for kind, count in kinds.most_common()]
+        lines.append(f"Faults: {', '.join(faults)}")
     return lines
 
 
@@ -69,7 +69,7 @@ def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, MatchRecord]])
     return {kind for task, record in matches for seat, kind in record.fault_kinds.items() if task.seats[seat] == student}
 
 
-def told(submissions: Iterable[Submission], run: int) -> str:
+def run_counts(submissions: Iterable[Submission], run: int) -> str:
     """Return how many submissions a run has taken, and how many students keep what they had."""
     runs = [submission.run for submission in submissions if submission.run]
     return f"Run {run}: {runs.count(run):,} new, {len(runs) - runs.count(run):,} kept"

@@ -102,20 +102,20 @@ def judge(
     test = rubric.tests[trial.test]
     played = tuple((task, record) for task, record in matches if record is not None)
     # Where all seats are alike, their names say nothing.
-    own = [
+    own_games = [
         _Game(seat, record, "submission" if game.info.players_option else seat)
         for task, record in played
         for seat, team in task.seats.items()
         if team == trial.student
     ]
-    fault = next((each for each in own if each.seat in each.record.faults), None)
+    fault = next((each for each in own_games if each.seat in each.record.faults), None)
     if fault is not None:
         text, step = _fault(fault)
         return TrialMark(trial, passed=False, points=0.0, text=text, is_fault=True, step=step, matches=played)
-    stranger = next((_fault_of_another(each) for each in own if each.record.faults), "")
+    stranger = next((_fault_of_another(each) for each in own_games if each.record.faults), "")
     if stranger or not played or len(played) < len(matches):
         return TrialMark(trial, passed=None, points=0.0, text=stranger or note, matches=played)
-    loss = next((lost for need in test.needs if (lost := _loss(game, rubric, test, need, played, own)) is not None), None)
+    loss = next((lost for need in test.needs if (lost := _loss(game, rubric, test, need, played, own_games)) is not None), None)
     if loss is None:
         return TrialMark(trial, passed=True, points=test.points / test.starts, matches=played)
     return TrialMark(trial, passed=False, points=0.0, text=loss.text, step=loss.step, matches=played)
@@ -134,11 +134,13 @@ def _fault_of_another(played: _Game) -> str:
     return f"The opponent as {seat} failed, so this doesn't count: {_sentence(text)}"
 
 
-def _loss(game: Game[Any, Any], rubric: Rubric, test: RubricTest, need: Need, played: Sequence[Match], own: Sequence[_Game]) -> Loss | None:
+def _loss(
+    game: Game[Any, Any], rubric: Rubric, test: RubricTest, need: Need, played: Sequence[Match], own_games: Sequence[_Game]
+) -> Loss | None:
     """Return what a need has lost; None if it is met. Every match has to meet it, except that a duel is judged as a whole."""
     if need.kind == BEATS:
-        return _duel(game, rubric, test, played, own)
-    return next((lost for each in own if (lost := _LOSSES[need.kind](each, need.value)) is not None), None)
+        return _duel(game, rubric, test, played, own_games)
+    return next((lost for each in own_games if (lost := _LOSSES[need.kind](each, need.value)) is not None), None)
 
 
 def _catch_within(played: _Game, most: Any) -> Loss | None:
@@ -207,15 +209,17 @@ _LOSSES: Mapping[str, Callable[[_Game, Any], Loss | None]] = {
 # Duels.
 
 
-def _duel(game: Game[Any, Any], rubric: Rubric, test: RubricTest, played: Sequence[Match], own: Sequence[_Game]) -> Loss | None:
+def _duel(game: Game[Any, Any], rubric: Rubric, test: RubricTest, played: Sequence[Match], own_games: Sequence[_Game]) -> Loss | None:
     """Return what was lost in a duel: a tie is lost, too."""
     opponent = f"'{escape(test.against, 60)}'"
     if game.pairing is None:
-        mine, best = _scores(own)
+        mine, best = _scores(own_games)
         if mine > best:
             return None
         what = "is level with" if mine == best else "lost to"
-        return Loss(f"The submission {what} {opponent}: its score is {_number(mine)}, its opponent's {_number(best)}.", own[0].record.steps)
+        return Loss(
+            f"The submission {what} {opponent}: its score is {_number(mine)}, its opponent's {_number(best)}.", own_games[0].record.steps
+        )
     first, second = ((Outcome(each.reason, each.winner, each.scores, each.text), each.steps) for _, each in played[:2])
     winner = game.pairing.winner(first, second)
     if winner == "a":
@@ -223,19 +227,19 @@ def _duel(game: Game[Any, Any], rubric: Rubric, test: RubricTest, played: Sequen
     settings = game.codec.settings(rubric.rules, dict(played[0][0].settings))
     mine, theirs = (game.pairing.steps_needed(*each, settings) for each in (first, second))
     what = "is level with" if winner is None else "lost the duel against"
-    seat = own[0].seat
+    seat = own_games[0].seat
     return Loss(
         f"The submission {what} {opponent}. As {seat}, it needed {counted(mine, 'step')} and its opponent {counted(theirs, 'step')}. "
         f"Its own match as {seat}: {_sentence(first[0].text)}",
-        own[0].record.steps,
+        own_games[0].record.steps,
     )
 
 
-def _scores(own: Sequence[_Game]) -> tuple[float, float]:
+def _scores(own_games: Sequence[_Game]) -> tuple[float, float]:
     """Return the sum of the submission's scores over all its matches, and that of the best of its opponents."""
     totals: dict[str, list[float]] = {}
     mine: list[float] = []
-    for each in own:
+    for each in own_games:
         for seat, score in each.record.scores.items():
             (mine if seat == each.seat else totals.setdefault(seat, [])).append(score or 0.0)
     return fsum(mine), max((fsum(scores) for scores in totals.values()), default=0.0)

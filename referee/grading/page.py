@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def write(grades: Grades, folders: Mapping[str, str], most_bytes: int = report_folder.MOST_BYTES) -> None:
     """Write the report with its viewer. Scripts of replays that are in no trial any more are removed."""
-    wanted = dict.fromkeys(
+    replays = dict.fromkeys(
         path
         for student in grades.students
         for mark in student.tests
@@ -35,21 +35,21 @@ def write(grades: Grades, folders: Mapping[str, str], most_bytes: int = report_f
         for _, record in trial.matches
         if (path := _path(grades, record)) is not None
     )
-    shown = report_folder.write_pages(wanted, grades.folder, most_bytes)
-    write_changed(grades.folder / report_folder.REPORT, html(grades, folders, shown).encode())
-    report_folder.remove_others(grades.folder / report_folder.PAGES, shown)
+    viewable = report_folder.write_pages(replays, grades.folder, most_bytes)
+    write_changed(grades.folder / report_folder.REPORT, html(grades, folders, viewable).encode())
+    report_folder.remove_others(grades.folder / report_folder.PAGES, viewable)
 
 
-def html(grades: Grades, folders: Mapping[str, str], shown: Container[str] = ()) -> str:
-    """Return the report as one page. ``shown`` are the replays that the viewer beside it can show."""
+def html(grades: Grades, folders: Mapping[str, str], viewable: Container[str] = ()) -> str:
+    """Return the report as one page. ``viewable`` are the replays that the viewer beside it can show."""
     from referee.pages import render
 
     rubric = grades.rubric
     students = grades.students
-    graded = [one for one in students if one.is_complete and one.status not in (MISSING, REFUSED)]
+    graded = [student for student in students if student.is_complete and student.status not in (MISSING, REFUSED)]
     over = f"over the {counted(len(graded), 'student')} of {len(students):,} whose submissions were graded completely"
-    names = [one.submission for one in students]
-    config = [{"name": render.well_formed(one.student), "full": render.well_formed(one.full_name)} for one in names]
+    names = [student.submission for student in students]
+    config = [{"name": render.well_formed(submission.student), "full": render.well_formed(submission.full_name)} for submission in names]
     return render.single(
         "grading",
         {"students": config},
@@ -57,31 +57,31 @@ def html(grades: Grades, folders: Mapping[str, str], shown: Container[str] = ())
         rubric=rubric,
         students=students,
         folders=folders,
-        problems=[one for one in students if one.status != OK or one.reason],
+        problems=[student for student in students if student.status != OK or student.reason],
         overview=_overview(students, graded, rubric.maximum, over),
         over=over,
-        tests=[(test, [one.tests[at].points for one in graded]) for at, test in enumerate(rubric.tests)],
+        tests=[(test, [student.tests[at].points for student in graded]) for at, test in enumerate(rubric.tests)],
         needs=needs,
         mark=number,
         matches=lambda mark: [
-            _match(grades, task, record, mark.step if at == 0 else None, shown) for at, (task, record) in enumerate(mark.matches)
+            _match(grades, task, record, mark.step if at == 0 else None, viewable) for at, (task, record) in enumerate(mark.matches)
         ],
     )
 
 
 def _overview(students: Sequence[StudentMarks], graded: Sequence[StudentMarks], maximum: float, over: str) -> list[tuple[str, str]]:
     """Return the facts about the class: how many students have each status, and their points."""
-    facts = [(status, counted(sum(one.status == status for one in students), "student")) for status in STATUSES]
-    undecided = sum(not one.is_complete for one in students)
+    facts = [(status, counted(sum(student.status == status for student in students), "student")) for status in STATUSES]
+    undecided = sum(not student.is_complete for student in students)
     facts += [("not complete", counted(undecided, "student"))] if undecided else []
-    points = [one.points for one in graded]
+    points = [student.points for student in graded]
     if points:
         mean, median, least, most = map(number, (statistics.fmean(points), statistics.median(points), min(points), max(points)))
         facts.append(("points", f"mean {mean}, median {median}, from {least} to {most}, of {number(maximum)}; {over}"))
     return facts
 
 
-def _match(grades: Grades, task: MatchTask, record: MatchRecord, step: int | None, shown: Container[str]) -> dict[str, Any]:
+def _match(grades: Grades, task: MatchTask, record: MatchRecord, step: int | None, viewable: Container[str]) -> dict[str, Any]:
     """Return what the page shows of a match; ``page`` is None if the viewer beside it has no replay of it."""
     path = _path(grades, record)
     logs = [(seat, log_path(Path(path), seat)) for seat in task.seats] if path is not None else []
@@ -90,7 +90,7 @@ def _match(grades: Grades, task: MatchTask, record: MatchRecord, step: int | Non
         "seats": " · ".join(f"{seat}: {name}" for seat, name in task.seats.items()),
         "text": record.text,
         "steps": record.steps,
-        "page": path.removesuffix(SUFFIX) if path is not None and path in shown else None,
+        "page": path.removesuffix(SUFFIX) if path is not None and path in viewable else None,
         "step": step,
         "label": "▶ Replay" if step is None else f"▶ Step {step:,}",
         "logs": [(seat, log.as_posix()) for seat, log in logs if (grades.folder / log).exists()],

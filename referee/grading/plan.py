@@ -90,9 +90,10 @@ class GradingPlan:
         place = self.place(duel)
         student, opponent = duel.teams
         seats = self.game.seats(place.checked)
-        own = own_seats(self.game, place.test, seats)
+        student_seats = own_seats(self.game, place.test, seats)
         return [
-            self._task(duel, number, {seat: student if seat == mine else opponent for seat in seats}) for number, mine in enumerate(own)
+            self._task(duel, number, {seat: student if seat == mine else opponent for seat in seats})
+            for number, mine in enumerate(student_seats)
         ]
 
     def _task(self, duel: Duel, number: int, seats: Mapping[Seat, str]) -> MatchTask:

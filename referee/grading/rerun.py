@@ -24,17 +24,19 @@ if TYPE_CHECKING:
 
 def student_of(text: str, graded: Sequence[Submission]) -> str:
     """Return the student whose id, name, address or number this is. UsageError if it is nobody's, or that of several students."""
-    wanted = key(text)
-    found = [one for one in graded if one.student == text] or [
-        one for one in graded if wanted in map(key, (one.student, one.full_name, one.roster_name, *one.identities))
+    identity = key(text)
+    matching = [submission for submission in graded if submission.student == text] or [
+        submission
+        for submission in graded
+        if identity in map(key, (submission.student, submission.full_name, submission.roster_name, *submission.identities))
     ]
-    if len(found) == 1:
-        return found[0].student
-    if found:
-        ids = listed([one.student for one in found])
-        raise UsageError(f"{text!r:.80} may be {len(found)} students: {ids}; name one of them as here.")
-    known = ", ".join(one.student for one in graded[: 2 * MOST_NAMED])
-    raise UsageError(f"No submission of {text!r:.80} was graded; the first students are {known}.")
+    if len(matching) == 1:
+        return matching[0].student
+    if matching:
+        ids = listed([submission.student for submission in matching])
+        raise UsageError(f"{text!r:.80} may be {len(matching)} students: {ids}; name one of them as here.")
+    students = ", ".join(submission.student for submission in graded[: 2 * MOST_NAMED])
+    raise UsageError(f"No submission of {text!r:.80} was graded; the first students are {students}.")
 
 
 def kept_path(replay: Path) -> Path:
@@ -46,9 +48,9 @@ def kept_path(replay: Path) -> Path:
 
 def keep(replay: Path, seats: Sequence[Seat]) -> None:
     """Copy a replay and its logs to ``kept_path``. UsageError if that fails."""
-    kept = kept_path(replay)
+    copy = kept_path(replay)
     try:
-        for old, new in [(log_path(replay, seat), log_path(kept, seat)) for seat in seats] + [(replay, kept)]:
+        for old, new in [(log_path(replay, seat), log_path(copy, seat)) for seat in seats] + [(replay, copy)]:
             if old.is_file() and not old.is_symlink():
                 shutil.copyfile(old, new)
     except OSError as error:

@@ -90,9 +90,9 @@ def load(path: Path, seed: str = "") -> Rubric:
 
 def parse(text: bytes, path: Path, home: Path, seed: str = "") -> Rubric:
     """Return the rubric with this text. Messages name the file ``path``; paths of opponents begin in ``home``."""
-    given = settings_file.parse(text, RubricFile, f"The rubric {path}")
+    rubric_file = settings_file.parse(text, RubricFile, f"The rubric {path}")
     try:
-        return _RubricReader(given, home, seed).rubric()._replace(text=plain(text).decode())
+        return _RubricReader(rubric_file, home, seed).rubric()._replace(text=plain(text).decode())
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the rubric {path}: {error}") from None
 
@@ -116,13 +116,13 @@ def other_roles(rubric: Rubric) -> tuple[Seat, ...]:
 def _all_seats(rubric: Rubric) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
     """Return the seats that a submission has to play and the others, in the game's order."""
     game = games.get(rubric.game)
-    wanted: set[Seat] = set()
+    played: set[Seat] = set()
     order: dict[Seat, None] = {}
     for test in rubric.tests:
         seats = game.seats(game.codec.settings(rubric.rules, dict(test.settings)))
         order.update(dict.fromkeys(seats))
-        wanted.update(own_seats(game, test, seats))
-    return tuple(seat for seat in order if seat in wanted), tuple(seat for seat in order if seat not in wanted)
+        played.update(own_seats(game, test, seats))
+    return tuple(seat for seat in order if seat in played), tuple(seat for seat in order if seat not in played)
 
 
 def opponent_seats(rubric: Rubric, test: RubricTest) -> tuple[Seat, ...]:
@@ -139,8 +139,8 @@ def own_seats(game: Game[Any, Any], test: RubricTest, seats: tuple[Seat, ...]) -
 
 
 def _opponents(game: Game[Any, Any], test: RubricTest, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
-    own = own_seats(game, test, seats)
-    return seats if len(own) > 1 else tuple(seat for seat in seats if seat not in own)
+    mine = own_seats(game, test, seats)
+    return seats if len(mine) > 1 else tuple(seat for seat in seats if seat not in mine)
 
 
 def example_submissions(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ...]:
@@ -149,12 +149,12 @@ def example_submissions(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ..
     A bot that plays some of the seats is joined by a bot of middling strength in the others, which the name says.
     """
     seats = submission_seats(rubric)
-    own = [bot for bot in example_bots.BOTS if bot.game == rubric.game and (not bot.rules or rubric.rules in bot.rules)]
-    found = []
-    for bot in own:
+    bots = [bot for bot in example_bots.BOTS if bot.game == rubric.game and (not bot.rules or rubric.rules in bot.rules)]
+    submissions = []
+    for bot in bots:
         players, partners = {}, []
         for seat in seats:
-            fitting = [other for other in own if other.plays(seat)]
+            fitting = [other for other in bots if other.plays(seat)]
             if bot.plays(seat):
                 players[seat] = str(bot.path)
             elif fitting:
@@ -162,82 +162,82 @@ def example_submissions(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ..
                 players[seat] = str(partner.path)
                 partners.append(partner.name)
         if len(players) == len(seats) and any(bot.plays(seat) for seat in seats):
-            found.append((" and ".join([bot.name, *partners]), players))
-    return tuple(found)
+            submissions.append((" and ".join([bot.name, *partners]), players))
+    return tuple(submissions)
 
 
 class _RubricReader:
     """Turns a rubric file into a rubric. Its errors name the test and the key; the caller adds the file."""
 
-    def __init__(self, given: RubricFile, home: Path, seed: str) -> None:
-        self.given = given
+    def __init__(self, file: RubricFile, home: Path, seed: str) -> None:
+        self.file = file
         self.home = home
-        self.game = games.get(given.game)
-        self.is_seed_drawn = given.seed is None
-        self.seed = (seed or new_secret()) if given.seed is None else _seed(given.seed)
-        self.start_keys = _start_keys(self.game, given.rules)
+        self.game = games.get(file.game)
+        self.is_seed_drawn = file.seed is None
+        self.seed = (seed or new_secret()) if file.seed is None else _seed(file.seed)
+        self.start_keys = _start_keys(self.game, file.rules)
 
     def rubric(self) -> Rubric:
         """Return the rubric. Raises UsageError or SettingsError."""
-        given = self.given
-        teams.check_name(given.name, "The rubric's name", LONGEST_NAME)
-        if not given.tests:
+        file = self.file
+        teams.check_name(file.name, "The rubric's name", LONGEST_NAME)
+        if not file.tests:
             raise UsageError("there are no tests; add a table [[tests]] for each, with name, points and need.")
-        if len(given.tests) > _MOST_TESTS:
-            raise UsageError(f"there are {len(given.tests):,} tests; the limit is {_MOST_TESTS:,}.")
+        if len(file.tests) > _MOST_TESTS:
+            raise UsageError(f"there are {len(file.tests):,} tests; the limit is {_MOST_TESTS:,}.")
         # Settings that are wrong for all tests are reported without the name of one.
-        rules = self._settings(given.settings, "")[0].rules
-        found: list[RubricTest] = []
+        rules = self._settings(file.settings, "")[0].rules
+        tests: list[RubricTest] = []
         rubric = Rubric(
-            given.name,
-            given.game,
+            file.name,
+            file.game,
             rules,
             self.seed,
             (),
             options=MatchOptions(
-                time=TimeControl(**given.time.given, kind=given.clock), run=given.run, isolation=given.isolation, limits=given.limits
+                time=TimeControl(**file.time.given, kind=file.clock), run=file.run, isolation=file.isolation, limits=file.limits
             ).settled(),
             home=str(self.home),
             is_seed_drawn=self.is_seed_drawn,
         )
-        for number, row in enumerate(given.tests):
+        for number, row in enumerate(file.tests):
             test = self._test(number, row)
-            self._check_different(test, found)
-            found.append(test)
-        rubric = rubric._replace(tests=tuple(found))
+            self._check_different(test, tests)
+            tests.append(test)
+        rubric = rubric._replace(tests=tuple(tests))
         _draw(rubric)
         return rubric
 
-    def _settings(self, given: Mapping[str, Any], where: str) -> tuple[Any, bool]:
+    def _settings(self, settings: Mapping[str, Any], where: str) -> tuple[Any, bool]:
         """Return checked settings, and whether they name the start. ``where`` begins the message."""
         source = self.game.starts
-        has_set_start = bool(self.start_keys & given.keys())
+        has_set_start = bool(self.start_keys & settings.keys())
         try:
             if source is not None and not has_set_start:
-                return source.settings(self.given.rules, given), False
-            return self.game.codec.settings(self.given.rules, given), has_set_start
+                return source.settings(self.file.rules, settings), False
+            return self.game.codec.settings(self.file.rules, settings), has_set_start
         except SettingsError as error:
             raise SettingsError(f"{where}{error}") from None
 
     def _test(self, number: int, row: Mapping[str, Any]) -> RubricTest:
         where = f"tests, table {number + 1}"
-        given = settings_file.checked(row, RubricTestTable, where)
-        teams.check_name(given.name, f"The name of tests, table {number + 1}", LONGEST_NAME)
-        settings, has_set_start = self._settings({**self.given.settings, **given.settings}, f"{where}: ")
-        wanted = tuple(Need(kind, value) for kind, value in given.need.model_dump(exclude_none=True).items())
-        duel = given.need.beats
+        table = settings_file.checked(row, RubricTestTable, where)
+        teams.check_name(table.name, f"The name of tests, table {number + 1}", LONGEST_NAME)
+        settings, has_set_start = self._settings({**self.file.settings, **table.settings}, f"{where}: ")
+        test_needs = tuple(Need(kind, value) for kind, value in table.need.model_dump(exclude_none=True).items())
+        duel = table.need.beats
         seats = self.game.seats(settings)
-        seat = self._seat(given, seats, where)
+        seat = self._seat(table, seats, where)
         test = RubricTest(
             number=number,
-            name=given.name,
+            name=table.name,
             seat=seat,
-            against=self._against(given, where),
-            needs=wanted,
-            points=float(given.points),
-            starts=given.starts,
-            hidden=given.hidden,
-            when=given.when,
+            against=self._against(table, where),
+            needs=test_needs,
+            points=float(table.points),
+            starts=table.starts,
+            hidden=table.hidden,
+            when=table.when,
             settings=self.game.codec.settings_json(settings),
             has_set_start=has_set_start,
         )
@@ -251,33 +251,33 @@ class _RubricReader:
             self._check_opponent(player, each, settings, f"{where}: {'against' if duel is None else 'need.beats'}")
         return test
 
-    def _seat(self, given: RubricTestTable, seats: tuple[Seat, ...], where: str) -> Seat | None:
+    def _seat(self, table: RubricTestTable, seats: tuple[Seat, ...], where: str) -> Seat | None:
         """Return the submission's seat; None in a duel."""
-        if given.need.beats is not None:
-            if given.seat is not None:
+        if table.need.beats is not None:
+            if table.seat is not None:
                 raise UsageError(f"{where}: a test with need.beats is a duel, in which the submission plays every seat; remove seat.")
             return None
-        if given.seat is None:
+        if table.seat is None:
             if self.game.info.players_option:
                 # All seats are alike.
                 return seats[0]
             raise UsageError(f"{where}: the key 'seat' is missing; there are {', '.join(seats)}.")
-        if given.seat not in seats:
-            raise UsageError(f"{where}: seat is '{given.seat}'; {near_one(given.seat, seats)}")
-        return given.seat
+        if table.seat not in seats:
+            raise UsageError(f"{where}: seat is '{table.seat}'; {near_one(table.seat, seats)}")
+        return table.seat
 
-    def _against(self, given: RubricTestTable, where: str) -> str:
-        if given.need.beats is not None:
-            if given.against is not None:
+    def _against(self, table: RubricTestTable, where: str) -> str:
+        if table.need.beats is not None:
+            if table.against is not None:
                 raise UsageError(f"{where}: a test with need.beats is a duel against the player that it names; remove against.")
-            found, key = given.need.beats, "need.beats"
-        elif given.against is None:
+            player, key = table.need.beats, "need.beats"
+        elif table.against is None:
             raise UsageError(f"{where}: the key 'against' is missing; name the player that the submission plays against.")
         else:
-            found, key = given.against, "against"
-        if not found.isprintable():
-            raise UsageError(f"{where}: {key} is '{found}', which has a control character or an invisible one; remove it.")
-        return found.strip()
+            player, key = table.against, "against"
+        if not player.isprintable():
+            raise UsageError(f"{where}: {key} is '{player}', which has a control character or an invisible one; remove it.")
+        return player.strip()
 
     def _check_opponent(self, text: str, seat: Seat, settings: Any, where: str) -> None:
         try:
@@ -290,7 +290,7 @@ class _RubricReader:
         if test.hidden > test.starts:
             raise UsageError(f"{where}: hidden is {test.hidden:,}, but starts is {test.starts:,}; hidden starts are among the starts.")
         if test.has_set_start and test.starts > 1:
-            named = sorted(self.start_keys & {*self.given.settings, *self.given.tests[test.number].get("settings", {})})
+            named = sorted(self.start_keys & {*self.file.settings, *self.file.tests[test.number].get("settings", {})})
             raise UsageError(
                 f"{where}: starts is {test.starts:,}, but settings.{named[0]} names the start; remove it to draw the starts, or take starts = 1."
             )
@@ -320,14 +320,14 @@ def _start_keys(game: Game[Any, Any], rules: str | None) -> frozenset[str]:
     return frozenset() if source is None else frozenset(source.draw(source.settings(rules, {}), bytes(16)))
 
 
-def _seed(given: Json) -> str:
+def _seed(value: Json) -> str:
     """Return the seed of a file as text."""
-    if is_whole(given):
-        return str(given)
-    if not isinstance(given, str):
-        raise UsageError(f"seed is {shown(given)}, but must be a text or a whole number.")
-    if not given.strip() or not given.isprintable() or len(given) > _LONGEST_SEED:
+    if is_whole(value):
+        return str(value)
+    if not isinstance(value, str):
+        raise UsageError(f"seed is {shown(value)}, but must be a text or a whole number.")
+    if not value.strip() or not value.isprintable() or len(value) > _LONGEST_SEED:
         raise UsageError(
-            f"seed is '{given}', but must be a text of 1 to {_LONGEST_SEED:,} visible characters; remove it to have one drawn."
+            f"seed is '{value}', but must be a text of 1 to {_LONGEST_SEED:,} visible characters; remove it to have one drawn."
         )
-    return given
+    return value

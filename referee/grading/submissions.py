@@ -21,9 +21,9 @@ from referee.grading import archive
 from referee.grading.archive import OWN_FAILURES
 from referee.grading.values import MISSING, REFUSED, Submission
 from referee.handins import layouts, ownership, roster
-from referee.handins.layouts import Found
+from referee.handins.layouts import HandIn
 from referee.handins.names import is_archive, is_ignored, stem
-from referee.handins.ownership import MOST_NAMED, Claim, Known, listed
+from referee.handins.ownership import MOST_NAMED, Attribution, EarlierHandIn, listed
 from referee.isolation import runtime, submission
 from referee.isolation.submission import Piece
 from referee.league.teams import LONGEST_NAME, file_name
@@ -56,13 +56,13 @@ def collect(
     others: Sequence[Seat] = (),
     *,
     layout: str = layouts.AUTO,
-    known: Sequence[Submission] = (),
+    earlier: Sequence[Submission] = (),
 ) -> tuple[Submission, ...]:
     """Copy or unpack all submissions of a class into ``folder``, one folder each, and return them.
 
     ``source`` is a folder, a bulk download, or an archive of one; a single file is a class of one student. With a roster the order is the
     roster's, and students without a submission are missing; submissions that belong to nobody on the roster come last and say so in their reason.
-    ``seats`` are the seats for which a submission needs a program, ``others`` the game's other roles. ``known`` are the submissions
+    ``seats`` are the seats for which a submission needs a program, ``others`` the game's other roles. ``earlier`` are the submissions
     of earlier runs: the same person stays the same student. Earlier contents of the same places in ``folder`` are replaced.
 
     UsageError if ``source`` or the roster can't be read; if the layout isn't certain, or if a student has several submissions, or one that was
@@ -71,25 +71,29 @@ def collect(
     if layout not in layouts.LAYOUTS:
         raise UsageError(f"--layout is {layout!r:.60}, but must be one of {', '.join(layouts.LAYOUTS)}.")
     rows = roster.load(roster_file) if roster_file is not None else None
-    own = [folder, *([roster_file] if roster_file is not None else [])]
-    left_out = [path.absolute().relative_to(source.absolute()).parts[0] for path in own if source.absolute() in path.absolute().parents]
+    excluded = [folder, *([roster_file] if roster_file is not None else [])]
+    left_out = [
+        path.absolute().relative_to(source.absolute()).parts[0] for path in excluded if source.absolute() in path.absolute().parents
+    ]
     with _stage(folder) as stage:
-        before = [Known(each.student, each.name, each.person, each.identities) for each in known]
-        is_known = partial(ownership.is_known, rows=rows or (), known=before)
-        found = _found(source, stage, seats, left_out, layout, is_known)
-        if not found and not rows and not known:
+        before = [EarlierHandIn(each.student, each.name, each.person, each.identities) for each in earlier]
+        is_known = partial(ownership.is_known, rows=rows or (), earlier=before)
+        hand_ins = _hand_ins(source, stage, seats, left_out, layout, is_known)
+        if not hand_ins and not rows and not earlier:
             raise UsageError(f"'{source}' has no submission in it; name the folder or archive that holds all submissions.")
-        claims = ownership.claims(found, rows, before)
-        names = SubmissionNames([row.student for row in rows or ()] + [submission.student for submission in known])
-        return tuple(_taken(claim, names, folder, stage / str(number), seats, others) for number, claim in enumerate(claims))
+        attributions = ownership.attributions(hand_ins, rows, before)
+        names = SubmissionNames([row.student for row in rows or ()] + [submission.student for submission in earlier])
+        return tuple(
+            _taken(attribution, names, folder, stage / str(number), seats, others) for number, attribution in enumerate(attributions)
+        )
 
 
 def single(source: Path, folder: Path, seats: Sequence[Seat], others: Sequence[Seat] = ()) -> Submission:
     """Copy or unpack one submission, a file or a folder, into a folder in ``folder``. Raises nothing for a fault of the submission."""
     name = source.name or source.absolute().name
-    found = Found(name, ((str(source), name if _is_file(source) else ""),), stem(name) if _is_file(source) else name)
+    hand_in = HandIn(name, ((str(source), name if _is_file(source) else ""),), stem(name) if _is_file(source) else name)
     with _stage(folder) as stage:
-        return _taken(Claim(found), SubmissionNames(), folder, stage / "0", seats, others)
+        return _taken(Attribution(hand_in), SubmissionNames(), folder, stage / "0", seats, others)
 
 
 class SubmissionNames:
@@ -98,9 +102,9 @@ class SubmissionNames:
     def __init__(self, taken: Iterator[str] | Collection[str] = ()) -> None:
         self._taken = {file_name(name) for name in taken}
 
-    def new(self, wanted: str) -> str:
+    def new(self, preferred: str) -> str:
         """Return a printable name that nobody has yet, the wanted one if possible."""
-        text = " ".join(unicodedata.normalize("NFC", wanted).split())
+        text = " ".join(unicodedata.normalize("NFC", preferred).split())
         text = "".join(char if char.isprintable() else "_" for char in text)[:LONGEST_NAME].strip()
         while len(file_name(text).encode()) > roster.LONGEST_FILE_NAME - 10:
             text = text[:-1].strip()
@@ -134,33 +138,33 @@ def _is_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _found(
+def _hand_ins(
     source: Path, stage: Path, seats: Sequence[Seat], left_out: Sequence[str], layout: str, is_known: Callable[[str], bool]
-) -> list[Found]:
+) -> list[HandIn]:
     """Return the submissions of a source."""
     is_wrapper = partial(layouts.is_wrapper, programs=(*seats, *_MAIN), layout=layout, is_known=is_known)
-    shown = f"'{source}'"
+    label = f"'{source}'"
     if source.is_dir():
         top = _unwrapped(source, is_wrapper, left_out)
-        found = layouts.read(top, left_out=left_out, layout=layout)
+        hand_ins = layouts.read(top, left_out=left_out, layout=layout)
     elif not source.exists():
-        raise UsageError(f"{shown} does not exist; name the folder or archive that holds all submissions.")
+        raise UsageError(f"{label} does not exist; name the folder or archive that holds all submissions.")
     elif source.name.lower().endswith(submission.OTHER_ARCHIVES) and not is_archive(source.name):
-        raise UsageError(f"{shown} is an archive of a kind that isn't supported; unpack it and name the folder.")
+        raise UsageError(f"{label} is an archive of a kind that isn't supported; unpack it and name the folder.")
     elif is_archive(source.name):
         try:
             open_regular(source).close()
         except OSError as error:
-            raise UsageError(f"{shown} can't be read: {error.strerror or error}.") from None
+            raise UsageError(f"{label} can't be read: {error.strerror or error}.") from None
         top = stage / "class"
         top.mkdir(mode=0o700)
-        found = layouts.read(top, archive.unpack_class(source, top, is_wrapper), layout=layout)
+        hand_ins = layouts.read(top, archive.unpack_class(source, top, is_wrapper), layout=layout)
     else:
         return [layouts.of_entry(source)]
-    stems = {item.name.partition(".")[0] for item in found}
+    stems = {item.name.partition(".")[0] for item in hand_ins}
     if len(seats) > 1 and stems >= set(seats):
-        raise UsageError(f"{shown} looks like one submission, because there is a program for every seat; name the folder around it.")
-    return found
+        raise UsageError(f"{label} looks like one submission, because there is a program for every seat; name the folder around it.")
+    return hand_ins
 
 
 def _unwrapped(source: Path, is_wrapper: partial[bool], left_out: Sequence[str]) -> Path:
@@ -178,58 +182,60 @@ def _unwrapped(source: Path, is_wrapper: partial[bool], left_out: Sequence[str])
     return source
 
 
-def _taken(claim: Claim, names: SubmissionNames, folder: Path, stage: Path, seats: Sequence[Seat], others: Sequence[Seat]) -> Submission:
+def _taken(
+    attribution: Attribution, names: SubmissionNames, folder: Path, stage: Path, seats: Sequence[Seat], others: Sequence[Seat]
+) -> Submission:
     """Copy or unpack a submission and return it. ``stage`` is a new folder for unpacking."""
-    found, row = claim.found, claim.row
-    student = claim.student or names.new(found.student if found is not None else "")
-    known = (*(found.identities if found is not None else ()), *(row.identities if row is not None else ()))
+    hand_in, row = attribution.hand_in, attribution.row
+    student = attribution.student or names.new(hand_in.student if hand_in is not None else "")
+    identities = (*(hand_in.identities if hand_in is not None else ()), *(row.identities if row is not None else ()))
     result = Submission(
         student,
         place=row.line if row is not None else None,
-        name=escape(found.name) if found is not None else "",
-        full_name=escape((row.full_name if row is not None else "") or (found.full_name if found is not None else "")),
-        identities=tuple(dict.fromkeys(escape(text) for text in known)),
-        person=escape(found.person) if found is not None else "",
+        name=escape(hand_in.name) if hand_in is not None else "",
+        full_name=escape((row.full_name if row is not None else "") or (hand_in.full_name if hand_in is not None else "")),
+        identities=tuple(dict.fromkeys(escape(text) for text in identities)),
+        person=escape(hand_in.person) if hand_in is not None else "",
         roster_name=escape(row.full_name) if row is not None else "",
-        late=escape((found.late if found is not None else "") or (row.late if row is not None else "")),
-        replaced=tuple(map(escape, found.replaced)) if found is not None else (),
+        late=escape((hand_in.late if hand_in is not None else "") or (row.late if row is not None else "")),
+        replaced=tuple(map(escape, hand_in.replaced)) if hand_in is not None else (),
     )
-    if found is None:
-        return result._replace(status=MISSING, reason=claim.reason)
-    if found.is_absent:
-        return result._replace(name="", status=MISSING, reason=found.reason, replaced=())
-    reason = claim.reason or found.reason
+    if hand_in is None:
+        return result._replace(status=MISSING, reason=attribution.reason)
+    if hand_in.is_absent:
+        return result._replace(name="", status=MISSING, reason=hand_in.reason, replaced=())
+    reason = attribution.reason or hand_in.reason
     if not reason:
         try:
             target = folder.absolute() / file_name(student)
             stage.mkdir(mode=0o700)
-            top = _copied(found, stage)
-            players = _players(top, seats, others, f"'{found.name:.120}'")
+            top = _copied(hand_in, stage)
+            players = _players(top, seats, others, f"'{hand_in.name:.120}'")
             submission.remove(str(target))
             top.rename(target)
             paths = {seat: str(target / name) if name else str(target) for seat, name in players.items()}
-            return result._replace(folder=target, players=paths, reason=claim.note)
+            return result._replace(folder=target, players=paths, reason=attribution.note)
         except PlayerError as error:
             reason = for_author(str(error), stage)
-            for path, _ in found.pieces:
+            for path, _ in hand_in.pieces:
                 reason = for_author(reason, Path(path).parent)
         except (ValueError, RecursionError) as error:
-            reason = f"The submission '{found.name:.120}' can't be read: {error}."
+            reason = f"The submission '{hand_in.name:.120}' can't be read: {error}."
         except OSError as error:
-            raise RefereeError(f"The submission '{found.name:.120}' can't be copied: {error.strerror or error}.") from None
+            raise RefereeError(f"The submission '{hand_in.name:.120}' can't be copied: {error.strerror or error}.") from None
         finally:
             submission.remove(str(stage))
-    if claim.note and row is None:
+    if attribution.note and row is None:
         reason = f"{reason.rstrip('.')}; it belongs to nobody on the roster."
     return result._replace(status=REFUSED, reason=reason)
 
 
-def _copied(found: Found, stage: Path) -> Path:
+def _copied(hand_in: HandIn, stage: Path) -> Path:
     """Return a folder with a copy of a submission, unpacked. PlayerError says what is wrong with the submission."""
-    pieces = tuple(Piece(path, _place(place)) for path, place in found.pieces)
+    pieces = tuple(Piece(path, _place(place)) for path, place in hand_in.pieces)
     copy = stage / "copy"
     try:
-        submission.copy(pieces, found.name, str(copy), is_ignored, is_submission=True)
+        submission.copy(pieces, hand_in.name, str(copy), is_ignored, is_submission=True)
     except PlayerError as error:
         # A full disk is no fault of the submission.
         cause = error.__context__
@@ -243,13 +249,13 @@ def _copied(found: Found, stage: Path) -> Path:
             break
         if depth == _MOST_ARCHIVES:
             raise submission.refusal(
-                f"'{found.name:.120}'", f"has more than {_MOST_ARCHIVES} archives in one another; submit one archive of files."
+                f"'{hand_in.name:.120}'", f"has more than {_MOST_ARCHIVES} archives in one another; submit one archive of files."
             )
         unpacked = stage / f"unpacked-{depth}"
         unpacked.mkdir(mode=0o700)
-        archive.unpack(packed, unpacked, found.name)
+        archive.unpack(packed, unpacked, hand_in.name)
         top = _repaired(unpacked)
-    _check_links(top, found.name)
+    _check_links(top, hand_in.name)
     bot_file.settle(top)
     return top
 
@@ -295,9 +301,9 @@ def _check_links(top: Path, label: str) -> None:
         for name in (*folders, *files):
             path = os.path.join(place, name)  # noqa: PTH118 - as os.walk has it
             if os.path.islink(path) and not os.path.realpath(path).startswith(real_top + os.sep):  # noqa: PTH114 - the same
-                shown = os.path.relpath(path, top)
+                link = os.path.relpath(path, top)
                 raise submission.refusal(
-                    f"'{label:.120}'", f"has a link that leaves the folder of its programs: '{shown}'; put a copy there."
+                    f"'{label:.120}'", f"has a link that leaves the folder of its programs: '{link}'; put a copy there."
                 )
 
 
@@ -325,7 +331,7 @@ def _players(top: Path, seats: Sequence[Seat], others: Sequence[Seat], label: st
     """
     files = _files(top)
     if bot_file.NAME in files:
-        return _told(top, seats, label, files)
+        return _by_bot_file(top, seats, label, files)
     chosen = {seat: _chosen(files, seat, label) for seat in seats}
     lacking = [seat for seat in seats if not chosen[seat]]
     for seat, name in chosen.items():
@@ -357,32 +363,32 @@ def _players(top: Path, seats: Sequence[Seat], others: Sequence[Seat], label: st
     return dict.fromkeys(seats, f"main{suffix}" if is_alone else "")
 
 
-def _told(top: Path, seats: Sequence[Seat], label: str, files: Sequence[str]) -> Mapping[Seat, str]:
+def _by_bot_file(top: Path, seats: Sequence[Seat], label: str, files: Sequence[str]) -> Mapping[Seat, str]:
     """Return the folder for each seat that its ``bot.toml`` or a program in it plays. PlayerError if the file is wrong or there is none."""
-    found: dict[Seat, str] = {}
+    players: dict[Seat, str] = {}
     others = [name for name in files if name != bot_file.NAME]
     for seat in seats:
-        told = bot_file.read(top, seat, f"The submission {label}")
-        if told is not None and told.run:
-            scripts.repair(str(top), told.run)
-            found[seat] = ""
+        bot_settings = bot_file.read(top, seat, f"The submission {label}")
+        if bot_settings is not None and bot_settings.run:
+            scripts.repair(str(top), bot_settings.run)
+            players[seat] = ""
         elif name := _chosen(others, seat, label):
-            if told is None or not told.build:
+            if bot_settings is None or not bot_settings.build:
                 _check_program(top / name, seat, label)
-            found[seat] = ""
-    if not found:
+            players[seat] = ""
+    if not players:
         raise _no_program(label, seats[0], top, others, [name for name in others if _is_program(top / name)])
-    return found
+    return players
 
 
 def _chosen(files: Sequence[str], seat: Seat, label: str) -> str:
     """Return the program for a seat by its name, "" if there is none. PlayerError if several could be it."""
     for beginning in (seat, *_MAIN):
-        found = [name for name in files if name == beginning or name.startswith(f"{beginning}.")]
-        if len(found) > 1:
-            raise submission.refusal(label, f"has {len(found)} files that could be the {seat}: {listed(found)}; keep one.")
-        if found:
-            return found[0]
+        candidates = [name for name in files if name == beginning or name.startswith(f"{beginning}.")]
+        if len(candidates) > 1:
+            raise submission.refusal(label, f"has {len(candidates)} files that could be the {seat}: {listed(candidates)}; keep one.")
+        if candidates:
+            return candidates[0]
     return ""
 
 
@@ -398,8 +404,8 @@ def _no_program(label: str, seat: Seat, top: Path, files: Sequence[str], program
     if files or not folders:
         return submission.refusal(label, f"{begin}; at its top there is {listed(files)}.")
     inside = [f"{folder}/{name}" for folder in folders[:MOST_NAMED] for name in _files(top / folder) if _is_program(top / folder / name)]
-    shown = listed(folders) + (f", with {listed(inside)}" if inside else "")
-    return submission.refusal(label, f"{begin}; at its top there are only folders, {shown}; submit the files of one folder alone.")
+    contents = listed(folders) + (f", with {listed(inside)}" if inside else "")
+    return submission.refusal(label, f"{begin}; at its top there are only folders, {contents}; submit the files of one folder alone.")
 
 
 def _check_program(path: Path, seat: Seat, label: str) -> None:

@@ -129,8 +129,8 @@ def _who(test: SampleTest, *, is_first: bool) -> str:
 
 
 def _settings(test: SampleTest) -> str:
-    given = ", ".join(f"{key} = {_value(value)}" for key, value in test.settings.items())
-    return f"settings = {{ {given} }}\n" if given else ""
+    pairs = ", ".join(f"{key} = {_value(value)}" for key, value in test.settings.items())
+    return f"settings = {{ {pairs} }}\n" if pairs else ""
 
 
 def _general(game: Game[Any, Any]) -> tuple[SampleTest, ...]:

@@ -88,7 +88,7 @@ class Submission(NamedTuple):
     folder that was submitted ("" if nothing was). ``folder`` is the grading's own copy, None if there is none; ``players`` has the player
     of each seat, as on the command line. A submission that can't be graded has a ``reason``, one sentence, and a missing one has the status
     "missing". ``run`` is the number of the run of the grading that took it, 0 if nothing was submitted. ``place`` is the student's line on the
-    roster, None for students that aren't on one. ``person``, ``late`` and ``replaced`` are those of ``layouts.Found``, ``roster_name`` is the
+    roster, None for students that aren't on one. ``person``, ``late`` and ``replaced`` are those of ``layouts.HandIn``, ``roster_name`` is the
     person's name on the roster.
     """
 

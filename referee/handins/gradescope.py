@@ -33,14 +33,14 @@ ZONED, LOCAL, UNREADABLE, NONE = "zoned", "local", "unreadable", "none"
 class Attempt(NamedTuple):
     """The order of the submissions of one account: by nanoseconds since 1970, then by number, then by the place in the file.
 
-    ``clock`` is how the time was written; times that are written in different ways can't be compared. ``shown`` is the time as a text.
+    ``clock`` is how the time was written; times that are written in different ways can't be compared. ``time_text`` is the time as a text.
     """
 
     nanoseconds: int
     number: int
     place: int
     clock: str
-    shown: str
+    time_text: str
 
 
 def attempt(name: str, facts: Any, place: int) -> Attempt:
@@ -60,8 +60,8 @@ def attempt(name: str, facts: Any, place: int) -> Attempt:
         return Attempt(0, number, place, clock, text[:60])
     fraction = int((parts[7] or "0")[:9].ljust(9, "0"))
     seconds = (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(seconds=1)
-    shown = moment.isoformat() if clock == ZONED else moment.replace(tzinfo=None).isoformat()
-    return Attempt(seconds * 10**9 + fraction, number, place, clock, shown)
+    time_text = moment.isoformat() if clock == ZONED else moment.replace(tzinfo=None).isoformat()
+    return Attempt(seconds * 10**9 + fraction, number, place, clock, time_text)
 
 
 def _moment(parts: re.Match[str]) -> tuple[str, datetime]:
@@ -78,8 +78,8 @@ def submitters(facts: Any) -> list[tuple[str, ...]]:
     Students choose the name; Gradescope vouches for the others.
     """
     people = facts.get(":submitters") if isinstance(facts, dict) else None
-    known = [person if isinstance(person, dict) else {} for person in (people if isinstance(people, list) and people else [{}])]
-    return list(dict.fromkeys(tuple(str(each.get(key) or "").strip() for key in (":sid", ":email", ":name")) for each in known))
+    entries = [person if isinstance(person, dict) else {} for person in (people if isinstance(people, list) and people else [{}])]
+    return list(dict.fromkeys(tuple(str(each.get(key) or "").strip() for key in (":sid", ":email", ":name")) for each in entries))
 
 
 def metadata(path: Path) -> dict[str, Any]:

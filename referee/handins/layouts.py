@@ -44,7 +44,7 @@ _NUMBERED = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,3})(?P<suffix>(?:\.[^.]*)?
 LAYOUTS = AUTO, GRADESCOPE, CANVAS, MOODLE, PLAIN = ("auto", "gradescope", "canvas", "moodle", "plain")
 
 
-class Found(NamedTuple):
+class HandIn(NamedTuple):
     """One submission in a download.
 
     ``name`` is that of its file or folder. ``pieces`` are paths and where they go in the submission's folder ("" for the whole folder).
@@ -114,16 +114,16 @@ def is_wrapper(name: str, inner: Collection[str], programs: Collection[str], lay
     is_class = METADATA in inner or any(_MOODLE.fullmatch(entry) or _CANVAS.fullmatch(entry) or is_known(entry) for entry in names)
     if not is_class and (len(names) < 2 or any(entry.partition(".")[0].casefold() in programs for entry in names)):
         return False
-    shown = ", ".join(f"'{entry:.80}' of {stem(entry):.80}" for entry in names[:_MOST_NAMED])
+    examples = ", ".join(f"'{entry:.80}' of {stem(entry):.80}" for entry in names[:_MOST_NAMED])
     raise UsageError(
         f"It isn't certain how the submissions are laid out: there is only the folder '{name:.80}'. Read as plain, it is one submission, "
-        f"of {name:.80}. Read as the folder around a class, it holds {counted(len(names), 'submission')}: {shown or 'none'}"
+        f"of {name:.80}. Read as the folder around a class, it holds {counted(len(names), 'submission')}: {examples or 'none'}"
         f"{', as ' + METADATA + ' says' if METADATA in inner else ''}. For the first, add --layout plain; for the second, name the folder "
         f"'{name:.80}' itself (unpack an archive first), or its platform with --layout."
     )
 
 
-def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collection[str] = (), layout: str = AUTO) -> list[Found]:
+def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collection[str] = (), layout: str = AUTO) -> list[HandIn]:
     """Return the submissions in a folder, in the order of their names.
 
     ``refused`` gives the reason for each name that can't be graded; ``left_out`` are names that aren't submissions. UsageError if the folder
@@ -152,21 +152,21 @@ def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collecti
             reasons[name] = f"The submission '{name:.120}' is {what}; put the file or folder itself there."
     names = sorted({*kinds, *refused})
     layout = _layout([name for name in names if name in kinds] or names, kinds) if layout == AUTO else layout
-    found: list[Found] = []
+    hand_ins: list[HandIn] = []
     if layout == GRADESCOPE:
-        found += _gradescope(top, names, gradescope.metadata(top / METADATA), reasons)
-        taken = {METADATA, *(item.name for item in found)}
+        hand_ins += _gradescope(top, names, gradescope.metadata(top / METADATA), reasons)
+        taken = {METADATA, *(item.name for item in hand_ins)}
         names = [name for name in names if name not in taken]
     moodle = _matching(_MOODLE, names if layout == MOODLE else ())
     moodle |= _matching(_MOODLE_FOLDER, [name for name in moodle if kinds.get(name) == stat.S_IFDIR])
     canvas = _matching(_CANVAS, names if layout == CANVAS else ())
-    found += _moodle(top, moodle, kinds, reasons)
-    found += _canvas(top, canvas, reasons)
+    hand_ins += _moodle(top, moodle, kinds, reasons)
+    hand_ins += _canvas(top, canvas, reasons)
     others = [name for name in names if name not in moodle and name not in canvas]
     if layout in (CANVAS, MOODLE) and others == names and names:
         raise UsageError(f"No name in '{top}' is one of {layout}, such as '{names[0]:.80}'; choose another --layout.")
-    found += _plain(top, others, kinds, reasons)
-    return sorted(found, key=lambda item: (item.name.casefold(), item.name, item.student))
+    hand_ins += _plain(top, others, kinds, reasons)
+    return sorted(hand_ins, key=lambda item: (item.name.casefold(), item.name, item.student))
 
 
 def _matching(pattern: re.Pattern[str], names: Iterable[str]) -> dict[str, re.Match[str]]:
@@ -209,17 +209,17 @@ def _example(pattern: re.Pattern[str], names: Iterable[str]) -> str:
     return f"'{next(iter(_matching(pattern, names))):.80}'"
 
 
-def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, object], reasons: Mapping[str, str]) -> list[Found]:
+def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, object], reasons: Mapping[str, str]) -> list[HandIn]:
     """One submission for each student who submitted it: a group's counts for every member."""
-    found = []
+    hand_ins = []
     for place, (name, facts) in enumerate(metadata.items()):
         attempt = gradescope.attempt(name, facts, place)
         reason = reasons.get(name, "")
         if name not in names:
             reason = f"The submission '{name:.120}' is named in {METADATA}, but it is not in the download; download it again."
         for sid, email, full_name in gradescope.submitters(facts):
-            found.append(
-                Found(
+            hand_ins.append(
+                HandIn(
                     name,
                     ((str(top / name), ""),),
                     sid or email or full_name or name,
@@ -230,10 +230,10 @@ def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, object],
                     reason,
                     f"id {key(sid)}" if sid else f"mail {key(email)}" if email else f"submission {name}",
                     name not in names,
-                    attempt.shown,
+                    attempt.time_text,
                 )
             )
-    return found
+    return hand_ins
 
 
 def _some(*texts: str) -> tuple[str, ...]:
@@ -241,14 +241,14 @@ def _some(*texts: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
-def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, int], reasons: Mapping[str, str]) -> list[Found]:
+def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, int], reasons: Mapping[str, str]) -> list[HandIn]:
     """Folders ("Jane Doe_123_assignsubmission_file_") and files with the same words before their names."""
     groups: dict[str, list[str]] = {}
-    found = []
+    hand_ins = []
     for name, match in names.items():
         inner = _MOODLE.fullmatch(match["file"] or "")
         if inner is not None:
-            found.append(_unclear(top, name, (match["number"] or match["name"], inner["number"] or inner["name"]), MOODLE))
+            hand_ins.append(_unclear(top, name, (match["number"] or match["name"], inner["number"] or inner["name"]), MOODLE))
         else:
             groups.setdefault(f"{match['name']}_{match['number'] or ''}", []).append(name)
     for group in groups.values():
@@ -262,8 +262,8 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
         if len(whole) > 1 or (whole and len(files) > 1):
             reason = reason or _several(files)
         pieces = tuple((str(top / name), "" if name in whole else names[name]["file"] or "main") for name in files)
-        found.append(
-            Found(
+        hand_ins.append(
+            HandIn(
                 files[0] if files else group[0],
                 pieces,
                 f"{full_name}-{number}" if number else full_name,
@@ -275,22 +275,22 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
                 f"{MOODLE} {number}" if number else f"team {key(full_name)}",
             )
         )
-    return found
+    return hand_ins
 
 
 def _several(names: Iterable[str]) -> str:
-    shown = " and ".join(f"'{name:.120}'" for name in names)
-    return f"There are several submissions of the same student: {shown}; keep one."
+    quoted = " and ".join(f"'{name:.120}'" for name in names)
+    return f"There are several submissions of the same student: {quoted}; keep one."
 
 
-def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str, str]) -> list[Found]:
+def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str, str]) -> list[HandIn]:
     """Files called after the student, the student's number and the attachment's: "doejane_LATE_123_4567_hunter-1.py"."""
     groups: dict[str, list[str]] = {}
-    found = []
+    hand_ins = []
     unclear = _divisible(names)
     for name, match in names.items():
         if name in unclear:
-            found.append(_unclear(top, name, (match["user"], unclear[name]), CANVAS))
+            hand_ins.append(_unclear(top, name, (match["user"], unclear[name]), CANVAS))
         else:
             groups.setdefault(match["user"], []).append(name)
     for user, group in groups.items():
@@ -301,8 +301,8 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
         reason = next((reasons[name] for name in files if reasons.get(name)), "")
         if not files:
             reason = f"The submission '{graded[0]:.120}' is a text or a link and no file; a bot is a file."
-        found.append(
-            Found(
+        hand_ins.append(
+            HandIn(
                 graded[0],
                 tuple((str(top / name), place) for place, name in sorted(places.items())),
                 f"{person}-{user}" if person else user,
@@ -316,7 +316,7 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
                 replaced=tuple(name for name in files if name not in graded),
             )
         )
-    return found
+    return hand_ins
 
 
 def _divisible(names: Mapping[str, re.Match[str]]) -> dict[str, str]:
@@ -331,8 +331,8 @@ def _divisible(names: Mapping[str, re.Match[str]]) -> dict[str, str]:
         for name, match in names.items()
         if not match["late"] and match["user"].isdecimal()
     }
-    uses = Counter(number for found in seconds.values() for number in {second["attachment"] for second in found})
-    found = {}
+    uses = Counter(number for divisions in seconds.values() for number in {second["attachment"] for second in divisions})
+    second_users = {}
     for name, divisions in seconds.items():
         others = [
             len(each["attachment"]) for each in names.values() if divisions and each["attachment"] and each["user"] != names[name]["user"]
@@ -341,11 +341,11 @@ def _divisible(names: Mapping[str, re.Match[str]]) -> dict[str, str]:
         for second in divisions:
             number = second["attachment"]
             if number is None or (uses[number] == 1 and len(number) >= least):
-                found[name] = second["user"]
-    return found
+                second_users[name] = second["user"]
+    return second_users
 
 
-def _unclear(top: Path, name: str, numbers: tuple[str, str], platform: str) -> Found:
+def _unclear(top: Path, name: str, numbers: tuple[str, str], platform: str) -> HandIn:
     """A submission whose student isn't certain, because students choose their own names and those of their files.
 
     In Canvas, the name of a student and that of a file may both have numbers in them. In Moodle, what follows the first of two numbers is the
@@ -355,7 +355,7 @@ def _unclear(top: Path, name: str, numbers: tuple[str, str], platform: str) -> F
         f"The submission '{name:.120}' could be that of {numbers[0]:.60} or of {numbers[1]:.60}, because its name can be "
         "divided in two ways; find out whose it is, and rename it so that there are only two numbers in its name."
     )
-    return Found(name, ((str(top / name), name),), stem(name), reason=reason, person=f"{platform} {name}")
+    return HandIn(name, ((str(top / name), name),), stem(name), reason=reason, person=f"{platform} {name}")
 
 
 def _places(files: Sequence[str], names: Mapping[str, re.Match[str]]) -> dict[str, str]:
@@ -366,31 +366,33 @@ def _places(files: Sequence[str], names: Mapping[str, re.Match[str]]) -> dict[st
     """
     best: dict[str, tuple[tuple[int, int], str]] = {}
     for name in files:
-        own = names[name]["file"]
-        match = _NUMBERED.fullmatch(own)
+        file = names[name]["file"]
+        match = _NUMBERED.fullmatch(file)
         order = int(match["number"]) if match else 0, int(names[name]["attachment"][:18])
-        place = match["stem"] + match["suffix"] if match else own
+        place = match["stem"] + match["suffix"] if match else file
         best[place] = max(best.get(place, ((-1, 0), "")), (order, name))
     places = {place: name for place, (_, name) in best.items()}
     for name in files:
-        own = names[name]["file"]
-        if not own.endswith(".py") and not is_archive(own):
-            places.setdefault(own, name)
+        file = names[name]["file"]
+        if not file.endswith(".py") and not is_archive(file):
+            places.setdefault(file, name)
     return places
 
 
-def _plain(top: Path, names: Sequence[str], kinds: Mapping[str, int], reasons: Mapping[str, str]) -> list[Found]:
+def _plain(top: Path, names: Sequence[str], kinds: Mapping[str, int], reasons: Mapping[str, str]) -> list[HandIn]:
     """Files and folders with any names. A folder is also known by its name without the words with which all folders begin."""
     folders = [name for name in names if kinds.get(name) == stat.S_IFDIR]
     shared = _shared(folders)
-    found = []
+    hand_ins = []
     for name in names:
         is_folder = name in folders
         base = name if is_folder else stem(name)
         parts = [name[match.end() :] for match in re.finditer("[-_]", shared)] if is_folder else []
         pieces = ((str(top / name), "" if is_folder else name),)
-        found.append(Found(name, pieces, base, "", _some(base, name, *parts), (base,), None, reasons.get(name, ""), f"name {key(base)}"))
-    return found
+        hand_ins.append(
+            HandIn(name, pieces, base, "", _some(base, name, *parts), (base,), None, reasons.get(name, ""), f"name {key(base)}")
+        )
+    return hand_ins
 
 
 def _shared(names: Sequence[str]) -> str:
@@ -398,11 +400,11 @@ def _shared(names: Sequence[str]) -> str:
     if len(names) < 2:
         return ""
     first, last = min(names), max(names)
-    length = next((number for number, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    length = next((number for number, (char, other) in enumerate(zip(first, last, strict=False)) if char != other), len(first))
     prefix = first[:length]
     return prefix[: max(prefix.rfind("-"), prefix.rfind("_")) + 1]
 
 
-def of_entry(path: Path) -> Found:
+def of_entry(path: Path) -> HandIn:
     """Return the submission that is a file or folder named after its student."""
     return _plain(path.parent, [path.name], {path.name: stat.S_IFDIR} if path.is_dir() else {}, {})[0]

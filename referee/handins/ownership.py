@@ -15,14 +15,14 @@ from referee.errors import UsageError
 from referee.handins import roster
 from referee.handins.gradescope import UNREADABLE
 from referee.handins.names import key, stem
-from referee.handins.roster import Match
+from referee.handins.roster import RosterMatch
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.handins.layouts import Found
-    from referee.handins.roster import Row
+    from referee.handins.layouts import HandIn
+    from referee.handins.roster import RosterRow
 
 #: A sentence names no more files or students than this.
 MOST_NAMED = 5
@@ -32,7 +32,7 @@ _REMEDY = (
 )
 
 
-class Known(NamedTuple):
+class EarlierHandIn(NamedTuple):
     """A submission of an earlier run: its student, its own name, and its person with all identities, escaped."""
 
     student: str
@@ -41,98 +41,98 @@ class Known(NamedTuple):
     identities: tuple[str, ...]
 
 
-class Claim(NamedTuple):
+class Attribution(NamedTuple):
     """A row of the result: a submission and a student, or one of them.
 
     ``student`` is the name of a student who is known, else "". ``reason`` says why the submission isn't graded, ``note`` is a remark about one
     that is.
     """
 
-    found: Found | None
+    hand_in: HandIn | None
     student: str = ""
-    row: Row | None = None
+    row: RosterRow | None = None
     reason: str = ""
     note: str = ""
 
 
-def is_known(name: str, rows: Sequence[Row], known: Sequence[Known]) -> bool:
+def is_known(name: str, rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn]) -> bool:
     """True if a file or folder has the name of a student on the roster, or of one of an earlier run."""
     texts = {key(name), key(stem(name))}
     return any(texts & {key(text) for text in (row.student, row.submission, *row.identities)} for row in rows) or any(
-        key(submission.student) in texts or submission.person in {f"name {text}" for text in texts} for submission in known
+        key(submission.student) in texts or submission.person in {f"name {text}" for text in texts} for submission in earlier
     )
 
 
-def claims(found: Sequence[Found], rows: Sequence[Row] | None, known: Sequence[Known]) -> list[Claim]:
+def attributions(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow] | None, earlier: Sequence[EarlierHandIn]) -> list[Attribution]:
     """Return one row for each student, those on the roster first, then one for each submission of anybody else.
 
-    ``known`` are the submissions of earlier runs. UsageError for two submissions of one student that aren't attempts of the same account, for
+    ``earlier`` are the submissions of earlier runs. UsageError for two submissions of one student that aren't attempts of the same account, for
     two accounts with one id or address, for one that could be a person's or a team's, and for one in place of another person's.
     """
     clashes: list[str] = []
-    made: list[Claim] = []
-    found = _latest(found, clashes)
-    teams = {old.person for old in known if old.person.startswith("team ")}
-    others = [Claim(_as_team(item) if f"team {escape(item.person)}" in teams else item) for item in found]
-    owned: list[Claim] = []
-    strangers = known
+    made: list[Attribution] = []
+    hand_ins = _latest(hand_ins, clashes)
+    teams = {old.person for old in earlier if old.person.startswith("team ")}
+    others = [Attribution(_as_team(item) if f"team {escape(item.person)}" in teams else item) for item in hand_ins]
+    owned: list[Attribution] = []
+    strangers = earlier
     if rows is not None:
-        _check_names(rows, known)
-        made, others, owned = _on_roster(found, rows, known, clashes)
+        _check_names(rows, earlier)
+        made, others, owned = _on_roster(hand_ins, rows, earlier, clashes)
         students = {row.student for row in rows}
-        strangers = [submission for submission in known if submission.student not in students]
-    groups: dict[str, list[Claim]] = {}
-    for claim in others:
-        for student in _students(claim, strangers, clashes):
-            groups.setdefault(student or _own(claim).student, []).append(claim._replace(student=student))
-            owned.append(claim._replace(student=student or _own(claim).student))
-    clashes += _shared(owned, known)
+        strangers = [submission for submission in earlier if submission.student not in students]
+    groups: dict[str, list[Attribution]] = {}
+    for attribution in others:
+        for student in _students(attribution, strangers, clashes):
+            groups.setdefault(student or _own(attribution).student, []).append(attribution._replace(student=student))
+            owned.append(attribution._replace(student=student or _own(attribution).student))
+    clashes += _shared(owned, earlier)
     for student, group in groups.items():
-        chosen = _only([_own(claim) for claim in group], student, clashes)
-        made.append(next(claim for claim in group if claim.found is chosen)._replace(note=group[0].note))
+        chosen = _only([_own(attribution) for attribution in group], student, clashes)
+        made.append(next(attribution for attribution in group if attribution.hand_in is chosen)._replace(note=group[0].note))
     if clashes:
         more = f" There are {len(clashes) - MOST_NAMED} more such students." if len(clashes) > MOST_NAMED else ""
         raise UsageError(f"{' '.join(clashes[:MOST_NAMED])}{more} {_REMEDY}")
     return made
 
 
-def _nobody(found: Sequence[Found], rows: Sequence[Row]) -> str:
+def _nobody(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) -> str:
     """Return the sentence for a roster that fits no submission: it may be that of another class, or the submissions may be those of teams."""
-    named = listed([item.full_name or item.student for item in found])
-    zeros = next((pair for item in found if (pair := roster.without_zeros(item, rows))), None)
+    named = listed([item.full_name or item.student for item in hand_ins])
+    zeros = next((pair for item in hand_ins if (pair := roster.without_zeros(item, rows))), None)
     hint = f"{_hint(zeros, ())} " if zeros else ""
     return (
-        f"None of the {len(found)} submissions belongs surely to a student on the roster: it may be that of another class, it may lack the ids or "
+        f"None of the {len(hand_ins)} submissions belongs surely to a student on the roster: it may be that of another class, it may lack the ids or "
         f"addresses by which the platform knows the students, or the submissions may be those of teams. They are by {named}. {hint}Without the roster, each "
         "is graded under its own name."
     )
 
 
-def _latest(found: Sequence[Found], clashes: list[str]) -> list[Found]:
+def _latest(hand_ins: Sequence[HandIn], clashes: list[str]) -> list[HandIn]:
     """Return the last submission of each account, with the names of those that it replaces."""
-    accounts: dict[tuple[str, ...], list[Found]] = {}
-    for item in found:
+    accounts: dict[tuple[str, ...], list[HandIn]] = {}
+    for item in hand_ins:
         account = (item.person, *item.addresses) if item.is_vouched else (item.person, item.name)
         accounts.setdefault(account, []).append(item)
     return [_last(group, clashes) for group in accounts.values()]
 
 
-def _last(group: Sequence[Found], clashes: list[str]) -> Found:
+def _last(group: Sequence[HandIn], clashes: list[str]) -> HandIn:
     attempts = [item.attempt for item in group if item.attempt is not None]
     if len(group) == 1 or len(attempts) < len(group):
         return group[0]
     clocks = {attempt.clock for attempt in attempts}
     if UNREADABLE in clocks or len(clocks) > 1:
-        shown = " and ".join(f"'{item.name}' ({item.attempt.shown or 'no time'})" for item in group if item.attempt is not None)
-        clashes.append(f"The times of the submissions {shown} of '{group[0].student}' can't be compared, so none is the last.")
+        times = " and ".join(f"'{item.name}' ({item.attempt.time_text or 'no time'})" for item in group if item.attempt is not None)
+        clashes.append(f"The times of the submissions {times} of '{group[0].student}' can't be compared, so none is the last.")
     *earlier, last = sorted(group, key=lambda item: attempts[group.index(item)])
     return last._replace(replaced=tuple(dict.fromkeys(item.name for item in earlier if item.name != last.name)))
 
 
-def _check_names(rows: Sequence[Row], known: Sequence[Known]) -> None:
+def _check_names(rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn]) -> None:
     """Raise UsageError if the roster gives another name to a student of an earlier run, who would be another student without the marks."""
-    on_roster, begun = {row.student for row in rows}, {submission.student for submission in known}
-    for old in known:
+    on_roster, begun = {row.student for row in rows}, {submission.student for submission in earlier}
+    for old in earlier:
         if old.name and old.student not in on_roster and (tokens := _tokens(old)):
             texts = {token.partition(" ")[2] for token in tokens}
             row = next((row for row in rows if row.student not in begun and texts & {escape(text) for text in roster.keys(row)}), None)
@@ -144,53 +144,55 @@ def _check_names(rows: Sequence[Row], known: Sequence[Known]) -> None:
                 )
 
 
-def _tokens(old: Known) -> tuple[str, ...]:
+def _tokens(old: EarlierHandIn) -> tuple[str, ...]:
     """Return the person and the addresses of a submission of an earlier run, if a platform knows them."""
     if not old.person or old.person.startswith(("name ", "submission ", "team ")):
         return ()
     return old.person, *(f"mail {escape(key(text))}" for text in old.identities if "@" in text)
 
 
-def _shared(owned: Sequence[Claim], known: Sequence[Known]) -> list[str]:
+def _shared(owned: Sequence[Attribution], earlier: Sequence[EarlierHandIn]) -> list[str]:
     """Return a sentence for each id, number and address that two accounts, or submissions of two students, have.
 
     What the roster names in the row of a student belongs to that student, whatever an earlier run found.
     """
     before: dict[str, dict[str, str]] = {}
-    for old in known:
+    for old in earlier:
         for token in _tokens(old) if old.name else ():
             before.setdefault(token, {})[old.student] = f"the submission '{old.name}' ({old.person}) of an earlier run"
-    now: dict[str, tuple[Claim, str]] = {}
+    now: dict[str, tuple[Attribution, str]] = {}
     clashes: dict[tuple[str, str], str] = {}
-    for claim in owned:
-        item, row = _own(claim), claim.row
+    for attribution in owned:
+        item, row = _own(attribution), attribution.row
         if item.is_named_by_grader or item.person.startswith("team ") or (row is not None and roster.is_file_of(item, row)):
             continue
-        shown = f"the submission '{item.name}' ({_who(item)})"
+        label = f"the submission '{item.name}' ({_who(item)})"
         for token in dict.fromkeys((escape(item.person), *(f"mail {escape(address)}" for address in item.addresses))):
             kind, _, text = token.partition(" ")
             what = {"id": "student id", "mail": "address"}.get(kind, "number")
-            other = now.setdefault(token, (claim, shown))
+            other = now.setdefault(token, (attribution, label))
             if _own(other[0]) is not item and not (row is not None and other[0].row is row and _is_settled(row, (item, _own(other[0])))):
-                text = f"T{shown[1:]} has the {what} of {other[1]}, but they are of different accounts"
-                students = "" if other[0].student == claim.student else f" and students: '{other[0].student}' and '{claim.student}'"
-                clashes.setdefault((other[1], shown), f"{text}{students}.")
+                text = f"T{label[1:]} has the {what} of {other[1]}, but they are of different accounts"
+                students = (
+                    "" if other[0].student == attribution.student else f" and students: '{other[0].student}' and '{attribution.student}'"
+                )
+                clashes.setdefault((other[1], label), f"{text}{students}.")
             owners = before.get(token, {})
-            if owners and claim.student not in owners and not (row is not None and text in roster.keys(row)):
-                student, old_shown = next(iter(owners.items()))
-                text = f"T{shown[1:]} has the {what} of {old_shown}, but they are of different students: '{student}' and '{claim.student}'."
-                clashes.setdefault((old_shown, shown), text)
+            if owners and attribution.student not in owners and not (row is not None and text in roster.keys(row)):
+                student, old_label = next(iter(owners.items()))
+                text = f"T{label[1:]} has the {what} of {old_label}, but they are of different students: '{student}' and '{attribution.student}'."
+                clashes.setdefault((old_label, label), text)
     return list(clashes.values())
 
 
-def _is_settled(row: Row, items: Sequence[Found]) -> bool:
+def _is_settled(row: RosterRow, items: Sequence[HandIn]) -> bool:
     """True if the roster names in one row all that the platform says of these accounts: then they are one person's."""
     return all(roster.owns(row, item) for item in items)
 
 
-def _own(claim: Claim) -> Found:
-    assert claim.found is not None, "it was made of a submission"
-    return claim.found
+def _own(attribution: Attribution) -> HandIn:
+    assert attribution.hand_in is not None, "it was made of a submission"
+    return attribution.hand_in
 
 
 class _Facts(NamedTuple):
@@ -207,47 +209,47 @@ class _Facts(NamedTuple):
     are_teams: bool
 
 
-def _facts(found: Sequence[Found], rows: Sequence[Row]) -> _Facts:
-    numbered = [item for item in found if item.number]
+def _facts(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) -> _Facts:
+    numbered = [item for item in hand_ins if item.number]
     # A number that only counts a row may be right by chance.
     owners = {
         item: [row for row in roster.sure(item, rows) if item.number in row.numbers or item.number not in roster.keys(row)]
         for item in numbered
     }
-    are_named = [any(roster.is_named(item, row) for row in own) for item, own in owners.items() if own]
+    are_named = [any(roster.is_named(item, row) for row in owner_rows) for item, owner_rows in owners.items() if owner_rows]
     are_numbers = any(are_named) and sum(are_named) * 2 >= len(are_named)
-    is_vouched = any(item.is_vouched for item in found)
+    is_vouched = any(item.is_vouched for item in hand_ins)
     return _Facts(
         are_numbers,
-        not are_numbers and not any(item.is_vouched and roster.sure(item, rows) for item in found),
+        not are_numbers and not any(item.is_vouched and roster.sure(item, rows) for item in hand_ins),
         is_vouched,
-        len({address.partition("@")[2] for item in found for address in item.addresses}) < 2,
+        len({address.partition("@")[2] for item in hand_ins for address in item.addresses}) < 2,
         any(roster.members(item, rows) for item in numbered),
     )
 
 
 def _on_roster(
-    found: Sequence[Found], rows: Sequence[Row], known: Sequence[Known], clashes: list[str]
-) -> tuple[list[Claim], list[Claim], list[Claim]]:
-    """Return a claim for each student on the roster, those of submissions that belong to none of them, and one for each other submission."""
-    found = _without_groups(found, rows)
-    facts = _facts(found, rows)
+    hand_ins: Sequence[HandIn], rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn], clashes: list[str]
+) -> tuple[list[Attribution], list[Attribution], list[Attribution]]:
+    """Return a attribution for each student on the roster, those of submissions that belong to none of them, and one for each other submission."""
+    hand_ins = _without_groups(hand_ins, rows)
+    facts = _facts(hand_ins, rows)
     is_anybodys = False
-    groups: dict[int, list[Found]] = {}
-    possible: dict[int, list[Found]] = {}
-    others: list[Claim] = []
-    owned: list[Claim] = []
-    for item in found:
+    groups: dict[int, list[HandIn]] = {}
+    possible: dict[int, list[HandIn]] = {}
+    others: list[Attribution] = []
+    owned: list[Attribution] = []
+    for item in hand_ins:
         team = roster.members(item, rows) if not item.is_vouched else ()
         if text := _doubt(item, team, rows, facts):
             clashes.append(f"{_the_submission(item)} ({_who(item)}) {text}")
             continue
-        match = _match(item, rows, facts, known)
+        match = _match(item, rows, facts, earlier)
         students = team or ((match.row,) if match.row is not None else ())
         mine = _as_team(item) if team else item
         for row in students:
             groups.setdefault(row.line, []).append(mine)
-            owned.append(Claim(mine, row.student, row))
+            owned.append(Attribution(mine, row.student, row))
         if not students:
             alike = match.rows or (() if item.is_named_by_grader else roster.namesakes(item, rows))
             zeros = roster.without_zeros(item, rows)
@@ -256,63 +258,63 @@ def _on_roster(
                 possible.setdefault(row.line, []).append(item)
             others.append(_outsider(item, match.rows, alike, _hint(zeros, grouped)))
             is_anybodys |= bool(match.rows)
-    if not is_anybodys and not groups and not known and not clashes and len(found) > 1:
-        clashes.append(_nobody(found, rows))
+    if not is_anybodys and not groups and not earlier and not clashes and len(hand_ins) > 1:
+        clashes.append(_nobody(hand_ins, rows))
     made = []
     for row in rows:
         if row.line in groups:
-            made.append(_of_row(groups[row.line], row, known, clashes))
+            made.append(_of_row(groups[row.line], row, earlier, clashes))
         elif row.line in possible:
             names = listed([item.name for item in possible[row.line]])
-            made.append(Claim(None, row.student, row, f"No submission surely belongs to this student; it could be {names}."))
+            made.append(Attribution(None, row.student, row, f"No submission surely belongs to this student; it could be {names}."))
         else:
-            made.append(Claim(None, row.student, row, "Nothing was submitted."))
+            made.append(Attribution(None, row.student, row, "Nothing was submitted."))
     return made, others, owned
 
 
-def _as_team(item: Found) -> Found:
+def _as_team(item: HandIn) -> HandIn:
     """Return the submission of a team, whose number identifies none of its members."""
     return item._replace(identities=(), person=f"team {item.person}")
 
 
-def _without_groups(found: Sequence[Found], rows: Sequence[Row]) -> list[Found]:
+def _without_groups(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) -> list[HandIn]:
     """Return the submissions with the names of the students without that of a group, which Moodle may write before them: "Lab 2-Kim Lee".
 
     What several names begin with, up to a hyphen, is a group, unless one of these is on the roster as it stands: names have hyphens, too.
     """
-    own = {id(item): item.full_name for item in found if item.number and not roster.members(item, rows)}
-    begins = Counter(name[: at + 1] for name in own.values() for at, char in enumerate(name) if char == "-")
-    names = {name for item in found if id(item) in own and roster.namesakes(item, rows) for name in [item.full_name]}
-    known = {key(text) for row in rows for text in (row.team, *row.identities)}
+    full_names = {id(item): item.full_name for item in hand_ins if item.number and not roster.members(item, rows)}
+    begins = Counter(name[: at + 1] for name in full_names.values() for at, char in enumerate(name) if char == "-")
+    names = {name for item in hand_ins if id(item) in full_names and roster.namesakes(item, rows) for name in [item.full_name]}
+    roster_names = {key(text) for row in rows for text in (row.team, *row.identities)}
     groups = {
         begin
         for begin, count in begins.items()
-        if (count > 1 or key(begin[:-1]) in known) and not any(name.startswith(begin) for name in names)
+        if (count > 1 or key(begin[:-1]) in roster_names) and not any(name.startswith(begin) for name in names)
     }
     return [
-        item._replace(people=tuple(dict.fromkeys((*item.people, *(own[id(item)].removeprefix(group) for group in groups)))))
-        if id(item) in own
+        item._replace(people=tuple(dict.fromkeys((*item.people, *(full_names[id(item)].removeprefix(group) for group in groups)))))
+        if id(item) in full_names
         else item
-        for item in found
+        for item in hand_ins
     ]
 
 
-def _match(item: Found, rows: Sequence[Row], facts: _Facts, known: Sequence[Known]) -> Match:
+def _match(item: HandIn, rows: Sequence[RosterRow], facts: _Facts, earlier: Sequence[EarlierHandIn]) -> RosterMatch:
     """Return the students to whom a submission may belong. Names count only where nothing surer is known.
 
     A person of an earlier run stays the same student, unless the roster has another address by now.
     """
     if item.is_named_by_grader:
         return roster.find(item, rows)
-    students = {old.student for old in known if item.person and old.person == escape(item.person)}
+    students = {old.student for old in earlier if item.person and old.person == escape(item.person)}
     is_open = facts.is_open and not students
     by_account = is_open and (facts.has_one_domain or not item.is_vouched)
     match = roster.find(item, rows, by_name=is_open and not facts.is_vouched, by_account=by_account)
     same = next((row for row in rows if row.student in students and not roster.differ(item.identities, row.identities)), None)
-    return match if match.row is not None or same is None else Match(same, (same,))
+    return match if match.row is not None or same is None else RosterMatch(same, (same,))
 
 
-def _doubt(item: Found, team: Sequence[Row], rows: Sequence[Row], facts: _Facts) -> str:
+def _doubt(item: HandIn, team: Sequence[RosterRow], rows: Sequence[RosterRow], facts: _Facts) -> str:
     """Return why it isn't certain whose a submission is, so that the class has to stop, as a verb phrase; else ""."""
     if any(roster.is_file_of(item, row) for row in rows):
         return ""
@@ -322,7 +324,7 @@ def _doubt(item: Found, team: Sequence[Row], rows: Sequence[Row], facts: _Facts)
     return roster.contradiction(item, rows) or _unclear_number(item, rows, facts)
 
 
-def _unclear_number(item: Found, rows: Sequence[Row], facts: _Facts) -> str:
+def _unclear_number(item: HandIn, rows: Sequence[RosterRow], facts: _Facts) -> str:
     """Return what is wrong if the number of a submission is that of a student with another name, as a verb phrase; else "".
 
     The name of another student counts only if the number can't be one of the platform: it counts the rows, or several students have it. Numbers that
@@ -345,7 +347,7 @@ def _unclear_number(item: Found, rows: Sequence[Row], facts: _Facts) -> str:
     )
 
 
-def _unclear_team(item: Found, team: Sequence[Row], rows: Sequence[Row]) -> str:
+def _unclear_team(item: HandIn, team: Sequence[RosterRow], rows: Sequence[RosterRow]) -> str:
     """Return what is wrong with a submission in a class of teams, as a verb phrase; "" if it is a team's and no student has its name."""
     alike = [row for row in roster.namesakes(item, rows) if row not in team]
     name = item.people[0] if item.people else ""
@@ -356,57 +358,57 @@ def _unclear_team(item: Found, team: Sequence[Row], rows: Sequence[Row]) -> str:
     return "" if team else f"is in a download of teams, but no student on the roster has the team '{name:.80}'."
 
 
-def _of_row(group: Sequence[Found], row: Row, known: Sequence[Known], clashes: list[str]) -> Claim:
+def _of_row(group: Sequence[HandIn], row: RosterRow, earlier: Sequence[EarlierHandIn], clashes: list[str]) -> Attribution:
     is_sure = all(roster.names(row, item) for item in group)
     is_one = _is_settled(row, group) and all(item.attempt is not None for item in group)
     chosen = _last(group, clashes) if is_one else _only(group, row.student, clashes)
-    before = next((each for each in known if each.student == row.student), None)
+    before = next((each for each in earlier if each.student == row.student), None)
     if before is not None and before.name and not is_sure and not _is_same_person(chosen, before):
         clashes.append(
             f"{_the_submission(chosen)} ({_who(chosen)}) is of another person than the submission '{before.name}' "
             f"({before.person}) of the student '{row.student}', which it would replace."
         )
-    return Claim(chosen, row.student, row)
+    return Attribution(chosen, row.student, row)
 
 
-def _is_same_person(item: Found, before: Known) -> bool:
+def _is_same_person(item: HandIn, before: EarlierHandIn) -> bool:
     """False if a platform vouches for another person than before."""
     if item.is_named_by_grader or not before.person or before.person.startswith("name "):
         return True
     return escape(item.person) == before.person
 
 
-def _hint(zeros: tuple[str, Row] | None, grouped: Sequence[Row]) -> str:
+def _hint(zeros: tuple[str, RosterRow] | None, grouped: Sequence[RosterRow]) -> str:
     """Return whose a submission could be that belongs to nobody: by an id without its zeros, or by a name after that of a group."""
     if zeros is not None:
         text, row = zeros
-        shown = f"{text.lstrip('0'):.60} for {text:.60}"
-        return f"Line {row.line} of the roster has {shown}: a spreadsheet drops such zeros, so make the column one of text."
+        example = f"{text.lstrip('0'):.60} for {text:.60}"
+        return f"Line {row.line} of the roster has {example}: a spreadsheet drops such zeros, so make the column one of text."
     if not grouped:
         return ""
     return f"If its name begins with that of a group, it could be that of {listed([row.student for row in grouped])}: name it in a column 'submission'."
 
 
-def _outsider(item: Found, several: Sequence[Row], alike: Sequence[Row], hint: str) -> Claim:
-    """Return the claim of a submission that belongs to nobody on the roster, or that could belong to several students there.
+def _outsider(item: HandIn, several: Sequence[RosterRow], alike: Sequence[RosterRow], hint: str) -> Attribution:
+    """Return the attribution of a submission that belongs to nobody on the roster, or that could belong to several students there.
 
     It is left out if it has the name of somebody there.
     """
     if several:
         students = listed([row.student for row in several])
-        return Claim(
+        return Attribution(
             item,
             reason=f"{_the_submission(item)} could belong to several students on the roster: {students}; name it in a column 'submission'.",
         )
     text = " ".join(part for part in (f"{_the_submission(item)} belongs to nobody on the roster.", hint) if part)
     if not alike:
-        return Claim(item, note=text)
-    shown = " and ".join(f"'{row.student}' ({', '.join(row.identities[:3])})" for row in alike[:MOST_NAMED])
-    reason = f"{text} It is left out. It is by {_who(item)}, whose name is that of {shown} there, but the roster has no such id, address or number."
-    return Claim(item, reason=reason)
+        return Attribution(item, note=text)
+    namesakes = " and ".join(f"'{row.student}' ({', '.join(row.identities[:3])})" for row in alike[:MOST_NAMED])
+    reason = f"{text} It is left out. It is by {_who(item)}, whose name is that of {namesakes} there, but the roster has no such id, address or number."
+    return Attribution(item, reason=reason)
 
 
-def _only(group: Sequence[Found], student: str, clashes: list[str]) -> Found:
+def _only(group: Sequence[HandIn], student: str, clashes: list[str]) -> HandIn:
     """Return the submission of a student; several are a clash."""
     if len(group) > 1:
         persons = {item.person for item in group}
@@ -419,12 +421,12 @@ def _only(group: Sequence[Found], student: str, clashes: list[str]) -> Found:
     return group[0]
 
 
-def _students(claim: Claim, known: Sequence[Known], clashes: list[str]) -> list[str]:
+def _students(attribution: Attribution, earlier: Sequence[EarlierHandIn], clashes: list[str]) -> list[str]:
     """Return the students of an earlier run to whom a submission belongs, else [""]. A student of the same name may be another person."""
-    item = _own(claim)
-    if own := [submission.student for submission in known if item.person and submission.person == escape(item.person)]:
-        return own
-    same = next((submission for submission in known if submission.student == item.student), None)
+    item = _own(attribution)
+    if students := [submission.student for submission in earlier if item.person and submission.person == escape(item.person)]:
+        return students
+    same = next((submission for submission in earlier if submission.student == item.student), None)
     if same is None:
         return [""]
     is_vouched = not item.person.startswith("submission ")
@@ -436,18 +438,18 @@ def _students(claim: Claim, known: Sequence[Known], clashes: list[str]) -> list[
     return [same.student]
 
 
-def _who(item: Found) -> str:
+def _who(item: HandIn) -> str:
     address = next((text for text in item.identities if "@" in text), "")
     return ", ".join(dict.fromkeys(text for text in (item.person.removeprefix("mail "), key(address)) if text))
 
 
-def _the_submission(found: Found) -> str:
-    return f"The submission '{found.name}'"
+def _the_submission(hand_in: HandIn) -> str:
+    return f"The submission '{hand_in.name}'"
 
 
 def listed(names: Sequence[str]) -> str:
     """Return the first names in quotes, for a sentence."""
-    shown = [f"'{name}'" for name in names[:MOST_NAMED]]
+    quoted = [f"'{name}'" for name in names[:MOST_NAMED]]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    words = shown + more
+    words = quoted + more
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from referee.handins.layouts import Found
+    from referee.handins.layouts import HandIn
 
 #: The longest name of a student in tables, in characters.
 LONGEST_STUDENT = 80
@@ -39,7 +39,7 @@ _MOST_CACHED = 1 << 14
 MOST_WORDS = 8
 
 
-class Row(NamedTuple):
+class RosterRow(NamedTuple):
     """A student on the roster, or the team of an arena. ``submission`` is the name of a file or folder, if the roster names one; ``identities`` are all cells.
 
     ``ids`` are the cells of columns whose name says that they have student ids, ``team`` is that of the student, ``late`` is when the student
@@ -58,47 +58,47 @@ class Row(NamedTuple):
     numbers: tuple[str, ...] = ()
 
 
-class Match(NamedTuple):
+class RosterMatch(NamedTuple):
     """The student of a submission: ``row`` if this is certain. ``rows`` are all students that it could belong to."""
 
-    row: Row | None
-    rows: tuple[Row, ...]
+    row: RosterRow | None
+    rows: tuple[RosterRow, ...]
 
 
-def load(path: Path, who: str = "student", longest: int = LONGEST_STUDENT) -> tuple[Row, ...]:
+def load(path: Path, who: str = "student", longest: int = LONGEST_STUDENT) -> tuple[RosterRow, ...]:
     """Return the students of a CSV file with the columns student and optionally name, email, submission and any others.
 
     ``who`` is the name of the first of these columns: "team" for an arena. Students without it go by their address. Names have at most
     ``longest`` characters. UsageError names the line that is wrong.
     """
-    shown = f"'{path}'"
-    text, skipped, delimiter = _table(path, shown)
+    label = f"'{path}'"
+    text, skipped, delimiter = _table(path, label)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = [cell.strip().casefold() for cell in next(reader, [])]
         mail = next((name for name in header if name in _MAILS), "")
         if who == "student" and who not in header and mail:
             header[header.index(mail)] = who
-        _check_header(header, shown, who)
+        _check_header(header, label, who)
         table = [(reader.line_num + skipped, cells) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as error:
-        raise UsageError(f"Line {reader.line_num + skipped} of the roster {shown} is no CSV: {error}.") from None
-    rows = [_row(header, cells, line, shown, who, longest) for line, cells in table]
-    rows = [row._replace(numbers=own) for row, own in zip(rows, _numbers(header, [cells for _, cells in table]), strict=True)]
+        raise UsageError(f"Line {reader.line_num + skipped} of the roster {label} is no CSV: {error}.") from None
+    rows = [_row(header, cells, line, label, who, longest) for line, cells in table]
+    rows = [row._replace(numbers=numbers) for row, numbers in zip(rows, _numbers(header, [cells for _, cells in table]), strict=True)]
     if not rows:
-        raise UsageError(f"The roster {shown} has no {who}s.")
-    _check_different(rows, shown, who)
+        raise UsageError(f"The roster {label} has no {who}s.")
+    _check_different(rows, label, who)
     return tuple(rows)
 
 
-def _table(path: Path, shown: str) -> tuple[str, int, str]:
+def _table(path: Path, label: str) -> tuple[str, int, str]:
     """Return the text of a table, the number of lines that were left out before its header, and what separates its cells."""
-    data = content(path, f"The roster {shown}", _MOST_BYTES)
+    data = content(path, f"The roster {label}", _MOST_BYTES)
     wide = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-16-le" if data[1:2] == b"\0" else ""
     try:
         text = data.decode(wide or "utf-8-sig").lstrip("\ufeff")
     except UnicodeDecodeError:
-        raise UsageError(f"The roster {shown} is not UTF-8 text; save it as CSV with the encoding UTF-8.") from None
+        raise UsageError(f"The roster {label} is not UTF-8 text; save it as CSV with the encoding UTF-8.") from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     skipped, delimiter = 0, ""
     while text:
@@ -114,19 +114,19 @@ def _table(path: Path, shown: str) -> tuple[str, int, str]:
     return text, skipped, delimiter or ","
 
 
-def _check_header(header: Sequence[str], shown: str, who: str) -> None:
+def _check_header(header: Sequence[str], label: str, who: str) -> None:
     if who not in header:
         columns = ", ".join(f"'{name:.40}'" for name in header[:10]) or "none"
         raise UsageError(
-            f"The roster {shown} has no column '{who}' in its first line; its columns are {columns}. Give the column that names each {who} this heading."
+            f"The roster {label} has no column '{who}' in its first line; its columns are {columns}. Give the column that names each {who} this heading."
         )
     twice = next((name for name in header if name and header.count(name) > 1), None)
     if twice is not None:
-        raise UsageError(f"The roster {shown} has two columns '{twice:.40}'.")
+        raise UsageError(f"The roster {label} has two columns '{twice:.40}'.")
 
 
-def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who: str, longest: int) -> Row:
-    where = f"Line {line} of the roster {shown}"
+def _row(header: Sequence[str], cells: Sequence[str], line: int, label: str, who: str, longest: int) -> RosterRow:
+    where = f"Line {line} of the roster {label}"
     if len(cells) > len(header):
         raise UsageError(f"{where} has {len(cells)} cells, the first line has {len(header)}.")
     values = {name: _cleaned(cell) for name, cell in zip(header, cells, strict=False)}
@@ -147,12 +147,12 @@ def _row(header: Sequence[str], cells: Sequence[str], line: int, shown: str, who
     identities = tuple(dict.fromkeys(value for name, value in (*values.items(), ("", number)) if value and name not in others))
     ids = tuple(value for name, value in values.items() if value and name.replace("_", " ") in _IDS)
     team = values.get("team", "") if who != "team" else ""
-    return Row(line, student, full_name, values.get("submission", ""), identities, ids, team, values.get(_LATE, "").strip("-"))
+    return RosterRow(line, student, full_name, values.get("submission", ""), identities, ids, team, values.get(_LATE, "").strip("-"))
 
 
 def _numbers(header: Sequence[str], table: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """Return for each row the cells that may be numbers of a platform."""
-    own: list[list[str]] = [[] for _ in table]
+    numbers: list[list[str]] = [[] for _ in table]
     for at, name in enumerate(header):
         # Data frames write 12 as 12.0 in a column with empty cells.
         cells = [_cleaned(cells[at]).removesuffix(".0") if at < len(cells) else "" for cells in table]
@@ -161,10 +161,10 @@ def _numbers(header: Sequence[str], table: Sequence[Sequence[str]]) -> list[tupl
         is_counter = "".join(words(name)) in _COUNTERS and cells in (
             [str(number) for number in range(start, start + len(cells))] for start in (0, 1)
         )
-        for row, cell in zip(own, cells, strict=True):
+        for row, cell in zip(numbers, cells, strict=True):
             if cell.isdecimal() and counts[cell] == 1 and not is_counter and name not in _OTHERS:
                 row.append(key(cell))
-    return [tuple(row) for row in own]
+    return [tuple(row) for row in numbers]
 
 
 def _cleaned(cell: str) -> str:
@@ -187,46 +187,46 @@ _COUNTERS = frozenset({"", "n", "nr", "no", "lfdnr", "sno", "srno", "row", "line
 _IDS = frozenset({"id", "sid", "student id", "studentid", "student number", "matriculation number"})
 
 
-def _check_different(rows: Iterable[Row], shown: str, who: str) -> None:
-    seen: dict[str, Row] = {}
+def _check_different(rows: Iterable[RosterRow], label: str, who: str) -> None:
+    seen: dict[str, RosterRow] = {}
     for row in rows:
         other = seen.setdefault(file_name(row.student), row)
         if other is not row:
             raise UsageError(
-                f"Lines {other.line} and {row.line} of the roster {shown} have {who}s that can't be told apart: '{other.student:.60}' and '{row.student:.60}'."
+                f"Lines {other.line} and {row.line} of the roster {label} have {who}s that can't be told apart: '{other.student:.60}' and '{row.student:.60}'."
             )
 
 
-def sure(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
+def sure(hand_in: HandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
     """Return the students of whom the roster names an identity of a submission: an id, an address, a number."""
-    own = {key(text) for text in found.identities} | _numbered(found)
-    return tuple(row for row in rows if not own.isdisjoint(keys(row)))
+    hand_in_keys = {key(text) for text in hand_in.identities} | _numbered(hand_in)
+    return tuple(row for row in rows if not hand_in_keys.isdisjoint(keys(row)))
 
 
-def _numbered(found: Found) -> set[str]:
+def _numbered(hand_in: HandIn) -> set[str]:
     """Return how Moodle calls a participant without a name: "Participant 7", in the language of the site."""
-    return {key(f"{text} {found.number}") for text in found.people if found.number}
+    return {key(f"{text} {hand_in.number}") for text in hand_in.people if hand_in.number}
 
 
-def owns(row: Row, found: Found) -> bool:
+def owns(row: RosterRow, hand_in: HandIn) -> bool:
     """True if this row of the roster names all that a platform says of the account of a submission: the file, or both the id and the address."""
-    known = keys(row)
-    said = (key(found.student_id), *found.addresses) if found.student_id else found.addresses or (found.number,)
-    return is_file_of(found, row) or known.issuperset(said)
+    row_keys = keys(row)
+    said = (key(hand_in.student_id), *hand_in.addresses) if hand_in.student_id else hand_in.addresses or (hand_in.number,)
+    return is_file_of(hand_in, row) or row_keys.issuperset(said)
 
 
-def names(row: Row, found: Found) -> bool:
+def names(row: RosterRow, hand_in: HandIn) -> bool:
     """True if the roster names the person of a submission in this row: by its file, else by the id, else by the address or number."""
-    told = (found.student_id,) if found.student_id else found.identities
-    return is_file_of(found, row) or not keys(row).isdisjoint(key(text) for text in told)
+    identities = (hand_in.student_id,) if hand_in.student_id else hand_in.identities
+    return is_file_of(hand_in, row) or not keys(row).isdisjoint(key(text) for text in identities)
 
 
-def contradiction(found: Found, rows: Sequence[Row]) -> str:
+def contradiction(hand_in: HandIn, rows: Sequence[RosterRow]) -> str:
     """Return what is wrong if the student id of a submission is not that of the student with its address, as a verb phrase; else ""."""
-    if not found.student_id or any(is_file_of(found, row) for row in rows):
+    if not hand_in.student_id or any(is_file_of(hand_in, row) for row in rows):
         return ""
-    by_address = [row for row in rows if not keys(row).isdisjoint(found.addresses)]
-    by_id = [row for row in rows if key(found.student_id) in keys(row)]
+    by_address = [row for row in rows if not keys(row).isdisjoint(hand_in.addresses)]
+    by_id = [row for row in rows if key(hand_in.student_id) in keys(row)]
     if not by_address or any(row in by_id for row in by_address):
         return ""
     owner = f"has the address of the student '{by_address[0].student:.80}'"
@@ -236,80 +236,80 @@ def contradiction(found: Found, rows: Sequence[Row]) -> str:
     return f"{owner}, but not the student id ({', '.join(ids):.80})." if ids else ""
 
 
-def is_file_of(found: Found, row: Row) -> bool:
+def is_file_of(hand_in: HandIn, row: RosterRow) -> bool:
     """True if the column 'submission' names the file or folder of a submission in this row."""
-    return bool(row.submission) and key(row.submission) in {key(name) for name in _files(found)}
+    return bool(row.submission) and key(row.submission) in {key(name) for name in _files(hand_in)}
 
 
-def _files(found: Found) -> tuple[str, ...]:
-    return found.name, *(path.rpartition("/")[2] for path, _ in found.pieces)
+def _files(hand_in: HandIn) -> tuple[str, ...]:
+    return hand_in.name, *(path.rpartition("/")[2] for path, _ in hand_in.pieces)
 
 
 @lru_cache(_MOST_CACHED)
-def keys(row: Row) -> frozenset[str]:
+def keys(row: RosterRow) -> frozenset[str]:
     """Return what the roster names in a row, except names of persons, in the form in which it is compared."""
     return frozenset(key(text) for text in (*row.identities, row.submission) if text)
 
 
-def find(found: Found, rows: Sequence[Row], *, by_name: bool = True, by_account: bool = True) -> Match:
+def find(hand_in: HandIn, rows: Sequence[RosterRow], *, by_name: bool = True, by_account: bool = True) -> RosterMatch:
     """Return the student to whom a submission belongs.
 
     The file that the roster names counts first, then the identities, then, if ``by_account``, the part of an address before the @, and names of
     persons last, if ``by_name``: never against an address, and never for a submission for which a platform gives an id or an address. A number
     of a platform counts only together with the name. Two addresses have to be equal as a whole.
     """
-    files = {key(text) for text in (*_files(found), *found.identities)}
-    told = tuple(row for row in rows if row.submission and key(row.submission) in files)
-    if told:
-        return _only(told)
-    likely = namesakes(found, rows)
-    if found.number:
-        return _only(tuple(row for row in sure(found, rows) if is_named(found, row)) or (likely if by_name else ()))
-    exact = sure(found, rows)
-    alike = [row for row in rows if not differ(found.identities, row.identities)] if by_account else []
-    short = {_local(text) for text in found.identities}
+    files = {key(text) for text in (*_files(hand_in), *hand_in.identities)}
+    by_file = tuple(row for row in rows if row.submission and key(row.submission) in files)
+    if by_file:
+        return _only(by_file)
+    likely = namesakes(hand_in, rows)
+    if hand_in.number:
+        return _only(tuple(row for row in sure(hand_in, rows) if is_named(hand_in, row)) or (likely if by_name else ()))
+    exact = sure(hand_in, rows)
+    alike = [row for row in rows if not differ(hand_in.identities, row.identities)] if by_account else []
+    short = {_local(text) for text in hand_in.identities}
     near = tuple(row for row in alike if short & {_local(text) for text in row.identities})
-    return _only(exact or near or [row for row in likely if by_name and row in alike and not found.is_vouched])
+    return _only(exact or near or [row for row in likely if by_name and row in alike and not hand_in.is_vouched])
 
 
-def namesakes(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
+def namesakes(hand_in: HandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
     """Return the students who have the name of a submission's person."""
-    named = {name for text in found.people for name in name_keys(text)}
+    named = {name for text in hand_in.people for name in name_keys(text)}
     return tuple(row for row in rows if named & _names_of(row))
 
 
-def is_named(found: Found, row: Row) -> bool:
+def is_named(hand_in: HandIn, row: RosterRow) -> bool:
     """True if the name of a submission is that of a student, also after the name of a group and a hyphen, or is a word with the number ("Participant 7")."""
-    own = {name for text in found.people for name in name_keys(text) | grouped(text)}
-    return not own.isdisjoint(_names_of(row)) or not _numbered(found).isdisjoint(keys(row))
+    person_names = {name for text in hand_in.people for name in name_keys(text) | grouped(text)}
+    return not person_names.isdisjoint(_names_of(row)) or not _numbered(hand_in).isdisjoint(keys(row))
 
 
-def members(found: Found, rows: Sequence[Row]) -> tuple[Row, ...]:
+def members(hand_in: HandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
     """Return the students of the team that handed in a submission, by the name of the team."""
     teams = {row.team for row in rows if row.team}
-    exact = {team for team in teams if key(team) in {key(text) for text in found.people}}
-    plain = {"".join(words(text)) for text in found.people}
-    own = exact or {team for team in teams if "".join(words(team)) in plain}
-    return tuple(row for row in rows if row.team in own)
+    exact = {team for team in teams if key(team) in {key(text) for text in hand_in.people}}
+    plain = {"".join(words(text)) for text in hand_in.people}
+    matching_teams = exact or {team for team in teams if "".join(words(team)) in plain}
+    return tuple(row for row in rows if row.team in matching_teams)
 
 
-def without_zeros(found: Found, rows: Sequence[Row]) -> tuple[str, Row] | None:
+def without_zeros(hand_in: HandIn, rows: Sequence[RosterRow]) -> tuple[str, RosterRow] | None:
     """Return the student id of a submission and its row, if the roster has it without the zeros at its beginning.
 
     Where the grader named the files, their names are the ids.
     """
-    ids = found.identities if found.is_named_by_grader else (found.student_id,)
+    ids = hand_in.identities if hand_in.is_named_by_grader else (hand_in.student_id,)
     dropped = [key(text) for text in ids if text.isdecimal() and text.startswith("0")]
     return next(((text, row) for text in dropped for row in rows if text.lstrip("0") in keys(row)), None)
 
 
 @lru_cache(_MOST_CACHED)
-def _names_of(row: Row) -> frozenset[str]:
+def _names_of(row: RosterRow) -> frozenset[str]:
     return name_keys(row.full_name) | name_keys(row.student)
 
 
-def _only(rows: Sequence[Row]) -> Match:
-    return Match(rows[0] if len(rows) == 1 else None, tuple(rows))
+def _only(rows: Sequence[RosterRow]) -> RosterMatch:
+    return RosterMatch(rows[0] if len(rows) == 1 else None, tuple(rows))
 
 
 def differ(identities: Sequence[str], others: Sequence[str]) -> bool:
@@ -326,10 +326,10 @@ def _local(text: str) -> str:
 @lru_cache(_MOST_CACHED)
 def name_keys(text: str) -> frozenset[str]:
     """Return the forms of a person's name that are equal for all ways to write it: "Doe, Jane", "Jane Doe", "doejane"."""
-    found = words(text)
-    if len(found) > MOST_WORDS:
-        return frozenset({"".join(found)})
-    return frozenset("".join(found[start:] + found[:start]) for start in range(len(found)))
+    parts = words(text)
+    if len(parts) > MOST_WORDS:
+        return frozenset({"".join(parts)})
+    return frozenset("".join(parts[start:] + parts[:start]) for start in range(len(parts)))
 
 
 def grouped(text: str) -> set[str]:
@@ -339,16 +339,16 @@ def grouped(text: str) -> set[str]:
 
 def words(text: str) -> list[str]:
     """Return the words of a name without case and accents. In writings without accents a mark is a part of the word, as a vowel in Hindi is."""
-    kept = []
+    characters = []
     base = ""
     for char in unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold()):
         kind = unicodedata.category(char)
         if kind[0] == "M":
-            kept.append("" if base.startswith(_ACCENTED) else char)
+            characters.append("" if base.startswith(_ACCENTED) else char)
         elif kind != "Cf":
             base = unicodedata.name(char, "")
-            kept.append(char if kind[0] in "LN" else " ")
-    return "".join(kept).split()
+            characters.append(char if kind[0] in "LN" else " ")
+    return "".join(characters).split()
 
 
 #: Writings in whose names people leave out accents.

@@ -17,7 +17,7 @@ from leagues import IDLE, PretendPool, play
 
 from referee.errors import UsageError
 from referee.grading import rubric as rubrics
-from referee.grading.grade_class import Wanted, grade_class
+from referee.grading.grade_class import Selection, grade_class
 from referee.grading.grading import OpenGrading, is_begun, open_grading
 from referee.grading.submissions import collect
 from referee.grading.values import MISSING, REFUSED, Submission
@@ -303,7 +303,7 @@ def test_a_grading_that_stops_before_its_first_match_takes_a_corrected_rubric(ha
     submissions.mkdir()
     (submissions / "ada.py").write_text(CRASHES)
     with pytest.raises(LeagueStopped):
-        grade_class(tmp_path / "out", written(tmp_path, text), Wanted(submissions), stopped, print, after_due=False)
+        grade_class(tmp_path / "out", written(tmp_path, text), Selection(submissions), stopped, print, after_due=False)
     # A seed that was drawn is kept: its hash has been printed, and may be published.
     assert is_begun(tmp_path / "out") == (not has_seed)
 

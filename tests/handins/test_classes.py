@@ -36,7 +36,7 @@ def graded(source: Path, *lines: str, known: Sequence[Submission] = (), roster: 
     """The class's submissions by student."""
     path = source.parent / "roster.csv"
     path.write_bytes(roster or ("\n".join(lines) + "\n").encode())
-    found = collect(source, source.parent / "out", ("hunter",), path if lines or roster else None, known=known)
+    found = collect(source, source.parent / "out", ("hunter",), path if lines or roster else None, earlier=known)
     return {each.student: each for each in found}
 
 

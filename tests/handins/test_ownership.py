@@ -138,9 +138,9 @@ def test_an_earlier_run_knows_whose_an_id_and_an_address_are(lines: Sequence[str
     names = roster(tmp_path, *lines) if lines else None
     before = collect(gradescope(tmp_path / "first", ADA_101, BOB_102), tmp_path / "1", SEATS, names)
     with pytest.raises(UsageError, match=r"'submission_3' \(id 102, ada@uni.example\)") as caught:
-        collect(gradescope(tmp_path / "late", BOB_AS_ADA, first=3), tmp_path / "2", SEATS, names, known=before)
+        collect(gradescope(tmp_path / "late", BOB_AS_ADA, first=3), tmp_path / "2", SEATS, names, earlier=before)
     assert "'submission_1' (id 101)" in str(caught.value)
-    again = collect(gradescope(tmp_path / "again", ADA_101, first=3), tmp_path / "3", SEATS, names, known=before)
+    again = collect(gradescope(tmp_path / "again", ADA_101, first=3), tmp_path / "3", SEATS, names, earlier=before)
     assert "submission_3" in students(again).values()
 
 
@@ -157,11 +157,11 @@ def test_a_student_of_an_earlier_run_gets_no_other_name(lines: Sequence[str], tm
                 tmp_path / "2",
                 SEATS,
                 roster(tmp_path, *lines),
-                known=before,
+                earlier=before,
             )
         assert "Write '101' into the column 'student' of line 2" in str(caught.value)
     names = ("student,name,email", "101,Ada Lovelace,ada@uni.example", "102,Bob Martin,bob@uni.example")
-    again = collect(gradescope(tmp_path / "again", BOB_102, first=3), tmp_path / "3", SEATS, roster(tmp_path, *names), known=before)
+    again = collect(gradescope(tmp_path / "again", BOB_102, first=3), tmp_path / "3", SEATS, roster(tmp_path, *names), earlier=before)
     assert students(again) == {"101": "", "102": "submission_3"}
 
 
@@ -212,17 +212,17 @@ def test_a_later_run_never_takes_another_person_for_a_student(has_roster: bool, 
     before = collect(gradescope(tmp_path / "first", ADA), tmp_path / "1", SEATS, names)
     late = gradescope(tmp_path / "late", NAMESAKE, first=2)
     if not has_roster:
-        assert students(collect(late, tmp_path / "2", SEATS, known=before)) == {NAMESAKE[2]: "submission_2"}
+        assert students(collect(late, tmp_path / "2", SEATS, earlier=before)) == {NAMESAKE[2]: "submission_2"}
         return
-    assert students(collect(late, tmp_path / "2", SEATS, names, known=before)) == {"ada": "", "bob": "", NAMESAKE[2]: "submission_2"}
-    again = collect(gradescope(tmp_path / "again", ADA, first=3), tmp_path / "3", SEATS, names, known=before)
+    assert students(collect(late, tmp_path / "2", SEATS, names, earlier=before)) == {"ada": "", "bob": "", NAMESAKE[2]: "submission_2"}
+    again = collect(gradescope(tmp_path / "again", ADA, first=3), tmp_path / "3", SEATS, names, earlier=before)
     assert students(again)["ada"] == "submission_3"
 
 
 def test_a_student_keeps_the_name_of_earlier_runs(tmp_path: Path) -> None:
     """Also without the roster."""
     first = collect(gradescope(tmp_path / "first", ADA), tmp_path / "1", SEATS, roster(tmp_path, *ADDRESSES))
-    again = collect(gradescope(tmp_path / "again", ADA, first=2), tmp_path / "2", SEATS, known=first)
+    again = collect(gradescope(tmp_path / "again", ADA, first=2), tmp_path / "2", SEATS, earlier=first)
     assert students(again) == {"ada": "submission_2"}
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from referee.errors import UsageError
 from referee.handins import roster
-from referee.handins.layouts import Found
-from referee.handins.roster import Row, find, load, name_keys
+from referee.handins.layouts import HandIn
+from referee.handins.roster import RosterRow, find, load, name_keys
 
 CLASS = """student,name,email,canvas,submission
 101,Jane Doe,jdoe@uni.example,7001,
@@ -29,17 +29,17 @@ def written(tmp_path: Path, text: str) -> Path:
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> tuple[Row, ...]:
+def rows(tmp_path: Path) -> tuple[RosterRow, ...]:
     return load(written(tmp_path, CLASS))
 
 
-def found(name: str = "x", identities: tuple[str, ...] = (), people: tuple[str, ...] = (), full_name: str = "") -> Found:
-    return Found(name, (), name, full_name, identities, people)
+def found(name: str = "x", identities: tuple[str, ...] = (), people: tuple[str, ...] = (), full_name: str = "") -> HandIn:
+    return HandIn(name, (), name, full_name, identities, people)
 
 
-def test_a_roster_is_read(rows: tuple[Row, ...]) -> None:
+def test_a_roster_is_read(rows: tuple[RosterRow, ...]) -> None:
     assert [row.student for row in rows] == ["101", "102", "103", "104"]
-    assert rows[0] == Row(2, "101", "Jane Doe", "", ("101", "jdoe@uni.example", "7001"), numbers=("101", "7001"))
+    assert rows[0] == RosterRow(2, "101", "Jane Doe", "", ("101", "jdoe@uni.example", "7001"), numbers=("101", "7001"))
     assert rows[1].full_name == "Smith, John"
     assert rows[2].submission == "odd name.zip"
 
@@ -116,7 +116,7 @@ MATCHES = [
 
 
 @pytest.mark.parametrize(("item", "student"), MATCHES)
-def test_a_submission_is_found_by_any_identity(item: Found, student: str, rows: tuple[Row, ...]) -> None:
+def test_a_submission_is_found_by_any_identity(item: HandIn, student: str, rows: tuple[RosterRow, ...]) -> None:
     match = find(item, rows)
     assert match.row is not None
     assert match.row.student == student
@@ -133,13 +133,13 @@ UNSURE = [
 
 
 @pytest.mark.parametrize(("item", "students"), UNSURE)
-def test_nothing_is_guessed(item: Found, students: set[str], rows: tuple[Row, ...]) -> None:
+def test_nothing_is_guessed(item: HandIn, students: set[str], rows: tuple[RosterRow, ...]) -> None:
     match = find(item, rows)
     assert match.row is None
     assert {row.student for row in match.rows} == students
 
 
-def test_names_count_only_if_they_may(rows: tuple[Row, ...]) -> None:
+def test_names_count_only_if_they_may(rows: tuple[RosterRow, ...]) -> None:
     assert find(found(people=("Jane Doe",)), rows).row == rows[0]
     assert find(found(people=("Jane Doe",)), rows, by_name=False) == (None, ())
 

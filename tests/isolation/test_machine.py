@@ -17,7 +17,7 @@ from conftest import HOSTILE, UNHURRIED, play_match
 
 from referee.cli.league import _has_unplayed
 from referee.errors import MatchVoid, PlayerError, StartError, UsageError
-from referee.grading.grade_class import Wanted, grade_class
+from referee.grading.grade_class import Selection, grade_class
 from referee.isolation import cgroups, diagnosis, machine
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, NONE, Limits, most_cpu_seconds
@@ -105,7 +105,7 @@ def test_a_program_on_a_disk_without_programs_is_not_said_to_lack_its_mode(noexe
 def test_a_grading_on_a_disk_without_programs_does_not_begin(noexec: Path, tmp_path: Path) -> None:
     out = noexec / "deep" / "marks"
     with pytest.raises(UsageError, match=r"marks is on a disk that is mounted with noexec"):
-        grade_class(out, None, Wanted(tmp_path), lambda _: None, print, after_due=False)
+        grade_class(out, None, Selection(tmp_path), lambda _: None, print, after_due=False)
     assert not out.parent.exists()
     machine.refuse_disk(tmp_path / "other")
 
