@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from referee.games.game import Game, Seat
-    from referee.match.clock import Clock
+    from referee.players.clock import Clock
 
 #: Where there is no terminal, a line comes at most this often, in seconds.
 _PLAIN_SECONDS = 10.0

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from referee.games.dialect import Host
     from referee.games.game import Game, Notice, Seat
-    from referee.match.clock import Clock
     from referee.match.options import TimeControl
+    from referee.players.clock import Clock
     from referee.players.io import PlayerIO, Questions
     from referee.players.player import Player, Reply
     from referee.wire.decode import Answer

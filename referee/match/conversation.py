@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import StartError
 from referee.match.collector import MoveCollector, ask_together, read_ready
-from referee.players.billing import WALL
 from referee.players.building import all_built
+from referee.players.clock import WALL
 from referee.players.connection import ConnectedPlayer
 from referee.players.in_process import LocalPlayer
 from referee.players.io import PlayerIO
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from referee.isolation.level import Isolation
     from referee.isolation.program import Program
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.clock import Clock
     from referee.match.options import TimeControl
+    from referee.players.clock import Clock
     from referee.players.connection import Connection
     from referee.players.log import Log
     from referee.players.player import Player

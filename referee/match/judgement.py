@@ -15,8 +15,8 @@ from referee.support.escape import quoted
 if TYPE_CHECKING:
     from referee.games.dialect import DialectError, Host
     from referee.games.game import Seat
-    from referee.match.clock import Clock
     from referee.match.options import TimeControl
+    from referee.players.clock import Clock
     from referee.players.player import Player
     from referee.wire.decode import Problem
 

@@ -13,9 +13,9 @@ from referee.isolation import delays
 from referee.isolation.level import Isolation
 from referee.match import judgement
 from referee.match.adjudicator import Adjudicator
-from referee.match.clock import Clock
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.options import CPU, RunOptions, TimeControl
+from referee.players.clock import Clock
 from referee.players.log import Log
 from referee.players.placement import Cores
 from referee.players.stack import places

@@ -7,16 +7,19 @@ declarations. A game declares its own settings (``referee.games.game.Option``).
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from pydantic import BeforeValidator, ValidationError
+from pydantic import ValidationError
 
 from referee.errors import UsageError
-from referee.isolation import delays
-from referee.isolation.limits import IsolationValue, Limits, most_cpu_seconds
-from referee.players.billing import CPU as CPU  # noqa: PLC0414 - the clocks are options
-from referee.players.billing import FAIR as FAIR  # noqa: PLC0414 - the same
-from referee.players.billing import WALL as WALL  # noqa: PLC0414 - the same
+from referee.isolation.limits import IsolationValue, Limits
+from referee.players.clock import AUTO as AUTO  # noqa: PLC0414 - the clock is an option
+from referee.players.clock import CPU as CPU  # noqa: PLC0414 - the same
+from referee.players.clock import FAIR as FAIR  # noqa: PLC0414 - the same
+from referee.players.clock import WALL as WALL  # noqa: PLC0414 - the same
+from referee.players.clock import BilledTime as BilledTime  # noqa: PLC0414 - the same
+from referee.players.clock import TimeControl as TimeControl  # noqa: PLC0414 - the same
+from referee.players.clock import TimeLimits as TimeLimits  # noqa: PLC0414 - the same
 from referee.support.escape import escape
 from referee.support.sections import Section, option
 from referee.support.words import KIB, size_text
@@ -25,100 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pydantic.fields import FieldInfo
-
-#: The best clock of this machine, which ``MatchOptions.settled`` chooses.
-AUTO: Literal["auto"] = "auto"
-_MOST_SECONDS = 1_000_000
-
-BilledTime = Literal["auto", "fair", "cpu", "wall"]
-NO_FAIR_CLOCK = (
-    "The fair clock needs a kernel that counts how long a program waits for a processor (Linux with CONFIG_SCHED_INFO), which this machine lacks. "
-    "Write --clock cpu or --clock wall, or clock in a file."
-)
-#: A limit in seconds. Users write "none" for no limit.
-_Limit = Annotated[float | None, BeforeValidator(lambda value: None if value == "none" else value)]
-
-
-class TimeLimits(Section):
-    """The limits of a player, in seconds; None means no limit."""
-
-    startup: _Limit = option(
-        10.0, "Until a bot is ready, outside the bank.", unit="seconds", flag="--startup", gt=0, le=_MOST_SECONDS, allow_inf_nan=False
-    )
-    move: _Limit = option(1.0, "The limit for one answer.", unit="seconds", flag="--move-time", gt=0, le=_MOST_SECONDS, allow_inf_nan=False)
-    bank: _Limit = option(
-        120.0, "For all answers of a game together.", unit="seconds", flag="--bank", gt=0, le=_MOST_SECONDS, allow_inf_nan=False
-    )
-    increment: float = option(
-        0.0, "Added to the bank after each answer.", unit="seconds", flag="--increment", ge=0, le=_MOST_SECONDS, allow_inf_nan=False
-    )
-
-
-class Guard(NamedTuple):
-    """The limits by the wall clock where another clock bills: ``times`` the limit and ``more`` seconds for one answer, and for all answers
-    ``bank_times`` the bank and ``bank_more`` seconds.
-    """
-
-    times: float
-    more: float
-    bank_times: float
-    bank_more: float
-
-    def of_limit(self, limit: float) -> float:
-        """Return the guard of one answer, in seconds."""
-        return self.times * limit + self.more
-
-    def of_bank(self, bank: float) -> float:
-        """Return the guard of all answers, in seconds."""
-        return self.bank_times * bank + self.bank_more
-
-    def __str__(self) -> str:
-        more = f" and {self.bank_more:g} s more" if self.bank_more else ""
-        return f"{self.times:g} times the move limit and {self.more:g} s more, or the rest of {self.bank_times:g} times the bank{more}"
-
-
-_GUARDS = {CPU: Guard(5.0, 1.0, 3.0, 0.0), FAIR: Guard(20.0, 5.0, 10.0, 60.0)}
-
-
-class TimeControl(TimeLimits):
-    """The limits of a player and the time that is billed: "fair", "cpu", the processor time of all processes of a bot, or "wall"."""
-
-    kind: BilledTime = option(
-        AUTO,
-        "What the clock bills; fair: wall time without waits for a processor; cpu: processor time of all the bot's processes.",
-        flag="--clock",
-    )
-
-    def to_json(self) -> dict[str, Any]:
-        """The control as the ``start`` message shows it."""
-        kind = self.settled(is_strict=False).kind if self.kind == AUTO else self.kind
-        return {"kind": kind, "startup": self.startup, "move": self.move, "bank": self.bank, "increment": self.increment}
-
-    @property
-    def guard(self) -> Guard | None:
-        """The limits by the wall clock, None where it bills."""
-        return _GUARDS.get(self.kind)
-
-    @property
-    def cpu_seconds(self) -> int | None:
-        """A kernel limit on a bot's processor time, in seconds, above all that the clock allows; None if the clock has no limit."""
-        if self.startup is None or self.bank is None or self.increment:
-            return None
-        return most_cpu_seconds(self.startup + self.bank)
-
-    def startup_guard(self) -> float | None:
-        """Return the wall-clock limit of the start-up, in seconds. Where the wall clock bills, other bots that work postpone the end up to it."""
-        return None if self.startup is None else (self.guard or _GUARDS[CPU]).of_limit(self.startup)
-
-    def settled(self, *, is_strict: bool) -> TimeControl:
-        """Return the control with the clock of this machine: the fair one where the kernel counts waits, else processor time in strict matches
-        and wall time in others. UsageError where the fair clock is wanted and isn't there.
-        """
-        if self.kind == FAIR and not delays.is_counted():
-            raise UsageError(NO_FAIR_CLOCK)
-        if self.kind != AUTO:
-            return self
-        return self.replace(kind=FAIR if delays.is_counted() else CPU if is_strict else WALL)
 
 
 class RunOptions(Section):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.match.clock import Clock
+from referee.players.clock import Clock
 from referee.replay.reader import UNWRITTEN, open_game, play_again, read_head, start_of, unwritten
 from referee.replay.recorded import microseconds, time_control, told
 from referee.replay.turning_points import Budget, CheckpointQueue, Spent, turning_points

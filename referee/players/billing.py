@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from referee.players.player import Reply
 from referee.replay.faults import Failure
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from referee.players.player import Player
     from referee.players.process import BotProcess
 
-#: The kinds of clocks.
-WALL: Final = "wall"
-CPU: Final = "cpu"
-FAIR: Final = "fair"
 #: How many processors a bot can use at once: its processor time can grow this many times as fast as the wall clock.
 _WIDTH = os.cpu_count() or 1
 #: The shortest time between two looks at a bot's processor time, in seconds.

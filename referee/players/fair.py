@@ -20,11 +20,12 @@ from __future__ import annotations
 
 import math
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from referee.errors import BUSY, MatchVoid
 from referee.isolation.delays import DelayReader, TaskTimes, is_ready, priority, tasks_of
 from referee.players.billing import Billing, Pending, late
+from referee.players.clock import FAIR, LATE, VOID, bill, verdict
 from referee.players.player import Reply
 from referee.replay.faults import NO_ANSWER, Failure
 from referee.support.words import the_seat
@@ -46,14 +47,6 @@ STALE = 0.001
 #: Differences up to this mean nothing, in seconds.
 _LITTLE = 0.001
 
-LATE: Literal["late"] = "late"
-VOID: Literal["void"] = "void"
-
-
-def bill(wall: float, cpu: float, waited: float, referee_waited: float) -> float:
-    """Return what an answer costs, in seconds: wall time without the waits of the bot and of the referee, but at least the processor time."""
-    return min(wall, max(cpu, wall - waited - referee_waited))
-
 
 def busiest_delay(before: Mapping[int, TaskTimes], now: Mapping[int, TaskTimes]) -> float:
     """Return how much the run delay of the task has grown that used most processor time, in seconds."""
@@ -61,23 +54,6 @@ def busiest_delay(before: Mapping[int, TaskTimes], now: Mapping[int, TaskTimes])
         (times.cpu - before.get(task, TaskTimes()).cpu, times.delay - before.get(task, TaskTimes()).delay) for task, times in now.items()
     ]
     return max(growth, default=(0.0, 0.0))[1]
-
-
-def verdict(
-    billed: float, cpu: float, wall: float, *, limit: float, guard: float, is_ready: bool, is_starved: bool
-) -> float | Literal["late", "void"]:
-    """Judge a bot that hasn't answered by its deadline. Return the seconds until the next look, or LATE, or VOID: the machine is too busy.
-
-    ``billed`` is its bill so far, ``guard`` the wall time at which the wait ends. ``is_ready``: a task of it runs or is ready to run, so that
-    a part of its wait may not be counted yet. ``is_starved``: such a task hasn't run since the last look.
-    """
-    if cpu >= limit:
-        return LATE
-    if wall >= guard:
-        return VOID if is_starved or billed < wall / 2 else LATE
-    if billed < limit:
-        return limit - billed
-    return _LOOK if is_ready else LATE
 
 
 class BotDelays:
@@ -203,7 +179,7 @@ class FairBilling(Billing):
         # A poll that lasted too long is the referee's doing, also where it was stopped and not starved.
         referee_waited = max(self._own.read().delay - self._own_before, now - self.poll_ends)
         wall, cpu, waited = self._times(entry, now, referee_waited)
-        billed = entry.owed + bill(wall, cpu, waited, referee_waited)
+        billed = bill(FAIR, wall, cpu, waited + referee_waited, entry.owed)
         entry.process.newly_used(True)
         self.delays[entry.process].settle()
         limit = math.inf if entry.limit is None else entry.limit
@@ -211,7 +187,7 @@ class FairBilling(Billing):
             line, failure = None, late(entry.pipes)
         if failure is not None and failure.reason in NO_ANSWER:
             billed = limit
-        rescued = line is not None and entry.owed + bill(wall, cpu, waited, 0.0) > limit
+        rescued = line is not None and bill(FAIR, wall, cpu, waited, entry.owed) > limit
         return Reply(line, min(billed, limit), failure, rescued, now - entry.begun)
 
     def look(self, entry: Pending) -> bool:
@@ -234,15 +210,16 @@ class FairBilling(Billing):
         if entry.process is None or entry.limit is None:
             return late(entry.pipes)
         wall, cpu, waited = self._times(entry, now, 0.0)
-        billed = entry.owed + bill(wall, cpu, waited, 0.0)
+        billed = bill(FAIR, wall, cpu, waited, entry.owed)
         ready, starved = self.delays[entry.process].ready()
         guard = entry.guard - entry.begun
-        found = verdict(billed, cpu, wall, limit=entry.limit, guard=guard, is_ready=ready, is_starved=starved)
-        if found == LATE:
+        judged = verdict(FAIR, wall, cpu, billed, entry.limit, guard, has_answered=False, is_ready=ready, is_starved=starved)
+        if judged == LATE:
             return late(entry.pipes)
-        if found == VOID:
+        if judged == VOID:
             raise too_busy(entry.player.seat, f"for {max(0.0, wall - billed):.1f} of the {wall:.1f} s in which it was asked")
-        entry.deadline = min(now + found, max(entry.guard, now))
+        left = entry.limit - billed
+        entry.deadline = min(now + (left if left > 0.0 else _LOOK), max(entry.guard, now))
         return None
 
     def out_of_time(self, player: Player, pipes: Pipes, limit: float | None) -> Failure:

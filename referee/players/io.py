@@ -36,7 +36,8 @@ from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
 from referee.isolation.delays import priority
-from referee.players.billing import CPU, FAIR, WALL, Billing, CpuBilling, Pending, late
+from referee.players.billing import Billing, CpuBilling, Pending, late
+from referee.players.clock import CPU, FAIR, WALL
 from referee.players.fair import STALE, FairBilling
 from referee.players.in_process import LocalPlayer
 from referee.players.player import Reply

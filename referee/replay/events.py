@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.games.game import Json, Notice, Outcome, Seat
-    from referee.match.clock import Clock
+    from referee.players.clock import Clock
     from referee.replay.answers import TurnAnswers
     from referee.replay.faults import Fault
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
-from referee.match.clock import PatientClock
+from referee.players.clock import Clock
 from referee.replay.names import player_name
 from referee.replay.reader import open_game, read_head, read_lines, verify
 from referee.replay.recorded import first_turn, remark_of, seconds_by_seat, time_control, told
@@ -42,7 +42,7 @@ class _Finder:
     def __init__(self, head: Mapping[str, Json], wanted: int) -> None:
         self.wanted, self.first = wanted, first_turn(head)
         controls = {seat: time_control(head, seat) for seat in head["players"]}
-        self.clocks = {seat: PatientClock(control) for seat, control in controls.items() if control is not None}
+        self.clocks = {seat: Clock(control) for seat, control in controls.items() if control is not None}
         self.step: Step | None = None
         self.failed: Failed | None = None
 

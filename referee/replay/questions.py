@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from referee.errors import ReplayError, ReplayWrong, UsageError
-from referee.match.clock import PatientClock
 from referee.match.conversation import Conversation, Manner
+from referee.players.clock import Clock, LongWait
 from referee.players.log import Log
 from referee.replay.faults import ILLEGAL, MALFORMED, Fault
 from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
@@ -195,24 +195,6 @@ def read_questions(asked: Questions, take: Callable[[Question], None], on_step: 
     verify(asked.replay.path, step, fault)
 
 
-class RecordedClock(PatientClock):
-    """The clock that a bot had in the match; ``patience`` is its limit now, in seconds, None for no limit."""
-
-    __slots__ = ("match_limit",)
-
-    def __init__(self, control: TimeControl, patience: float | None) -> None:
-        super().__init__(control, patience, "that it has here")
-        self.match_limit = self._limit()
-
-    def spend(self, seconds: float, other: float = 0.0) -> None:
-        """Bill nothing: the replay says what was billed."""
-
-    def bill(self, seconds: float) -> None:
-        """Bill the time that was billed in the match."""
-        super().spend(seconds)
-        self.match_limit = self._limit()
-
-
 class NewAnswer(NamedTuple):
     """A bot's answer to a recorded question, as it was ``judged`` and as a value to compare."""
 
@@ -224,20 +206,33 @@ class Asker:
     """Asks one player of a conversation the questions of a replay. ``patience`` is its limit for each answer, None for none."""
 
     def __init__(self, asked: Questions, conversation: Conversation, patience: float | None) -> None:
-        self.clock = RecordedClock(asked.control, patience)
-        self._asked, self._conversation = asked, conversation
-        self._collector = conversation.collector(asked.game, {asked.seat: self.clock})
+        self._asked = asked
+        self._wait = LongWait(patience, "that it has here")
+        self._match_clock = Clock(asked.control)
+        self._clocks = {asked.seat: self._recorded_clock()}
+        self._conversation = conversation
+        self._collector = conversation.collector(asked.game, self._clocks)
+
+    @property
+    def match_limit(self) -> float | None:
+        """The limit that the next answer had in the match, in seconds."""
+        return self._match_clock.limit
+
+    def _recorded_clock(self) -> Clock:
+        """The clock for the next question: with the bank that the bot had in the match, and its limit here."""
+        return Clock(self._asked.control, wait=self._wait, bank=self._match_clock.bank, asked=self._match_clock.asked)
 
     def ask(self, question: Question) -> NewAnswer | None:
         """Ask a question, and bill what was billed in the match. Return the answer, None for a question that only a dialect asks."""
         game, seat = self._asked.game, self._asked.seat
         if question.is_own:
             self._collector.replace_notices(seat, question.notices)
+        self._clocks[seat] = self._recorded_clock()
         answers = self._collector.ask(question.turn, question.state, [seat] if question.is_own else [])
         self._conversation.io.watch.drain()
         us = microseconds(question.record, seat)
         if us is not None:
-            self.clock.bill(us / 1e6)
+            self._match_clock.spend(us / 1e6)
         if not question.is_own:
             return None
         judged = answers[seat]

@@ -149,7 +149,7 @@ class _Rerun:
     def ask(self, question: Question) -> None:
         """Ask the bot and compare its answer."""
         recorded, record = question.recorded, question.record
-        limit = self.interview.asker.clock.match_limit
+        limit = self.interview.asker.match_limit
         new = self.interview.asker.ask(question)
         if new is not None:
             if recorded is not None:

@@ -12,9 +12,9 @@ from referee.cli import terminal
 from referee.cli.terminal import Live
 from referee.games.game import Notice
 from referee.match import steady_pace
-from referee.match.clock import Clock
 from referee.match.options import TimeControl
 from referee.match.steady_pace import SteadyPace
+from referee.players.clock import Clock
 from referee.replay.events import StepTaken
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from referee.cli.terminal import Live
-from referee.match.clock import Clock
 from referee.match.options import TimeControl
+from referee.players.clock import Clock
 from referee.replay.answers import AnswerWarning, JudgedAnswer, Remark
 from referee.replay.events import StepTaken
 from referee.replay.faults import MALFORMED, Fault

@@ -7,8 +7,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sandboxes import UNHURRIED, busy
 
 from referee import games
@@ -19,7 +17,7 @@ from referee.match.loop import Entrant, Match
 from referee.match.options import FAIR, TimeControl
 from referee.players import fair
 from referee.players.billing import Pending
-from referee.players.fair import LATE, VOID, FairBilling, bill, busiest_delay, verdict
+from referee.players.fair import FairBilling, busiest_delay
 from referee.players.spec import resolve
 from referee.replay.events import Listener
 
@@ -33,33 +31,6 @@ if TYPE_CHECKING:
     from referee.replay.events import StepTaken
 
 pytestmark = pytest.mark.skipif(not delays.is_counted(), reason="this kernel doesn't count waits for a processor")
-
-
-@pytest.mark.parametrize(
-    ("wall", "cpu", "waited", "referee_waited", "billed"),
-    [
-        (0.02, 0.02, 0.0, 0.0, 0.02),  # an idle machine
-        (0.12, 0.02, 0.1, 0.0, 0.02),  # starved
-        (0.12, 0.0, 0.0, 0.0, 0.12),  # asleep
-        (0.12, 0.02, 0.04, 0.0, 0.08),  # starved for a part, asleep for another
-        (0.05, 0.02, 0.0, 0.03, 0.02),  # the referee was late to read it
-        (0.05, 0.02, 0.02, 0.03, 0.02),  # both waits overlap: nobody computes for less than the processor time
-        (0.02, 0.04, 0.0, 0.0, 0.02),  # two threads on two cores
-        (0.02, 0.0, 0.5, 0.0, 0.0),  # a wait of an earlier answer: no debt of the referee
-    ],
-)
-def test_the_bill(wall: float, cpu: float, waited: float, referee_waited: float, billed: float) -> None:
-    assert bill(wall, cpu, waited, referee_waited) == pytest.approx(billed)
-
-
-SECONDS = st.floats(0.0, 1000.0)
-
-
-@given(SECONDS, SECONDS, SECONDS, SECONDS)
-def test_a_bill_is_at_most_the_wall_time_and_at_least_the_processor_time(wall: float, cpu: float, waited: float, late: float) -> None:
-    billed = bill(wall, cpu, waited, late)
-    assert min(wall, cpu) <= billed <= wall
-    assert bill(wall, cpu, 0.0, 0.0) == wall
 
 
 @pytest.mark.parametrize(
@@ -77,26 +48,6 @@ def test_the_wait_of_the_task_that_worked_most_counts(
 ) -> None:
     given_before, given_now = ({task: TaskTimes(*times) for task, times in seen.items()} for seen in (before, now))
     assert busiest_delay(given_before, given_now) == pytest.approx(delay)
-
-
-@pytest.mark.parametrize(
-    ("billed", "cpu", "wall", "is_ready", "is_starved", "found"),
-    [
-        (0.4, 0.4, 2.0, False, False, 0.6),  # starved: the rest of the limit
-        (1.0, 0.2, 1.0, False, False, LATE),  # asleep
-        (1.0, 0.2, 1.0, True, True, 0.004),  # its present wait isn't counted yet
-        (1.0, 0.2, 1.0, True, False, 0.004),  # it has run since the last look and waits again
-        (1.0, 1.0, 1.0, True, True, LATE),  # nobody computes for more than the limit
-        (0.4, 0.4, 25.0, False, False, VOID),  # the machine explains the guard
-        (2.0, 0.4, 25.0, True, False, VOID),  # also where a part of the wait isn't counted yet
-        (25.0, 0.0, 25.0, True, True, VOID),  # it never got the processor
-        (25.0, 0.4, 25.0, False, False, LATE),
-        (25.0, 0.4, 25.0, True, False, LATE),
-    ],
-)
-def test_the_verdict(billed: float, cpu: float, wall: float, is_ready: bool, is_starved: bool, found: object) -> None:
-    judged = verdict(billed, cpu, wall, limit=1.0, guard=25.0, is_ready=is_ready, is_starved=is_starved)
-    assert judged == (pytest.approx(found) if isinstance(found, float) else found)
 
 
 HUNTER = """

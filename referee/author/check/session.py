@@ -19,9 +19,9 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.delays import run_delay
 from referee.isolation.endings import MEMORY
 from referee.match import judgement
-from referee.match.clock import PatientClock
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.players import stack
+from referee.players.clock import Clock, LongWait
 from referee.players.crash_report import last_words
 from referee.players.log import Log
 from referee.replay.faults import CRASHED, EXCEEDED, LATE, Fault
@@ -373,9 +373,9 @@ class CheckSession:
         self.peak = max(self.peak, sum(_peak(pid) for pid in self.process.sandbox.pids()))
 
 
-def patient_clock(time: TimeControl, asked: int = 0) -> PatientClock:
+def patient_clock(time: TimeControl, asked: int = 0) -> Clock:
     """Return the clock of a check, which waits for an answer longer than a match does."""
-    return PatientClock(time, longest_wait(time), "that a check waits", asked)
+    return Clock(time, wait=LongWait(longest_wait(time), "that a check waits"), asked=asked)
 
 
 def with_fields(line: bytes, more: Mapping[str, Json]) -> bytes:

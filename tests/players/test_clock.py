@@ -9,8 +9,8 @@ import pytest
 
 from referee.errors import UsageError
 from referee.isolation import delays
-from referee.match.clock import Clock
 from referee.match.options import MatchOptions, TimeControl
+from referee.players.clock import Clock
 
 
 @pytest.mark.parametrize(
