@@ -68,5 +68,5 @@ BOTS = (
 
 def middling(game: str, seat: str, rules: str) -> str | None:
     """Return the name of the example bot of middling strength for a seat under a rule set; None if there is none."""
-    found = [bot.name for bot in BOTS if bot.game == game and bot.plays(seat) and (not bot.rules or rules in bot.rules)]
-    return found[len(found) // 2] if found else None
+    names = [bot.name for bot in BOTS if bot.game == game and bot.plays(seat) and (not bot.rules or rules in bot.rules)]
+    return names[len(names) // 2] if names else None

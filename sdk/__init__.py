@@ -80,8 +80,8 @@ def __getattr__(name: str) -> object:
     home = f"sdk.{_HOMES.get(name, 'evasion')}"
     __import__(home)
     module = sys.modules[home]
-    found = globals()[name] = module if name == "evasion" else getattr(module, name)
-    return found
+    globals()[name] = value = module if name == "evasion" else getattr(module, name)
+    return value
 
 
 def __dir__() -> list[str]:

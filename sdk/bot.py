@@ -143,12 +143,12 @@ class Bot:
             cls._variants.settings(rules, {})
         cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
 
-    def _read_settings(self, rules: str, given: dict[str, Any]) -> Any:
+    def _read_settings(self, rules: str, values: dict[str, Any]) -> Any:
         """Return the settings of the start message as the bot sees them, without those that this version doesn't know."""
         if self._variants is None:
-            return given
-        known = set(self._variants.Settings._fields) - {"rules"}
-        return self._variants.settings(rules, {name: value for name, value in given.items() if name in known})
+            return values
+        fields = set(self._variants.Settings._fields) - {"rules"}
+        return self._variants.settings(rules, {name: value for name, value in values.items() if name in fields})
 
     @property
     def random(self) -> Random:
@@ -238,9 +238,9 @@ class Conversation:
         bot, seat = self.bot, message["seat"]
         if seat not in bot._seats:
             raise SystemExit(f"{type(bot).__name__} plays {_roles(type(bot))}, but was asked to play {seat}")
-        wanted = _rule_sets(type(bot))
-        if wanted and message["rules"] not in wanted:
-            raise SystemExit(f"{type(bot).__name__} plays the rules {' and '.join(wanted)}, but was asked to play {message['rules']}")
+        rules = _rule_sets(type(bot))
+        if rules and message["rules"] not in rules:
+            raise SystemExit(f"{type(bot).__name__} plays the rules {' and '.join(rules)}, but was asked to play {message['rules']}")
         bot.seat, bot.rules = seat, message["rules"]
         bot.settings = _with_keys(bot._read_settings(message["rules"], message["settings"]), message["settings"])
         bot.seed, bot.match = message["seed"], message["match"]
@@ -278,20 +278,20 @@ class Conversation:
         return parts
 
 
-def _with_keys(settings: Any, given: dict[str, Any]) -> Any:
+def _with_keys(settings: Any, message: dict[str, Any]) -> Any:
     """Return the settings as a record that also has the keys of the message: bots written for a dict of settings still work."""
     if not isinstance(settings, tuple):
         return settings
 
     class Settings(type(settings)):  # type: ignore[misc]
         __slots__ = ()
-        __contains__ = given.__contains__
-        get = staticmethod(given.get)
-        items = staticmethod(given.items)
-        keys = staticmethod(given.keys)
-        values = staticmethod(given.values)
+        __contains__ = message.__contains__
+        get = staticmethod(message.get)
+        items = staticmethod(message.items)
+        keys = staticmethod(message.keys)
+        values = staticmethod(message.values)
 
         def __getitem__(self, key: Any) -> Any:
-            return given[key] if isinstance(key, str) else tuple.__getitem__(self, key)
+            return message[key] if isinstance(key, str) else tuple.__getitem__(self, key)
 
     return Settings(*settings)

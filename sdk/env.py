@@ -154,8 +154,8 @@ class _Opponent:
 
     def __init__(self, bot: type[Bot], seat: str, settings: Settings, seed: int) -> None:
         conversation = Conversation(bot)
-        given = GAME.codec.settings_json(settings)
-        conversation.prepare({"seat": seat, "rules": settings.rules, "settings": given, "seed": seed, "match": "environment"})
+        settings_json = GAME.codec.settings_json(settings)
+        conversation.prepare({"seat": seat, "rules": settings.rules, "settings": settings_json, "seed": seed, "match": "environment"})
         self._bot = conversation.bot
         self._decide = getattr(self._bot, self._bot._seats[seat])
         self._bot.begin()

@@ -184,8 +184,8 @@ class State(EngineState):
         rules = variants.RULE_SETS[self.settings.rules]
         to_x, to_y, _, _ = rules.bounce(walls, x, y, dx, dy)
         cells = (x, y), (to_x, to_y), (self.prey.x, self.prey.y)
-        found = can_build(walls, rules.kinds, Build(kind, span), self.wall_timer, self.settings, *cells, self.next_id)
-        return BuildCheck(None, found.reason, found.text) if isinstance(found, Blocked) else BuildCheck(found, "", "")
+        wall = can_build(walls, rules.kinds, Build(kind, span), self.wall_timer, self.settings, *cells, self.next_id)
+        return BuildCheck(None, wall.reason, wall.text) if isinstance(wall, Blocked) else BuildCheck(wall, "", "")
 
     def buildable(self) -> dict[Kind, BuildCheck]:
         """``can_build`` of the longest wall of each kind."""
@@ -368,7 +368,9 @@ class _EvasionBot(Bot):
         if rules.is_turnwise:
             command = _hunter_command if is_hunter else _prey_command
             return lambda state: _command_text(command(decide(read(state))))
-        made, move_text = hunter_move if is_hunter else prey_move, rules.codec.move_text
+        from referee.games.evasion.codec.stepwise import move_text
+
+        made = hunter_move if is_hunter else prey_move
         return lambda state: _NOTHING if (move := made(decide(read(state)))) is None else move_text(move)
 
 

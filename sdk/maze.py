@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from referee.games.maze import variants
 from referee.games.maze.layouts import STEPS, Layout, Order
@@ -60,21 +60,19 @@ class State:
 
     def _place(self, square: Square) -> int:
         """Return the index of a free square. ValueError if the square isn't free."""
-        found = self.layout.index.get(square) if isinstance(square, tuple) else None
-        if found is None:
+        place = self.layout.index.get(square) if isinstance(square, tuple) else None
+        if place is None:
             raise ValueError(f"{square!r:.40} is no free square of this maze; squares are (row, column), from 1")
-        return found
+        return place
 
     def path(self, start: Square, end: Square) -> Sequence[Order]:
         """Return orders for a shortest path from one square to another, as one text."""
-        found: Any = ""
+        orders: list[Order] = []
         while start != end:
             ways = self.neighbours(start)
-            order = min(ways, key=lambda way: self.distance(ways[way], end))
-            found += order
-            start = ways[order]
-        path: Sequence[Order] = found
-        return path
+            orders.append(min(ways, key=lambda way: self.distance(ways[way], end)))
+            start = ways[orders[-1]]
+        return cast("Sequence[Order]", "".join(orders))
 
     def value(self, order: Order | Literal[""] = "") -> Value:
         """Return the winner under perfect play ("" for a draw) and the number of plies, for this position or the one after an order.
@@ -106,8 +104,8 @@ def seen_state(state: EngineState, seat: Role) -> State:
 
 def engine_state(state: object) -> EngineState | None:
     """Return a bot's state, or one of a replay, as a state of the engine; None for a state of another game."""
-    found = state._engine if isinstance(state, State) else state
-    return found if isinstance(found, EngineState) else None
+    engine = state._engine if isinstance(state, State) else state
+    return engine if isinstance(engine, EngineState) else None
 
 
 #: The kind of move that ``sdk.testing.ask`` returns, by seat.

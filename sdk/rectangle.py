@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from referee.games.rectangle import variants
 from referee.games.rectangle.game import GAME
@@ -46,8 +46,8 @@ class State(EngineState):
         """Return the cells next to a cell, by the order that leads there, without cells off the board."""
         n = self.settings.n
         row, column = cell
-        found: dict[Order, Cell] = {"N": (row - 1, column), "S": (row + 1, column), "W": (row, column - 1), "E": (row, column + 1)}
-        return {order: (row, column) for order, (row, column) in found.items() if 0 <= row < n and 0 <= column < n}
+        cells: dict[Order, Cell] = {"N": (row - 1, column), "S": (row + 1, column), "W": (row, column - 1), "E": (row, column + 1)}
+        return {order: (row, column) for order, (row, column) in cells.items() if 0 <= row < n and 0 <= column < n}
 
     def after(self, orders: Words, others: Mapping[str, Words] | None = None) -> State:
         """Return the position one turn later, after these orders. Other players' robots stay unless ``others`` has orders for them.
@@ -57,10 +57,10 @@ class State(EngineState):
         """
         if not self.step:
             raise ValueError("no robots are placed yet")
-        given = {**(others or {}), self.seat: orders}
-        if not given.keys() <= set(self.seats):
-            raise ValueError(f"there is no player {', '.join(sorted(given.keys() - set(self.seats)))!r:.40}")
-        moves = {seat: Orders(tuple(_words(words, self.settings.robots))) for seat, words in given.items()}
+        all_orders = {**(others or {}), self.seat: orders}
+        if not all_orders.keys() <= set(self.seats):
+            raise ValueError(f"there is no player {', '.join(sorted(all_orders.keys() - set(self.seats)))!r:.40}")
+        moves = {seat: Orders(tuple(_words(words, self.settings.robots))) for seat, words in all_orders.items()}
         state, _ = GAME.step(self, moves)
         return seen_state(state, self.seat)
 
@@ -78,8 +78,8 @@ class State(EngineState):
         rows, columns = list(self.rows[player]), list(self.columns[player])
         rows[row] |= 1 << column
         columns[column] |= 1 << row
-        found = closed(player, tuple(rows), tuple(columns), [cell])
-        rings = sorted(ring for ring in found if any(ring.inside & ~self.spent[at] for at in range(ring.top + 1, ring.bottom)))
+        closed_rings = closed(player, tuple(rows), tuple(columns), [cell])
+        rings = sorted(ring for ring in closed_rings if any(ring.inside & ~self.spent[at] for at in range(ring.top + 1, ring.bottom)))
         won = sum(bits.bit_count() for _, _, bits in claim(rings, self.spent)[1])
         return rings, won
 
@@ -118,9 +118,7 @@ class State(EngineState):
     def way(self, start: Cell, end: Cell) -> Sequence[Order]:
         """Return orders that lead from one cell to another, as one text: first to the row, then to the column."""
         down, along = end[0] - start[0], end[1] - start[1]
-        orders: Any = ("S" if down > 0 else "N") * abs(down) + ("E" if along > 0 else "W") * abs(along)
-        path: Sequence[Order] = orders
-        return path
+        return cast("Sequence[Order]", ("S" if down > 0 else "N") * abs(down) + ("E" if along > 0 else "W") * abs(along))
 
     def draws(self, start: Cell, top: int, left: int, bottom: int, right: int) -> Sequence[Order]:
         """Return orders that lead from a cell to the nearest cell of a ring, and then once around the ring.
@@ -131,12 +129,8 @@ class State(EngineState):
             raise ValueError(f"from ({top}, {left}) to ({bottom}, {right}) there is no ring")
         around = _cells(Ring(0, top, left, bottom, right))
         first = min(range(len(around)), key=lambda place: abs(around[place][0] - start[0]) + abs(around[place][1] - start[1]))
-        path = [*around[first:], *around[: first + 1]]
-        words: Any = self.way(start, path[0])
-        for here, there in itertools.pairwise(path):
-            words += self.way(here, there)
-        drawn: Sequence[Order] = words
-        return drawn
+        path = [start, *around[first:], *around[: first + 1]]
+        return cast("Sequence[Order]", "".join(order for here, there in itertools.pairwise(path) for order in self.way(here, there)))
 
 
 def seen_state(state: EngineState, seat: str) -> State:
@@ -158,10 +152,10 @@ MOVES = dict.fromkeys(LETTERS, Orders)
 def _cells(ring: Ring) -> list[Cell]:
     """The cells of a ring, clockwise from its upper left corner."""
     _, top, left, bottom, right = ring
-    found = [(top, column) for column in range(left, right)]
-    found += [(row, right) for row in range(top, bottom)]
-    found += [(bottom, column) for column in range(right, left, -1)]
-    return found + [(row, left) for row in range(bottom, top, -1)]
+    top_side = [(top, column) for column in range(left, right)]
+    right_side = [(row, right) for row in range(top, bottom)]
+    bottom_side = [(bottom, column) for column in range(right, left, -1)]
+    return top_side + right_side + bottom_side + [(row, left) for row in range(bottom, top, -1)]
 
 
 class _Reader:

@@ -83,8 +83,8 @@ def start(*, game: str = "evasion", rules: str | None = None, seat: str | None =
     state, seats = room.start(checked, secret_of(seed)), room.seats(checked)
     if seat is not None and seat not in seats:
         raise ValueError(f"{game} has no seat {seat!r:.40}; there are {' and '.join(seats)}")
-    own = _sdk_module(game)
-    return state if own is None else own.seen_state(state, room.movers(state)[0] if seat is None else seat)
+    module = _sdk_module(game)
+    return state if module is None else module.seen_state(state, room.movers(state)[0] if seat is None else seat)
 
 
 class Answer(NamedTuple):
@@ -133,8 +133,8 @@ def ask(bot: type[Bot] | Bot, state: Any, **options: Any) -> Any:
     ValueError if the state has no question for the bot, and TypeError for a class that doesn't play the game.
     """
     move = answer(bot, state, **options).move
-    own = _sdk_module(bot._game)
-    kinds = {move.__class__} if own is None else {*own.MOVES.values()}
+    module = _sdk_module(bot._game)
+    kinds = {move.__class__} if module is None else {*module.MOVES.values()}
     if type(move) not in kinds:
         raise TypeError(
             f"the move is {move!r:.80}, but ask returns only {' and '.join(sorted(kind.__name__ for kind in kinds))}; use answer(...).move"
@@ -154,13 +154,13 @@ def answer(
 ) -> Answer:
     """Ask a bot one question and return its whole answer: the move of any kind, and what it says and draws. Otherwise as ``ask``."""
     _check_bot(bot)
-    own, room = _sdk_module(bot._game), games.get(bot._game)
-    found = state if own is None else own.engine_state(state)
-    settings = getattr(found, "settings", None)
+    module, room = _sdk_module(bot._game), games.get(bot._game)
+    position = state if module is None else module.engine_state(state)
+    settings = getattr(position, "settings", None)
     if settings is None:
         raise TypeError(f"the state is {state!r:.60}, but {_name(bot)} plays {bot._game}; sdk.testing.start makes its states")
-    seat = _asked_seat(bot, room, found, seat)
-    turn: int = found.step
+    seat = _asked_seat(bot, room, position, seat)
+    turn: int = position.step
     start = encode.start(
         room.info,
         settings.rules,
@@ -171,13 +171,13 @@ def answer(
         match="test",
     )
     said = [{"code": code, "text": code} for code in notices]
-    question = encode.turn(turn, room.codec.view_text(found, seat), said, encode.limit(move_time), bank)
+    question = encode.turn(turn, room.codec.view_text(position, seat), said, encode.limit(move_time), bank)
     line = _conversation_with(bot, start).answer(question)
     assert line is not None, "a question has an answer"
     read = decode.move(line.rstrip(b"\n"), turn)
     if isinstance(read, decode.Problem):
         raise MalformedMove(judgement.malformed(seat, read, line, turn).text)
-    return Answer(room.codec.parse(found, seat, read.move), read.say, read.draw or ())
+    return Answer(room.codec.parse(position, seat, read.move), read.say, read.draw or ())
 
 
 def _name(bot: type[Bot] | Bot) -> str:
@@ -198,27 +198,29 @@ def _asked_seat(bot: type[Bot] | Bot, room: Game[Any, Any], state: Any, seat: st
     if outcome is not None:
         raise ValueError(f"the game is over in this position: {outcome.text}")
     movers = room.movers(state)
-    own = [each for each in room.seats(state.settings) if each in bot._seats]
-    if seat is None and len(own) > 1:
+    seats = [each for each in room.seats(state.settings) if each in bot._seats]
+    if seat is None and len(seats) > 1:
         # In games of turns the position says who is asked, and some states know whose they are.
-        given = getattr(state, "seat", None)
-        own = [given] if given in own else [each for each in own if each in movers]
-    if seat is None and len(own) > 1:
-        raise ValueError(f"{_name(bot)} plays {' and '.join(own)}; say which by seat=...")
-    found = seat if seat is not None else own[0] if own else next(iter(bot._seats))
-    if found not in bot._seats:
-        raise TypeError(f"{_name(bot)} does not play {found}; it plays {' and '.join(bot._seats)}")
-    if found not in movers:
-        raise ValueError(f"the {found} is not asked in step {state.step} of this position; asked there: {' and '.join(movers) or 'nobody'}")
-    return found
+        seat_of_state = getattr(state, "seat", None)
+        seats = [seat_of_state] if seat_of_state in seats else [each for each in seats if each in movers]
+    if seat is None and len(seats) > 1:
+        raise ValueError(f"{_name(bot)} plays {' and '.join(seats)}; say which by seat=...")
+    asked_seat = seat if seat is not None else seats[0] if seats else next(iter(bot._seats))
+    if asked_seat not in bot._seats:
+        raise TypeError(f"{_name(bot)} does not play {asked_seat}; it plays {' and '.join(bot._seats)}")
+    if asked_seat not in movers:
+        raise ValueError(
+            f"the {asked_seat} is not asked in step {state.step} of this position; asked there: {' and '.join(movers) or 'nobody'}"
+        )
+    return asked_seat
 
 
 def _conversation_with(bot: type[Bot] | Bot, start: bytes) -> Conversation:
     """Return the conversation in which a bot is asked: a new one for a class, the one before for an instance."""
-    known: Conversation | None = None if isinstance(bot, type) else vars(bot).get("_conversation")
-    if known is not None:
-        known.prepare(json.loads(start))
-        return known
+    earlier: Conversation | None = None if isinstance(bot, type) else vars(bot).get("_conversation")
+    if earlier is not None:
+        earlier.prepare(json.loads(start))
+        return earlier
     conversation = Conversation(bot if isinstance(bot, type) else lambda: bot)
     conversation.answer(start)
     if not isinstance(bot, type):

@@ -53,7 +53,7 @@ class Ghost(PreyBot):
             return dict.fromkeys(ways, 1.0)
         forward = state.forward()
         room = Room(forward)
-        found = {}
+        shares = {}
         for way in ways:
             least, steps = 1.0, 0
             for steps in range(1, AHEAD + 1):
@@ -66,13 +66,13 @@ class Ghost(PreyBot):
                     break
             for _ in range(steps):
                 forward.undo()
-            found[way] = least
-        return found
+            shares[way] = least
+        return shares
 
     def steps_left(self, state: State, way: tuple[int, int]) -> int:
         """The steps until capture if the prey goes this way now and does its best from then on."""
-        found = state.after(prey=way).verdict(BUDGET)
-        return found.steps if found.steps is not None else 10**6
+        verdict = state.after(prey=way).verdict(BUDGET)
+        return verdict.steps if verdict.steps is not None else 10**6
 
     def worth(self, state: State, path: list[Body], way: tuple[int, int]) -> float:
         """How near the hunter will come if the prey runs this way for a while, and how open the place is where it gets to."""

@@ -67,8 +67,8 @@ class Trapper(HunterBot):
         if chosen is None:
             return None
         self.say(f"{chosen.kind} wall, about {best} steps to go")
-        kept = [wall for bound, wall in enumerate(room.walls) if bound != chosen.bound]
-        return self.build(chosen.kind, remove=[wall.id for wall in state.walls if wall.id not in kept])
+        remaining = [wall for bound, wall in enumerate(room.walls) if bound != chosen.bound]
+        return self.build(chosen.kind, remove=[wall.id for wall in state.walls if wall.id not in remaining])
 
 
 def find_room(state: State) -> Room | None:
@@ -92,13 +92,13 @@ def find_room(state: State) -> Room | None:
 def cuts(bounds: Bounds, has_wall: list[bool], max_walls: int, hunter: Motion, prey: Cell, near: float = inf) -> list[Cut]:
     """The walls that the hunter can build now, with itself and the prey on the same side; only those that are ``near`` the prey."""
     x, y, dx, dy = hunter
-    found = []
+    possible = []
     for kind, at, heading, target, low in ((VERTICAL, x, dx, prey[0], 0), (HORIZONTAL, y, dy, prey[1], 2)):
         bound, edge = (low if heading > 0 else low + 1), at + heading
         is_allowed = has_wall[bound] or sum(has_wall) < max_walls
         if is_allowed and 0 < (target - at) * heading < near and bounds[low] <= edge <= bounds[low + 1]:
-            found.append(Cut(abs(edge - bounds[bound]) / (bounds[low + 1] - bounds[low] + 1), kind, bound, edge))
-    return found
+            possible.append(Cut(abs(edge - bounds[bound]) / (bounds[low + 1] - bounds[low] + 1), kind, bound, edge))
+    return possible
 
 
 def steps_to_capture(state: State, room: Room, cut: Cut | None, least: float) -> int:
@@ -117,7 +117,7 @@ def steps_to_capture(state: State, room: Room, cut: Cut | None, least: float) ->
             timer -= 1
         elif step > 1:
             near = cuts(bounds, has_wall, settings.max_walls, hunter, (x, y), PASSING)
-            cut = max((one for one in near if one.part >= least), default=None)
+            cut = max((option for option in near if option.part >= least), default=None)
         hunter = fly(bounds, hunter)
         if cut is not None:
             bounds[cut.bound], has_wall[cut.bound] = cut.edge, True

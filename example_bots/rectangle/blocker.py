@@ -32,12 +32,12 @@ class Blocker(RectangleBot):
         """The cells that the best of the others lacks."""
         others = [seat for seat in state.seats if seat != state.seat]
         leader = max(others, key=lambda seat: state.scores[state.seats.index(seat)])
-        found: dict[tuple[int, int], None] = {}
+        cells_lacking: dict[tuple[int, int], None] = {}
         for _, cells in state.unfinished(leader, missing=2, longest=7):
-            found |= dict.fromkeys(cells)
-            if len(found) > 20:
+            cells_lacking |= dict.fromkeys(cells)
+            if len(cells_lacking) > 20:
                 break
-        return list(found)
+        return list(cells_lacking)
 
     def ring(self, state: State, cell: tuple[int, int]) -> list[Order]:
         """The way around a small ring near a cell with something left inside."""

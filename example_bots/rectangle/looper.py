@@ -29,7 +29,7 @@ class Looper(RectangleBot):
         n = state.settings.n
         side = min(SIDE, n)
         best = 0.0
-        found: list[Order] = []
+        orders: list[Order] = []
         for _ in range(30):
             top = min(max(cell[0] + self.random.randint(-2 * side, side), 0), n - side)
             left = min(max(cell[1] + self.random.randint(-2 * side, side), 0), n - side)
@@ -45,8 +45,8 @@ class Looper(RectangleBot):
                 continue
             way = state.draws(cell, top, left, bottom, right)
             if inside / len(way) > best:
-                best, found = inside / len(way), list(way)
-        return found or [self.random.choice(DIRECTIONS)]
+                best, orders = inside / len(way), list(way)
+        return orders or [self.random.choice(DIRECTIONS)]
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def share(state: State, cells: list[Cell]) -> tuple[int, Plan]:
             turns, robot, way = min(ways)
             free.remove(robot)
             plan[robot], longest = way, max(longest, turns)
-        best = min(best, (longest, plan), key=lambda found: found[0])
+        best = min(best, (longest, plan), key=lambda choice: choice[0])
     return best
 
 

@@ -76,7 +76,7 @@ class Team(RectangleBot):
         for part in range(robots):
             first, last = len(ring) * part // robots, len(ring) * (part + 1) // robots
             piece = [*ring, ring[0]][first : last + 1]
-            robot = min(free_robots, key=lambda one: len(state.way(state.mine[one], piece[0])))
+            robot = min(free_robots, key=lambda number: len(state.way(state.mine[number], piece[0])))
             free_robots.remove(robot)
             way = state.way(state.mine[robot], piece[0])
             self.plans[robot] = [*way, *self.along(state, piece)]

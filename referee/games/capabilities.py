@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Protocol, TypeVar
+    from typing import Any, Protocol
+
+    from typing_extensions import TypeVar
 
     from referee.games.outcome import Json, Outcome, Seat
 
-    S_contra = TypeVar("S_contra", contravariant=True)
-    S = TypeVar("S")
-
+    S = TypeVar("S", default=Any)
+    G = TypeVar("G", default=Any)
+    S_contra = TypeVar("S_contra", contravariant=True, default=Any)
+    M_contra = TypeVar("M_contra", contravariant=True, default=Any)
+    G_contra = TypeVar("G_contra", contravariant=True, default=Any)
 
 #: The names of all capabilities.
 CAPABILITIES = (
@@ -85,7 +89,7 @@ class Position(NamedTuple):
 
     kind: str
     about: str
-    settings: Any
+    settings: object
     state: Any
     turn: int
 
@@ -169,29 +173,29 @@ if TYPE_CHECKING:
         def suggestion(self, state: S_contra) -> Mapping[str, Json]:
             """The best that one side could have done in a position, with a ``text`` for people; empty if there is nothing to say."""
 
-    class Appraisal(Protocol[S_contra]):
+    class Appraisal(Protocol[S_contra, M_contra, G_contra]):
         """What the moves of a seat cost it, for ``referee analyze``."""
 
         @property
         def is_exact(self) -> bool:
             """True if the measure follows from the rules alone; otherwise it is an estimate."""
 
-        def measure(self, seat: Seat, settings: Any) -> str:
+        def measure(self, seat: Seat, settings: G_contra) -> str:
             """Return what the measure counts: "cells left to the prey"."""
 
-        def apart(self, seat: Seat, settings: Any, /) -> int:
+        def apart(self, seat: Seat, settings: G_contra, /) -> int:
             """Return the number of steps within which two moves count as one chance: only the costlier one is named."""
 
-        def appraiser(self, seat: Seat) -> Callable[[S_contra, Mapping[Seat, Any], S_contra], Appraised | None]:
+        def appraiser(self, seat: Seat) -> Callable[[S_contra, Mapping[Seat, M_contra], S_contra], Appraised | None]:
             """Return a function that appraises the moves of a seat in one match, step by step: ``before``, the moves of all seats, ``after``.
 
             It returns None where no better move is known. It may remember what it has computed.
             """
 
-    class Adjudication(Protocol[S]):
+    class Adjudication(Protocol[S, G_contra]):
         """Ends games early if their outcome is certain. Off unless the settings enable it."""
 
-        def is_enabled(self, settings: Any) -> bool:
+        def is_enabled(self, settings: G_contra) -> bool:
             """True if a game with these settings may be adjudicated."""
 
         def needs_adjudication(self, state: S) -> bool:
@@ -200,7 +204,7 @@ if TYPE_CHECKING:
         def adjudicate(self, state: S) -> S:
             """Return the position after the adjudication: ended, or unchanged. Slow; the same result on every machine."""
 
-    class Pairing(Protocol):
+    class Pairing(Protocol[G_contra]):
         """Pairs of games in which two teams swap the roles."""
 
         #: What a team does in the first seat, for reports: "hunts".
@@ -211,16 +215,16 @@ if TYPE_CHECKING:
         def winner(self, first: tuple[Outcome, int], second: tuple[Outcome, int]) -> str | None:
             """The winner of a pair of games, each with its steps: team "a", which has the first seat in the first game, or "b"; None: a tie."""
 
-        def steps_needed(self, outcome: Outcome, steps: int, settings: Any) -> int:
+        def steps_needed(self, outcome: Outcome, steps: int, settings: G_contra) -> int:
             """The steps that the team in the first seat needed; the step limit if it did not reach its aim."""
 
-    class Starts(Protocol):
+    class Starts(Protocol[G]):
         """Fair starts of a game whose settings say where it starts."""
 
-        def settings(self, rules: str | None, given: Mapping[str, Json]) -> Any:
+        def settings(self, rules: str | None, overrides: Mapping[str, Json], /) -> G:
             """The same as ``Codec.settings``, for settings that need not say where the game starts."""
 
-        def draw(self, settings: Any, secret: bytes) -> Mapping[str, Json]:
+        def draw(self, settings: G, secret: bytes) -> Mapping[str, Json]:
             """The settings of a start drawn with the secret; SettingsError if the other settings allow no fair start."""
 
     class TextView(Protocol[S_contra]):

@@ -13,7 +13,9 @@ from referee.games.outcome import IllegalMove, MalformedMove, Notice, Outcome, S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, Protocol, TypeVar
+    from typing import Any, Protocol
+
+    from typing_extensions import TypeVar
 
     from referee.games.capabilities import (
         Adjudication,
@@ -30,9 +32,11 @@ if TYPE_CHECKING:
     )
     from referee.games.dialect import Dialect
 
-    S = TypeVar("S")
-    S_contra = TypeVar("S_contra", contravariant=True)
-    M = TypeVar("M")
+    #: The state, the move and the settings of a game; ``Game`` alone is a game of any kind.
+    S = TypeVar("S", default=Any)
+    M = TypeVar("M", default=Any)
+    G = TypeVar("G", default=Any)
+    S_contra = TypeVar("S_contra", contravariant=True, default=Any)
 
     from referee.games.outcome import Json as Json  # noqa: PLC0414 - mypy takes it for exported
     from referee.games.outcome import Seat as Seat  # noqa: PLC0414 - the same
@@ -106,17 +110,17 @@ class GameInfo(NamedTuple):
 
 if TYPE_CHECKING:
 
-    class Codec(Protocol[S_contra, M]):
+    class Codec(Protocol[S_contra, M, G]):
         """JSON forms of a game's settings, states and moves.
 
         A codec may have the attribute ``parse_ignores_state``, true if ``parse`` reads the same answer of a seat in the same way in all
         positions of a match: then the check of a replay reads each different text once.
         """
 
-        def settings(self, rules: str | None, given: Mapping[str, Json]) -> Any:
+        def settings(self, rules: str | None, overrides: Mapping[str, Json], /) -> G:
             """Checked settings of a rule set (None: the first); SettingsError names the setting and what is allowed."""
 
-        def settings_json(self, settings: Any) -> dict[str, Json]:
+        def settings_json(self, settings: G) -> dict[str, Json]:
             """The settings as the ``start`` message and the replay show them, without the rule set's name."""
 
         def view(self, state: S_contra, seat: Seat | None) -> Json:
@@ -137,15 +141,15 @@ if TYPE_CHECKING:
         def changes_text(self, before: S_contra, after: S_contra) -> str:
             """What one step changed, as compact JSON text for the replay."""
 
-    class Game(Protocol[S, M]):
-        """A game. ``S`` is its frozen state, ``M`` its move. Capabilities are None where a game has none."""
+    class Game(Protocol[S, M, G]):
+        """A game. ``S`` is its frozen state, ``M`` its move, ``G`` its settings. Capabilities are None where a game has none."""
 
         @property
         def info(self) -> GameInfo:
             """What the game is called, and what can be set."""
 
         @property
-        def codec(self) -> Codec[S, M]:
+        def codec(self) -> Codec[S, M, G]:
             """Its JSON forms."""
 
         @property
@@ -153,19 +157,19 @@ if TYPE_CHECKING:
             """Verdicts on positions."""
 
         @property
-        def appraisal(self) -> Appraisal[S] | None:
+        def appraisal(self) -> Appraisal[S, M, G] | None:
             """What moves cost."""
 
         @property
-        def adjudication(self) -> Adjudication[S] | None:
+        def adjudication(self) -> Adjudication[S, G] | None:
             """Early ends of games with a certain outcome."""
 
         @property
-        def pairing(self) -> Pairing | None:
+        def pairing(self) -> Pairing[G] | None:
             """Pairs of games with swapped roles."""
 
         @property
-        def starts(self) -> Starts | None:
+        def starts(self) -> Starts[G] | None:
             """Drawn starts; None: the game has one start, or draws it from the match's secret."""
 
         @property
@@ -200,10 +204,10 @@ if TYPE_CHECKING:
         def codes(self) -> str | None:
             """Explanations of the codes of a game of another package, as the Markdown text that ``referee explain`` reads (``referee.codes.read``)."""
 
-        def seats(self, settings: Any) -> tuple[Seat, ...]:
+        def seats(self, settings: G) -> tuple[Seat, ...]:
             """The roles, in the order in which players are named on a command line."""
 
-        def start(self, settings: Any, secret: bytes) -> S:
+        def start(self, settings: G, secret: bytes) -> S:
             """The first state; ``secret`` feeds the game's own randomness."""
 
         def movers(self, state: S) -> tuple[Seat, ...]:

@@ -9,24 +9,23 @@ from referee.games.outcome import SettingsError
 if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.metadata import EntryPoint
-    from typing import Any
 
     from referee.games.game import Game, GameInfo
 
 
-def _evasion() -> Game[Any, Any]:
+def _evasion() -> Game:
     from referee.games.evasion.game import GAME
 
     return GAME
 
 
-def _rectangle() -> Game[Any, Any]:
+def _rectangle() -> Game:
     from referee.games.rectangle.game import GAME
 
     return GAME
 
 
-def _maze() -> Game[Any, Any]:
+def _maze() -> Game:
     from referee.games.maze.game import GAME
 
     return GAME
@@ -53,7 +52,7 @@ def _entry_points() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group="referee.games")}
 
 
-def get(name: str) -> Game[Any, Any]:
+def get(name: str) -> Game:
     """Return a game of this package, or of another package by its entry point.
 
     SettingsError names the games that exist, or the package whose game can't be loaded.
@@ -66,24 +65,24 @@ def get(name: str) -> Game[Any, Any]:
     return _loaded(others[name])
 
 
-def _loaded(point: EntryPoint) -> Game[Any, Any]:
+def _loaded(point: EntryPoint) -> Game:
     package = f"the package {point.dist.name!r}" if point.dist is not None else f"the module {point.module!r}"
     from inspect import getattr_static
 
     from referee.games.capabilities import CAPABILITIES
 
     try:
-        found: Game[Any, Any] = point.load()
-        name = found.info.name
+        game: Game = point.load()
+        name = game.info.name
         # A game names only the capabilities that it has.
         for capability in CAPABILITIES:
-            if getattr_static(found, capability, capability) is capability:
-                setattr(found, capability, None)
+            if getattr_static(game, capability, capability) is capability:
+                setattr(game, capability, None)
     except Exception as error:
         raise SettingsError(f"the game {point.name!r} of {package} can't be loaded: {type(error).__name__}: {error}.") from error
     if name != point.name:
         raise SettingsError(f"the game {point.name!r} of {package} calls itself {name!r}; its entry point needs the same name.")
-    return found
+    return game
 
 
 def info(name: str) -> GameInfo:
@@ -91,18 +90,18 @@ def info(name: str) -> GameInfo:
     return get(name).info
 
 
-def sound(on_broken: Callable[[SettingsError], object] = lambda _: None) -> list[Game[Any, Any]]:
+def sound(on_broken: Callable[[SettingsError], object] = lambda _: None) -> list[Game]:
     """Return all games that can be loaded, those of this package first; ``on_broken`` is called with the reason for each other one."""
-    found = []
+    games = []
     for name in all_names():
         try:
-            found.append(get(name))
+            games.append(get(name))
         except SettingsError as error:  # noqa: PERF203 - one broken package must not hide the others
             on_broken(error)
-    return found
+    return games
 
 
-def folder(game: Game[Any, Any]) -> str:
+def folder(game: Game) -> str:
     """Return the folder with a game's files that aren't Python: drawing code, templates of starters. Empty if the game isn't from a file."""
     import sys
 

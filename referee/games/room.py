@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from referee.games.dialect import Dialect
 
 
+S = TypeVar("S")
+M = TypeVar("M")
+G = TypeVar("G")
+
+
 class _Imported:
     """A capability in a module of its own. ``where`` is that module below the game's folder; the name of the object may follow a colon."""
 
@@ -42,17 +47,17 @@ def imported(where: str) -> Any:
     return _Imported(where)
 
 
-class GameRoom:
+class GameRoom(Generic[S, M, G]):
     """The base of the games here. A capability that a game doesn't have is None."""
 
-    analysis: Analysis[Any] | None = None
-    appraisal: Appraisal[Any] | None = None
-    adjudication: Adjudication[Any] | None = None
-    pairing: Pairing | None = None
-    starts: Starts | None = None
+    analysis: Analysis[S] | None = None
+    appraisal: Appraisal[S, M, G] | None = None
+    adjudication: Adjudication[S, G] | None = None
+    pairing: Pairing[G] | None = None
+    starts: Starts[G] | None = None
     human_play: HumanPlay | None = None
-    text: TextView[Any] | None = None
-    metrics: Metrics[Any] | None = None
+    text: TextView[S] | None = None
+    metrics: Metrics[S] | None = None
     dialects: Mapping[str, Dialect] | None = None
     marking: Marking | None = None
     samples: Samples | None = None

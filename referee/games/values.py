@@ -8,30 +8,30 @@ from referee.games.game import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, TypeGuard
+    from typing import TypeGuard
 
-    from referee.games.game import Option
+    from referee.games.game import Json, Option
 
 
-def checked(options: Iterable[Option], given: Mapping[str, object]) -> dict[str, Any]:
+def checked(options: Iterable[Option], overrides: Mapping[str, object]) -> dict[str, Json]:
     """Return the given values of the options. SettingsError names a wrong setting and what is allowed.
 
     Options of kind "lines" are checked by the game.
     """
     return {
-        option.name: _CHECKS[option.kind](option, given[option.name])
+        option.name: _CHECKS[option.kind](option, overrides[option.name])
         for option in options
-        if option.name in given and option.kind in _CHECKS
+        if option.name in overrides and option.kind in _CHECKS
     }
 
 
-def refuse_unknown(where: str, names: Iterable[str], given: Iterable[object]) -> None:
+def refuse_unknown(where: str, names: Iterable[str], settings: Iterable[object]) -> None:
     """Raise SettingsError for a name that isn't a setting, with the closest name or the list of names.
 
     ``where`` begins the sentence ("Maze has").
     """
     good = tuple(names)
-    for name in given:
+    for name in settings:
         if name in good:
             continue
         from referee.support.meant import near_one
@@ -79,7 +79,7 @@ def _choice(option: Option, value: object) -> str:
     return value
 
 
-_CHECKS: dict[str, Callable[[Option, object], Any]] = {"integer": _whole, "integers": _wholes, "boolean": _boolean, "choice": _choice}
+_CHECKS: dict[str, Callable[[Option, object], Json]] = {"integer": _whole, "integers": _wholes, "boolean": _boolean, "choice": _choice}
 
 
 def _repr(value: object) -> str:

@@ -16,7 +16,6 @@ from referee.games.room import GameRoom, imported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from referee.games.capabilities import (
         Analysis,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
         TextView,
     )
     from referee.games.dialect import Dialect
+    from referee.games.evasion.codec.turnwise import Move
     from referee.games.game import Json, Notice, Seat
 
 _RULE_SETS = variants.RULE_SETS
@@ -88,7 +88,7 @@ class _Metrics:
         return {"area": len(reachable(state.walls, state.prey[:2]))}
 
 
-class Evasion(GameRoom):
+class Evasion(GameRoom[State, "Move", Settings]):
     """Implements ``referee.games.game.Game``."""
 
     info = INFO
@@ -99,8 +99,8 @@ class Evasion(GameRoom):
     text: TextView[State] = text
     metrics = _Metrics()
     analysis: Analysis[State] = imported("analysis.presentation")
-    appraisal: Appraisal[State] = imported("analysis.appraisal")
-    starts: Starts = imported("starts")
+    appraisal: Appraisal[State, Move, Settings] = imported("analysis.appraisal")
+    starts: Starts[Settings] = imported("starts")
     dialects: Mapping[str, Dialect] = imported("dialects:DIALECTS")
     marking: Marking = imported("marking:MARKING")
     samples: Samples = imported("samples:SAMPLES")
@@ -119,10 +119,9 @@ class Evasion(GameRoom):
         """Return the seats that can move in this step; none if the game is over, or if all of them have a cooldown."""
         if state.ended:
             return _NOBODY
-        found: tuple[Seat, ...] = _RULE_SETS[state.settings.rules].codec.movers(state)
-        return found
+        return _RULE_SETS[state.settings.rules].codec.movers(state)
 
-    def step(self, state: State, moves: Mapping[Seat, Any]) -> tuple[State, tuple[Notice, ...]]:
+    def step(self, state: State, moves: Mapping[Seat, Move | None]) -> tuple[State, tuple[Notice, ...]]:
         """One time step; a seat without a move does nothing."""
         return variants.step(state, moves)
 

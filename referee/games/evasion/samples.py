@@ -11,7 +11,6 @@ from referee.games.evasion.state import Body, Settings, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from referee.games.game import Json, Seat
 
@@ -26,12 +25,12 @@ _ROWS, _COLUMNS, _LENGTH = 4, 6, 3
 
 def positions(settings: Settings, seat: Seat) -> list[Position]:
     """Return positions in which the seat is asked, for the settings of a match."""
-    found = []
+    samples = []
     for kind, about, state in (*_usual(settings), *_odd(settings), *_other_settings(settings)):
-        asked = _asked(state, seat, is_last=kind == LAST)
-        if asked is not None:
-            found.append(Position(kind, about, state.settings, asked, asked.step))
-    return found
+        position = _asked(state, seat, is_last=kind == LAST)
+        if position is not None:
+            samples.append(Position(kind, about, state.settings, position, position.step))
+    return samples
 
 
 def move(_state: State, _seat: Seat) -> Json:
@@ -44,9 +43,9 @@ def _asked(state: State, seat: Seat, *, is_last: bool) -> State | None:
     period = 2 * max(state.settings.prey_period, 1) + 2
     steps = range(state.settings.max_steps - 1, -1, -1) if is_last else range(state.step, state.step + period)
     for step in steps:
-        found = state._replace(step=step)
-        if seat in GAME.movers(found) and step < state.settings.max_steps:
-            return found
+        position = state._replace(step=step)
+        if seat in GAME.movers(position) and step < state.settings.max_steps:
+            return position
     return None
 
 
@@ -107,7 +106,7 @@ def _odd(settings: Settings) -> Iterable[tuple[str, str, State]]:
 
 def _other_settings(settings: Settings) -> Iterable[tuple[str, str, State]]:
     """The first positions of matches with other settings."""
-    changed: list[tuple[str, dict[str, Any]]] = [
+    changed: list[tuple[str, dict[str, Json]]] = [
         ("a small board of 40 x 30", {"width": 40, "height": 30, "hunter": (0, 0, 1, 1), "prey": (30, 20)}),
         ("a board of 700 x 150", {"width": 700, "height": 150, "hunter": (3, 2, 1, 1), "prey": (600, 100)}),
         ("no walls allowed", {"max_walls": 0}),

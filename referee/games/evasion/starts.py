@@ -29,17 +29,17 @@ _RADII = 3
 _HEADINGS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
-def settings(rules: str | None, given: Mapping[str, Json]) -> Settings:
+def settings(rules: str | None, overrides: Mapping[str, Json]) -> Settings:
     """Return checked settings. Without ``hunter`` and ``prey``, any board large enough is allowed. Raises SettingsError."""
     try:
-        return variants.settings(rules, given)
+        return variants.settings(rules, overrides)
     except SettingsError:
-        if rules not in (None, *variants.NAMES) or {"hunter", "prey"} & given.keys():
+        if rules not in (None, *variants.NAMES) or {"hunter", "prey"} & overrides.keys():
             raise
     standard = variants.RULE_SETS[rules or "classic"].defaults
-    width, height = given.get("width", standard.width), given.get("height", standard.height)
+    width, height = overrides.get("width", standard.width), overrides.get("height", standard.height)
     corners = {"hunter": [0, 0, 1, 1], "prey": [width - 1, height - 1]} if is_whole(width) and is_whole(height) else {}
-    return variants.settings(rules, {**given, **corners})
+    return variants.settings(rules, {**overrides, **corners})
 
 
 def draw(settings: Settings, secret: bytes) -> Mapping[str, Json]:

@@ -16,13 +16,29 @@ from referee.games.values import is_whole, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Protocol
 
     from referee.games.evasion.board.regions import Cell
     from referee.games.evasion.board.walls import Kind, Wall
+    from referee.games.evasion.codec.turnwise import Move
     from referee.games.evasion.rules.stepwise import Bounce, Stage
     from referee.games.evasion.state import Rules, State
-    from referee.games.game import Notice
+    from referee.games.game import Json, Notice
+
+    class RuleSetCodec(Protocol):
+        """The module with the JSON forms of a rule set."""
+
+        def movers(self, state: State) -> tuple[str, ...]:
+            """The seats that owe a move."""
+
+        def view_text(self, state: State) -> str:
+            """The state as compact JSON."""
+
+        def parse(self, seat: str, answer: Json) -> Move:
+            """An answer as a move."""
+
+        def unknown_keys(self, seat: str, answer: Json) -> Sequence[str]:
+            """Keys of an answer that mean nothing to the seat."""
 
 
 class RuleSet(NamedTuple):
@@ -37,7 +53,7 @@ class RuleSet(NamedTuple):
     defaults: Settings
     stages: tuple[Stage, ...]
     names: tuple[str, ...]
-    codec: Any
+    codec: RuleSetCodec
     captures: Callable[[Walls, int, Cell, Cell], bool]
     y_is_up: bool
     unit: str = "step"
@@ -50,7 +66,7 @@ class RuleSet(NamedTuple):
 
 
 _COMMON = ("width", "height", "hunter", "prey", "cooldown", "max_walls", "capture_radius", "adjudicate_after")
-_DEFAULTS: dict[str, Any] = {option.name: option.default for option in OPTIONS if option.default is not None}
+_DEFAULTS: dict[str, Json] = {option.name: option.default for option in OPTIONS if option.default is not None}
 
 
 def _stepwise(rules: Rules, bounce: Bounce, kinds: tuple[Kind, ...]) -> RuleSet:
@@ -100,7 +116,7 @@ RULE_SETS: dict[str, RuleSet] = _Loaded()
 MOST = {option.name: option.most for option in OPTIONS if option.kind == "integer"}
 
 
-def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[Wall] = ()) -> Settings:
+def settings(rules: str | None, overrides: Mapping[str, object], standing: Sequence[Wall] = ()) -> Settings:
     """Return the settings of a rule set (None: ``classic``) with some changed. ``standing`` are the walls of a set-up position.
 
     On a board that is too small for the prey's usual start, its column or row has the same share of the board as on the usual one. Raises SettingsError with the setting and its allowed values.
@@ -108,59 +124,59 @@ def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[
     rules = "classic" if rules is None else rules
     values.refuse_rules("Evasion has no rule set", rules, NAMES)
     names = RULE_SETS[rules].names
-    unknown = next((name for name in given if name not in names), "")
-    values.refuse_unknown(f"the rule set {rules} has" if unknown in Settings._fields else "Evasion has", names, given)
+    unknown = next((name for name in overrides if name not in names), "")
+    values.refuse_unknown(f"the rule set {rules} has" if unknown in Settings._fields else "Evasion has", names, overrides)
     usual = RULE_SETS[rules].defaults
-    found = usual._replace(**values.checked(OPTIONS, given))
-    if "prey" not in given:
+    settings = usual._replace(**values.checked(OPTIONS, overrides))
+    if "prey" not in overrides:
         x, y = (
             at if at < size else at * size // usual_size
-            for at, size, usual_size in zip(usual.prey, (found.width, found.height), (usual.width, usual.height), strict=True)
+            for at, size, usual_size in zip(usual.prey, (settings.width, settings.height), (usual.width, usual.height), strict=True)
         )
-        found = found._replace(prey=(x, y))
-    check_start(found, _checked(standing, found))
-    return found
+        settings = settings._replace(prey=(x, y))
+    check_start(settings, _checked(standing, settings))
+    return settings
 
 
-def check_start(found: Settings, walls: Walls | None = None) -> None:
+def check_start(settings: Settings, walls: Walls | None = None) -> None:
     """Raise SettingsError for a start from which no game can be played. ``walls`` are those that stand; None: none."""
-    walls = Walls(found.width, found.height) if walls is None else walls
-    x, y, dx, dy = found.hunter
-    places = (("hunter", (x, y)), ("prey", found.prey))
+    walls = Walls(settings.width, settings.height) if walls is None else walls
+    x, y, dx, dy = settings.hunter
+    places = (("hunter", (x, y)), ("prey", settings.prey))
     for name, (at_x, at_y) in places:
-        if not (0 <= at_x < found.width and 0 <= at_y < found.height):
-            where = f"({short(at_x)}, {short(at_y)}), off the {found.width} x {found.height} board"
+        if not (0 <= at_x < settings.width and 0 <= at_y < settings.height):
+            where = f"({short(at_x)}, {short(at_y)}), off the {settings.width} x {settings.height} board"
             raise SettingsError(
-                f"{name} starts at {where}; x must be from 0 to {found.width - 1}, y from 0 to {found.height - 1}: set another start, as --{name} X,Y."
+                f"{name} starts at {where}; x must be from 0 to {settings.width - 1}, y from 0 to {settings.height - 1}: set another start, as --{name} X,Y."
             )
     if abs(dx) != 1 or abs(dy) != 1:
         raise SettingsError(f"hunter heads ({short(dx)}, {short(dy)}), but must head diagonally: dx and dy each 1 or -1.")
     for name, place in places:
         if not walls.is_free(*place):
             raise SettingsError(f"{name} starts at {place}, where a wall stands.")
-    if RULE_SETS[found.rules].captures(walls, found.capture_radius, (x, y), found.prey):
+    if RULE_SETS[settings.rules].captures(walls, settings.capture_radius, (x, y), settings.prey):
         raise SettingsError(
-            f"hunter at {x, y} has caught the prey at {found.prey} before the first step; start them more than {found.capture_radius} apart."
+            f"hunter at {x, y} has caught the prey at {settings.prey} before the first step; start them more than {settings.capture_radius} apart."
         )
 
 
-def _checked(standing: Sequence[Wall], found: Settings) -> Walls:
+def _checked(standing: Sequence[Wall], settings: Settings) -> Walls:
     """Return the walls of a position. Raises SettingsError unless each is on the board and none overlap."""
-    walls = Walls(found.width, found.height)
+    walls = Walls(settings.width, settings.height)
     for place, wall in enumerate(standing):
         ends = (wall.x1, wall.y1), (wall.x2, wall.y2)
-        if not all(is_whole(x) and is_whole(y) and 0 <= x < found.width and 0 <= y < found.height for x, y in ends):
-            raise SettingsError(f"wall {place} leaves the {found.width} x {found.height} board.")
+        if not all(is_whole(x) and is_whole(y) and 0 <= x < settings.width and 0 <= y < settings.height for x, y in ends):
+            raise SettingsError(f"wall {place} leaves the {settings.width} x {settings.height} board.")
         cells = list(wall.cells())
-        if not {*ends} <= {*cells} or wall.kind not in RULE_SETS[found.rules].kinds:
-            raise SettingsError(f"wall {place} is no wall of the rule set {found.rules}: its ends don't fit its kind.")
+        if not {*ends} <= {*cells} or wall.kind not in RULE_SETS[settings.rules].kinds:
+            raise SettingsError(f"wall {place} is no wall of the rule set {settings.rules}: its ends don't fit its kind.")
         if not all(walls.is_free(*cell) for cell in cells):
             raise SettingsError(f"wall {place} crosses another wall or leaves the board.")
         walls = walls.adding(wall)
     return walls
 
 
-def step(state: State, moves: Mapping[str, Any]) -> tuple[State, tuple[Notice, ...]]:
+def step(state: State, moves: Mapping[str, Move | None]) -> tuple[State, tuple[Notice, ...]]:
     """One step of the state's rule set; a seat without a move does nothing. ValueError if the game is over."""
     if state.ended:
         raise ValueError(f"the game is over: {state.ended}")

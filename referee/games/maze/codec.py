@@ -11,12 +11,10 @@ from referee.games.values import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
+    from referee.games.game import Json, Seat
     from referee.games.maze.state import Settings, State
 
-    Json = Any
-    Seat = str
 
 _NO_ORDER = Go("")
 
@@ -24,9 +22,9 @@ _NO_ORDER = Go("")
 class MazeCodec:
     """Implements ``referee.games.game.Codec``."""
 
-    def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
+    def settings(self, rules: str | None, overrides: Mapping[str, Json]) -> Settings:
         """Checked settings; SettingsError names the setting, or the line and column of a layout, and what is allowed."""
-        return variants.settings(rules, given)
+        return variants.settings(rules, overrides)
 
     def settings_json(self, settings: Settings) -> dict[str, Json]:
         """The settings as JSON; squares only where they are given."""

@@ -14,7 +14,6 @@ from referee.games.room import GameRoom, imported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from referee.games.capabilities import Appraisal, Marking, Samples, Starters, TextView
     from referee.games.game import Json, Seat
@@ -62,7 +61,7 @@ class _Metrics:
         return {"winner": value.winner, "plies": value.plies, "best": best, **start}
 
 
-class Maze(GameRoom):
+class Maze(GameRoom[State, Go, Settings]):
     """Implements ``referee.games.game.Game``."""
 
     info = INFO
@@ -72,7 +71,7 @@ class Maze(GameRoom):
     human_play = HumanPlay(settings={"parity": "any", "max_moves": 0})
     text: TextView[State] = text
     metrics = _Metrics()
-    appraisal: Appraisal[State] = imported("appraisal")
+    appraisal: Appraisal[State, Go, Settings] = imported("appraisal")
     marking: Marking = imported("marking:MARKING")
     samples: Samples = imported("samples:SAMPLES")
     starters: Starters = imported("starters:STARTERS")
@@ -108,8 +107,11 @@ class Maze(GameRoom):
             if max(illegal) >= MOST_ILLEGAL:
                 return state._replace(step=state.step + 1, illegal=illegal, ended=f"{seat}-fault"), notices
             order = next(iter(neighbours))
-        places: dict[str, Any] = {seat: neighbours[order], f"{seat}_from": here}
-        after = state._replace(step=state.step + 1, illegal=illegal, **places)
+        there = neighbours[order]
+        if state.is_thiefs:
+            after = state._replace(step=state.step + 1, illegal=illegal, thief=there, thief_from=here)
+        else:
+            after = state._replace(step=state.step + 1, illegal=illegal, policeman=there, policeman_from=here)
         ended = _end(after, has_thief_moved=state.is_thiefs)
         return after._replace(ended=ended) if ended else after, notices
 

@@ -87,15 +87,15 @@ class Layout:
 
     def distances(self, start: int) -> list[int]:
         """The length of the shortest path from a place to each other one."""
-        found = [-1] * len(self.squares)
-        found[start] = 0
+        distances = [-1] * len(self.squares)
+        distances[start] = 0
         waiting = [start]
         for place in waiting:
             for other in self.neighbours[place].values():
-                if found[other] < 0:
-                    found[other] = found[place] + 1
+                if distances[other] < 0:
+                    distances[other] = distances[place] + 1
                     waiting.append(other)
-        return found
+        return distances
 
 
 def _check(rows: Sequence[str]) -> Square:

@@ -24,11 +24,11 @@ _DEAD_END = ("########", "....####", "###....E", "###.##.#", "###....#", "######
 
 def positions(settings: Settings, seat: Seat) -> list[Position]:
     """Return positions in which the seat is asked, for the settings of a match."""
-    found = []
+    samples = []
     for kind, about, state in (*_usual(settings, seat), *_odd(settings), *_other_settings(settings)):
         step = state.step + (GAME.movers(state) != (seat,))
-        found.append(Position(kind, about, state.settings, state._replace(step=step), step))
-    return found
+        samples.append(Position(kind, about, state.settings, state._replace(step=step), step))
+    return samples
 
 
 def move(state: State, seat: Seat) -> Json:
@@ -55,7 +55,7 @@ def _usual(settings: Settings, seat: Seat) -> Iterable[tuple[str, str, State]]:
         "the policeman beside the thief",
         start._replace(thief=last, policeman=next(iter(layout.neighbours[last].values())), step=20),
     )
-    illegal = tuple(MOST_ILLEGAL - 1 if one == seat else 0 for one in SEATS)
+    illegal = tuple(MOST_ILLEGAL - 1 if other == seat else 0 for other in SEATS)
     yield DECISIVE, "one more illegal order loses", start._replace(illegal=(illegal[0], illegal[1]), step=20)
 
 

@@ -133,22 +133,22 @@ class _Labels:
 
 def _any_move(neighbours: list[tuple[int, ...]], boards: dict[int, int]) -> dict[int, int]:
     """Return the positions from which at least one move of the thief leads into some boards."""
-    found: dict[int, int] = {}
+    wins: dict[int, int] = {}
     for place, cells in boards.items():
         for before in neighbours[place]:
-            found[before] = found.get(before, 0) | cells
-    return found
+            wins[before] = wins.get(before, 0) | cells
+    return wins
 
 
 def _all_moves(neighbours: list[tuple[int, ...]], changed: set[int], boards: list[int]) -> dict[int, int]:
     """Return the positions, next to the boards that have changed, from which all moves of the thief lead into some boards."""
-    found = {}
+    losses = {}
     for place in {before for after in changed for before in neighbours[after]}:
         cells = -1
         for after in neighbours[place]:
             cells &= boards[after]
-        found[place] = cells
-    return found
+        losses[place] = cells
+    return losses
 
 
 def _solved(layout: Layout) -> bytes:
@@ -246,8 +246,8 @@ def solution(layout: Layout) -> Solution:
             return Solution(layout, data)
         except ValueError:
             pass
-    found = Solution(layout)
-    data = found.to_bytes()
+    solved = Solution(layout)
+    data = solved.to_bytes()
     if len(data) <= MAX_BYTES:
         cache.keep(name, data, kind="maze-", most=MAX_BYTES_OF_ALL)
-    return found
+    return solved

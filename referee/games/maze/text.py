@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def board_rows(state: State, signs: str = "_W") -> list[str]:
     """The rows of the board, one character a square: ``signs`` for a free square and for wall, ``E`` the exit, ``T`` and ``P`` the players."""
     layout = state.settings.layout
-    found = [[signs[1] if sign == WALL else "E" if sign == EXIT else signs[0] for sign in row] for row in layout.rows]
+    rows = [[signs[1] if sign == WALL else "E" if sign == EXIT else signs[0] for sign in row] for row in layout.rows]
     for letter, place in (("T", state.thief), ("P", state.policeman)):
         row, column = layout.squares[place]
-        found[row - 1][column - 1] = letter
-    return ["".join(row) for row in found]
+        rows[row - 1][column - 1] = letter
+    return ["".join(row) for row in rows]
 
 
 def status_fields(state: State) -> Mapping[str, Json]:

@@ -15,9 +15,8 @@ from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
 
-    from referee.games.rectangle.state import Cell, Settings, State
+    from referee.games.rectangle.state import Cell, Place, Settings, State
 
 #: The measure is an estimate: the players go on after the step.
 is_exact = False
@@ -35,17 +34,17 @@ def apart(_seat: str, _settings: Settings) -> int:
     return _APART
 
 
-def appraiser(seat: str) -> Callable[[State, Mapping[str, Any], State], Appraised | None]:
+def appraiser(seat: str) -> Callable[[State, Mapping[str, Place | Orders], State], Appraised | None]:
     """Return a function that compares the orders of a player with better ones."""
     player = LETTERS.index(seat)
 
-    def appraise(before: State, moves: Mapping[str, Any], after: State) -> Appraised | None:
+    def appraise(before: State, moves: Mapping[str, Place | Orders], after: State) -> Appraised | None:
         if not before.step:
             # Where robots begin decides what comes later, and hardly anything now.
             return None
         played, now = tuple(after.moved[player]), _held(after, player)
-        found = max(_tries(before, moves, player, played), key=lambda one: one.held)
-        return Appraised(Orders(found.orders), _words(played, found), now, found.held) if found.held > now else None
+        best = max(_tries(before, moves, player, played), key=lambda attempt: attempt.held)
+        return Appraised(Orders(best.orders), _words(played, best), now, best.held) if best.held > now else None
 
     return appraise
 
@@ -58,15 +57,15 @@ class _Try(NamedTuple):
     gained: int
 
 
-def _tries(before: State, moves: Mapping[str, Any], player: int, played: tuple[str, ...]) -> Iterator[_Try]:
+def _tries(before: State, moves: Mapping[str, Place | Orders], player: int, played: tuple[str, ...]) -> Iterator[_Try]:
     """Yield each other order of each robot while the others of its player go as they did; then the best orders of all robots together."""
     together = list(played)
     for robot, cell in enumerate(before.robots[player]):
         orders = [order for order in STEPS if order == played[robot] or _is_possible(before, cell, order)]
-        found = {order: _tried(before, moves, player, (*played[:robot], order, *played[robot + 1 :])) for order in orders}
+        tries = {order: _tried(before, moves, player, (*played[:robot], order, *played[robot + 1 :])) for order in orders}
         # Of equal ones the robot keeps its own.
-        together[robot] = max(orders, key=lambda order: (found[order].held, order == played[robot]))
-        yield from found.values()
+        together[robot] = max(orders, key=lambda order: (tries[order].held, order == played[robot]))
+        yield from tries.values()
     yield _tried(before, moves, player, tuple(together))
 
 
@@ -75,7 +74,7 @@ def _is_possible(state: State, cell: Cell, order: str) -> bool:
     return 0 <= row + down < n and 0 <= column + along < n
 
 
-def _tried(before: State, moves: Mapping[str, Any], player: int, orders: tuple[str, ...]) -> _Try:
+def _tried(before: State, moves: Mapping[str, Place | Orders], player: int, orders: tuple[str, ...]) -> _Try:
     after, _ = rules.step(before, {**moves, LETTERS[player]: Orders(orders)})
     return _Try(orders, _held(after, player), after.gained[player])
 
@@ -87,7 +86,7 @@ def _held(state: State, player: int) -> int:
 
 def _words(played: tuple[str, ...], better: _Try) -> str:
     """Return what the better orders change."""
-    changed = [(robot, one, other) for robot, (one, other) in enumerate(zip(played, better.orders, strict=True)) if one != other]
-    robot, one, other = changed[0]
-    which = f"robot {robot} {other} instead of {one}" if len(changed) == 1 else f"other orders for {len(changed)} robots"
+    changed = [(robot, order, other) for robot, (order, other) in enumerate(zip(played, better.orders, strict=True)) if order != other]
+    robot, order, other = changed[0]
+    which = f"robot {robot} {other} instead of {order}" if len(changed) == 1 else f"other orders for {len(changed)} robots"
     return f"{which}, which claims {counted(better.gained, 'cell')}" if better.gained else which

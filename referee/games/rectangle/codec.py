@@ -11,12 +11,10 @@ from referee.games.values import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
+    from referee.games.game import Json, Seat
     from referee.games.rectangle.state import State
 
-    Json = Any
-    Seat = str
 
 #: The most cells or orders that an answer may name.
 MOST = 1_000
@@ -30,9 +28,9 @@ class RectangleCodec:
         # All seats get the same text in a step: it is made once.
         self._last: tuple[State | None, str] = (None, "")
 
-    def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
+    def settings(self, rules: str | None, overrides: Mapping[str, Json]) -> Settings:
         """Checked settings; SettingsError names the setting and what is allowed."""
-        return variants.settings(rules, given)
+        return variants.settings(rules, overrides)
 
     def settings_json(self, settings: Settings) -> dict[str, Json]:
         """The settings as JSON, without the preset's name."""

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 _NOBODY: tuple[str, ...] = ()
 
 
-class Rectangle(GameRoom):
+class Rectangle(GameRoom[State, "Move", Settings]):
     """Implements ``referee.games.game.Game``."""
 
     info = INFO
     codec = RectangleCodec()
     human_play = HumanPlay(is_paced=True, set_up=1)
     text: TextView[State] = text
-    appraisal: Appraisal[State] = imported("appraisal")
+    appraisal: Appraisal[State, Move, Settings] = imported("appraisal")
     marking: Marking = imported("marking:MARKING")
     samples: Samples = imported("samples:SAMPLES")
     starters: Starters = imported("starters:STARTERS")

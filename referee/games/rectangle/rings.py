@@ -41,13 +41,13 @@ class Ring(NamedTuple):
 
 def closed(player: int, rows: Lines, columns: Lines, gained: Iterable[tuple[int, int]]) -> set[Ring]:
     """Return the rings that new cells (row, column) of a player closed, without rings that lie inside others between the same lines."""
-    found: set[Ring] = set()
+    rings: set[Ring] = set()
     for row, column in gained:
         for top, left, bottom, right in _sides(rows, row, column):
-            found.add(Ring(player, top, left, bottom, right))
+            rings.add(Ring(player, top, left, bottom, right))
         for left, top, right, bottom in _sides(columns, column, row):
-            found.add(Ring(player, top, left, bottom, right))
-    return found
+            rings.add(Ring(player, top, left, bottom, right))
+    return rings
 
 
 def _run(line: int, at: int) -> tuple[int, int]:

@@ -46,24 +46,24 @@ def step(state: State, moves: Mapping[str, Place | Orders]) -> tuple[State, tupl
 def _placed(state: State, player: int, move: object, notices: list[Notice]) -> tuple[Cell, ...]:
     """Return the start cells of a player's robots. Missing or impossible cells are drawn at random, with a notice."""
     settings = state.settings
-    given = move.place if isinstance(move, Place) else ()
+    places = move.place if isinstance(move, Place) else ()
     cells: list[Cell] = []
     wrong = []
     lots = _lots(state, player)
     for robot in range(settings.robots):
-        if robot < len(given) and all(0 <= at < settings.n for at in given[robot]):
-            cells.append(given[robot])
+        if robot < len(places) and all(0 <= at < settings.n for at in places[robot]):
+            cells.append(places[robot])
         else:
             cells.append(next(lots))
             wrong.append(robot)
     seat = LETTERS[player]
     if wrong:
-        shown = ", ".join(map(str, wrong[:10])) + (", ..." if len(wrong) > 10 else "")
+        listed = ", ".join(map(str, wrong[:10])) + (", ..." if len(wrong) > 10 else "")
         robots, were = ("robots", "were") if len(wrong) > 1 else ("robot", "was")
-        text = f"{seat}'s {robots} {shown} had no possible cell and {were} placed by lot"
+        text = f"{seat}'s {robots} {listed} had no possible cell and {were} placed by lot"
         notices.append(Notice("placed-by-lot", text, seat, {"robots": wrong}))
-    if len(given) > settings.robots:
-        notices.append(Notice("ignored", f"{seat} names {len(given)} cells for {settings.robots} robots; the rest is ignored", seat, None))
+    if len(places) > settings.robots:
+        notices.append(Notice("ignored", f"{seat} names {len(places)} cells for {settings.robots} robots; the rest is ignored", seat, None))
     return tuple(cells)
 
 
@@ -122,18 +122,18 @@ def _tell_odd(orders: tuple[str, ...], robots: int, seat: str, notices: list[Not
 
 def _owners(state: State, moved: list[Moved]) -> dict[Cell, int]:
     """Return the player that paints each occupied cell, ``_NOBODY`` if it loses its paint. Omits cells of a robot that stays alone."""
-    found: dict[Cell, int] = {}
+    owners: dict[Cell, int] = {}
     arrived = set()
     shares = state.settings.sharing == "2003"
     for player, cell, has_arrived in moved:
-        before = found.get(cell)
+        before = owners.get(cell)
         if before is None or (shares and before == player):
-            found[cell] = player
+            owners[cell] = player
             if has_arrived:
                 arrived.add(cell)
         else:
-            found[cell] = _NOBODY
-    return {cell: player for cell, player in found.items() if player == _NOBODY or cell in arrived}
+            owners[cell] = _NOBODY
+    return {cell: player for cell, player in owners.items() if player == _NOBODY or cell in arrived}
 
 
 def _painted(state: State, moved: list[Moved]) -> tuple[State, list[Ring]]:

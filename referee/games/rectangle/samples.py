@@ -10,19 +10,18 @@ from referee.games.rectangle.state import LETTERS, SPENT, Place, Settings, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from referee.games.game import Json, Seat
 
 _MILLION = 1_000_000
 #: The largest match: its state has about 64 KiB.
-_LARGEST: dict[str, Any] = {"n": 200, "players": 26, "robots": 100}
+_LARGEST: dict[str, Json] = {"n": 200, "players": 26, "robots": 100}
 
 
 def positions(settings: Settings, seat: Seat) -> list[Position]:
     """Return positions in which the seat is asked, for the settings of a match."""
-    found = (*_usual(settings, seat), *_odd(settings), *_other_settings(settings))
-    return [Position(kind, about, state.settings, state, state.step) for kind, about, state in found]
+    samples = (*_usual(settings, seat), *_odd(settings), *_other_settings(settings))
+    return [Position(kind, about, state.settings, state, state.step) for kind, about, state in samples]
 
 
 def move(state: State, seat: Seat) -> Json:
@@ -68,7 +67,7 @@ def _odd(settings: Settings) -> Iterable[tuple[str, str, State]]:
 
 def _other_settings(settings: Settings) -> Iterable[tuple[str, str, State]]:
     """The first positions of matches with other settings."""
-    changed: tuple[tuple[str, dict[str, Any]], ...] = (
+    changed: tuple[tuple[str, dict[str, Json]], ...] = (
         ("the smallest board, 3 x 3", {"n": 3, "robots": 1}),
         ("a board of 50 x 50", {"n": 50, "robots": 8}),
         ("26 players", {"n": 30, "players": 26, "robots": 1}),
@@ -80,7 +79,7 @@ def _other_settings(settings: Settings) -> Iterable[tuple[str, str, State]]:
 def _placed(start: State) -> State:
     """Return the position after a set-up in which all players place their robots row by row."""
     moves = {seat: GAME.codec.parse(start, seat, move(start, seat)) for seat in start.seats}
-    return GAME.step(start, {seat: found for seat, found in moves.items() if isinstance(found, Place)})[0]
+    return GAME.step(start, {seat: places for seat, places in moves.items() if isinstance(places, Place)})[0]
 
 
 def _put(state: State, cells: list[tuple[int, int]]) -> State:

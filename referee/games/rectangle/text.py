@@ -18,8 +18,8 @@ def status_fields(state: State) -> Mapping[str, Json]:
 
 def board_lines(state: State, columns: int, rows: int) -> list[str]:
     """The board as text, cut to what fits; robots as capital letters."""
-    found = [list(text) for text in state.row_texts()]
+    board = [list(text) for text in state.row_texts()]
     for seat, cells in zip(state.seats, state.robots, strict=False):
         for row, column in cells:
-            found[row][column] = seat.upper()
-    return ["".join(row[:columns]) for row in found[:rows]]
+            board[row][column] = seat.upper()
+    return ["".join(row[:columns]) for row in board[:rows]]

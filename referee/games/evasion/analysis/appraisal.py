@@ -17,9 +17,9 @@ from referee.games.evasion.state import HEADINGS, HUNTER, PREY, AddWall, Build, 
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
 
     from referee.games.evasion.board.walls import Wall, Walls
+    from referee.games.evasion.codec.turnwise import Move
     from referee.games.evasion.state import Settings, State
 
     Cell = tuple[int, int]
@@ -54,7 +54,7 @@ def apart(seat: str, settings: Settings) -> int:
     return _PREY_APART
 
 
-def appraiser(seat: str) -> Callable[[State, Mapping[str, Any], State], Appraised | None]:
+def appraiser(seat: str) -> Callable[[State, Mapping[str, Move], State], Appraised | None]:
     """Return the function that appraises the moves of a seat."""
     return _HuntersMoves().appraise if seat == HUNTER else _appraise_prey
 
@@ -101,7 +101,7 @@ class _HuntersMoves:
         self._regions: dict[object, list[_Known]] = {}
         self._count = 0
 
-    def appraise(self, before: State, moves: Mapping[str, Any], after: State) -> Appraised | None:
+    def appraise(self, before: State, moves: Mapping[str, Move], after: State) -> Appraised | None:
         """Compare what the hunter's move left to the prey with what the best wall would have left."""
         if after.ended == "caught":
             return None
@@ -116,10 +116,10 @@ class _HuntersMoves:
         now = self._left(prey, hunter, after.walls, lambda: after.walls) if is_changed else before_it
         instead, better = now, None
         takes_down = is_changed or before.step % _EVERY == 0
-        for one in self._tries(before, is_shut_out=before_it.is_shut_out, takes_down=takes_down):
-            left = self._left(prey, one.hunter, one.key(), one.walls)
+        for attempt in self._tries(before, is_shut_out=before_it.is_shut_out, takes_down=takes_down):
+            left = self._left(prey, attempt.hunter, attempt.key(), attempt.walls)
             if left.cells < instead.cells:
-                instead, better = left, one
+                instead, better = left, attempt
         if better is None:
             return None
         remark = "the hunter is shut out" if now.is_shut_out else ""
@@ -149,20 +149,20 @@ class _HuntersMoves:
     def _left(self, prey: Cell, hunter: Cell, key: object, walls_of: Callable[[], Walls]) -> _Left:
         """Return what walls leave to the prey; ``hunter`` is its cell after the step, ``key`` stands for the walls in what is remembered."""
         assert self._walls is not None
-        for known in self._regions.get(key, ()):
-            cells = zlib.decompress(known.packed)
-            if _holds(cells, known.stride, prey):
+        for stored in self._regions.get(key, ()):
+            cells = zlib.decompress(stored.packed)
+            if _holds(cells, stored.stride, prey):
                 break
         else:
             region = reachable(walls_of(), prey)
             cells = region.bits.to_bytes(region.stride // 8 * self._walls.height, "little")
-            known = _Known(zlib.compress(cells, 1), region.stride // 8, len(region))
+            stored = _Known(zlib.compress(cells, 1), region.stride // 8, len(region))
             if self._count >= _MOST_REGIONS:
                 self._forget()
-            self._regions.setdefault(key, []).append(known)
+            self._regions.setdefault(key, []).append(stored)
             self._count += 1
-        if _holds(cells, known.stride, hunter):
-            return _Left(known.area, is_shut_out=False)
+        if _holds(cells, stored.stride, hunter):
+            return _Left(stored.area, is_shut_out=False)
         return _Left(self._walls.width * self._walls.height, is_shut_out=True)
 
     def _forget(self) -> None:
@@ -185,10 +185,10 @@ def _fewer(walls: Walls) -> Iterator[tuple[tuple[int, ...], Walls]]:
         yield gone, walls.without(frozenset(gone))
 
 
-def _words(one: _Try) -> str:
+def _words(attempt: _Try) -> str:
     """Return a hunter's move in words."""
-    wall = one.wall
-    removed = one.move.remove if isinstance(one.move, HunterMove) else ()
+    wall = attempt.wall
+    removed = attempt.move.remove if isinstance(attempt.move, HunterMove) else ()
     parts = [f"take down wall{'s' * (len(removed) > 1)} {', '.join(map(str, removed))}"] if removed else []
     if wall is not None:
         parts.append(f"build a {wall.kind} wall from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2})")
@@ -206,7 +206,7 @@ def _horizon(settings: Settings) -> int:
     return HORIZON * variants.RULE_SETS[settings.rules].steps_per_unit
 
 
-def _appraise_prey(before: State, moves: Mapping[str, Any], after: State) -> Appraised | None:
+def _appraise_prey(before: State, moves: Mapping[str, Move], after: State) -> Appraised | None:
     """Compare how soon the hunter would catch the prey after its move and after each other one, if no wall changed.
 
     The prey then stays or, where it has a heading, goes on: one step alone saves no prey that rests in a corner on the hunter's path.

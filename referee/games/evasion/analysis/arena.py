@@ -89,11 +89,11 @@ class Sight:
         occupied = 0
         for row in reversed(self._rows[y : y + span]):
             occupied = occupied << span | row >> x & mask
-        found = self._known.get(occupied)
-        if found is None:
+        pattern = self._known.get(occupied)
+        if pattern is None:
             self._spend(100 * span * span)
-            found = self._known[occupied] = self._flooded(occupied) if self._by_path else self._seen(occupied)
-        return found
+            pattern = self._known[occupied] = self._flooded(occupied) if self._by_path else self._seen(occupied)
+        return pattern
 
     def _seen(self, occupied: int) -> int:
         """Capture C1: cells in sight, to which no wall crosses the line."""
@@ -117,13 +117,13 @@ class Sight:
 def _lines(radius: int, squares: int) -> list[tuple[int, int]]:
     """Return, for each cell whose squared distance is at most ``squares``, its bit in a pattern and the bits of the line to it (C1)."""
     span = 2 * radius + 1
-    found = []
+    lines = []
     for y in range(-radius, radius + 1):
         for x in range(-radius, radius + 1):
             if x * x + y * y <= squares:
                 through = sum(1 << (v + radius) * span + u + radius for u, v in line((0, 0), (x, y)))
-                found.append((1 << (y + radius) * span + x + radius, through))
-    return found
+                lines.append((1 << (y + radius) * span + x + radius, through))
+    return lines
 
 
 class Arena:
@@ -180,16 +180,16 @@ class Arena:
 
     def threats(self, moves: Iterable[tuple[int, int, int]]) -> Iterator[Threat]:
         """Yield the threats of the hunter's moves (number, x, y). Raises BudgetSpent."""
-        radius, known, budget = self._sight.radius, self._patterns, self.budget
+        radius, patterns, budget = self._sight.radius, self._patterns, self.budget
         corner = self.bit(-radius, -radius)
         for move, x, y in moves:
             budget.left -= _THREAT_COST
             if budget.left < 0:
                 raise BudgetSpent
             pattern = self._sight.pattern(x, y)
-            wide = known.get(pattern)
+            wide = patterns.get(pattern)
             if wide is None:
-                wide = known[pattern] = self._widened(pattern)
+                wide = patterns[pattern] = self._widened(pattern)
             yield move, wide, y * self.stride + x + corner
 
     def captured_from(self, x: int, y: int) -> int:

@@ -17,11 +17,12 @@ from referee.games.evasion.state import HUNTER, PREY, AddWall, Build, HunterMove
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from referee.games.evasion.board.regions import Region
     from referee.games.evasion.board.walls import Kind, Span
+    from referee.games.evasion.codec.turnwise import Move
     from referee.games.evasion.state import State
+    from referee.games.game import Json
 
 
 #: What a suggestion is, in words.
@@ -37,18 +38,18 @@ def invalidates_verdict(before: State, after: State) -> bool:
     return before.walls is not after.walls and before.walls != after.walls
 
 
-def verdict(state: State) -> Mapping[str, Any]:
+def verdict(state: State) -> Mapping[str, Json]:
     """Return the verdict as JSON data; empty if the game has ended in any way except capture.
 
     ``verdict`` is "capture", "evade" or "undecided", ``within`` a number of steps; ``separated``: no path joins the two players.
     """
     if state.ended not in ("", "caught"):
         return {}
-    found = decide(state)
-    return {"verdict": found.kind, "within": found.steps, "separated": found.is_separated}
+    decision = decide(state)
+    return {"verdict": decision.kind, "within": decision.steps, "separated": decision.is_separated}
 
 
-def verdict_text(verdict: Mapping[str, Any]) -> str:
+def verdict_text(verdict: Mapping[str, Json]) -> str:
     """The verdict in words."""
     if verdict["verdict"] == CAPTURE:
         count = verdict["within"]
@@ -63,21 +64,21 @@ def cause(before: State, after: State) -> str:
     return "walls" if invalidates_verdict(before, after) else "the prey's way"
 
 
-def suggestion(state: State) -> Mapping[str, Any]:
+def suggestion(state: State) -> Mapping[str, Json]:
     """The best wall that the hunter could build now; empty if it can build none."""
-    found = best_wall(state)
-    if found is None:
+    best = best_wall(state)
+    if best is None:
         return {}
-    certain = verdict_text({"verdict": found.verdict, "within": found.within, "separated": False})
-    wall = found.wall
-    first = f"wall {found.remove[0]} taken down, " if found.remove else ""
+    certain = verdict_text({"verdict": best.verdict, "within": best.within, "separated": False})
+    wall = best.wall
+    first = f"wall {best.remove[0]} taken down, " if best.remove else ""
     text = f"{first}a {wall.kind} wall from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2}): {certain}"
-    if found.verdict != CAPTURE:
-        text += f", {found.safe:,} safe cells left"
-    return {**found.to_json(), "text": text}
+    if best.verdict != CAPTURE:
+        text += f", {best.safe:,} safe cells left"
+    return {**best.to_json(), "text": text}
 
 
-def overlay(state: State) -> Mapping[str, Any]:
+def overlay(state: State) -> Mapping[str, Json]:
     """Return the overlay: sets of cells as base64 bit rows, and the hunter's trajectory as a list of corners.
 
     A row has ``stride`` bytes; its bit x is column x.
@@ -124,7 +125,7 @@ class Suggestion(NamedTuple):
     safe: int
     remove: tuple[int, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the suggestion as JSON data."""
         record = {"wall": self.wall.to_json(), "verdict": self.verdict, "within": self.within, "safe": self.safe}
         return {**record, "remove": list(self.remove)} if self.remove else record
@@ -138,15 +139,19 @@ def best_wall(state: State) -> Suggestion | None:
     """
     is_turnwise = variants.RULE_SETS[state.settings.rules].is_turnwise
     if len(state.walls) < state.settings.max_walls or is_turnwise:
-        found = [_judged(state, wall, ()) for wall in walls_to_try(state)]
+        suggestions = [_judged(state, wall, ()) for wall in walls_to_try(state)]
     else:
-        found = [
+        suggestions = [
             _judged(state, wall, (old.id,))
             for old in state.walls
             for wall in walls_to_try(state._replace(walls=state.walls.without(frozenset((old.id,)))), halves=False)
         ]
-    possible = (one for one in found if one is not None)
-    return min(possible, key=lambda one: (0, one.within or 0) if one.verdict == CAPTURE else (1, one.safe), default=None)
+    possible = (suggestion for suggestion in suggestions if suggestion is not None)
+    return min(
+        possible,
+        key=lambda suggestion: (0, suggestion.within or 0) if suggestion.verdict == CAPTURE else (1, suggestion.safe),
+        default=None,
+    )
 
 
 def walls_to_try(state: State, *, halves: bool = True) -> Iterator[Wall]:
@@ -194,18 +199,18 @@ def _lines_near_the_prey(state: State) -> Iterator[Wall]:
 def _judged(state: State, wall: Wall, remove: tuple[int, ...]) -> Suggestion | None:
     """Return the suggestion of one wall, with the prey not moving in this step; None if the wall is refused."""
     is_turnwise = variants.RULE_SETS[state.settings.rules].is_turnwise
-    move: Any = AddWall(wall.id, wall.x1, wall.y1, wall.x2, wall.y2) if is_turnwise else HunterMove(_build(wall), remove)
+    move: Move = AddWall(wall.id, wall.x1, wall.y1, wall.x2, wall.y2) if is_turnwise else HunterMove(_build(wall), remove)
     after, _ = variants.step(state, {HUNTER: move} if is_turnwise else {HUNTER: move, PREY: PreyMove((0, 0))})
-    if wall.id not in {one.id for one in after.walls}:
+    if wall.id not in {standing.id for standing in after.walls}:
         return None
     if after.ended == "trapped":
         return Suggestion(wall, EVADE, None, len(reachable(after.walls, after.prey[:2])), remove)
     if after.ended:
         return Suggestion(wall, CAPTURE, 0, 0, remove)
-    found = decide(after)
-    if found.kind == CAPTURE:
-        return Suggestion(wall, CAPTURE, (found.steps or 0) + 1, 0, remove)
-    return Suggestion(wall, found.kind, None, safe_area(after), remove)
+    decision = decide(after)
+    if decision.kind == CAPTURE:
+        return Suggestion(wall, CAPTURE, (decision.steps or 0) + 1, 0, remove)
+    return Suggestion(wall, decision.kind, None, safe_area(after), remove)
 
 
 def _build(wall: Wall) -> Build:
@@ -217,5 +222,5 @@ def _build(wall: Wall) -> Build:
 def safe_area(state: State) -> int:
     """Return the number of cells within the prey's reach from which it can stay free for ever. Undecided cells count too."""
     reach = reachable(state.walls, state.prey[:2])
-    found = safe_cells(state)
-    return (reach.bits & (found.cells.bits | found.unknown.bits)).bit_count()
+    safe = safe_cells(state)
+    return (reach.bits & (safe.cells.bits | safe.unknown.bits)).bit_count()

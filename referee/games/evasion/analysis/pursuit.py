@@ -36,7 +36,7 @@ _MOST_WINDOWS = 12
 _MOST_MOVES = 5_000
 
 
-class Found(NamedTuple):
+class Proof(NamedTuple):
     """The result of a search: ``steps`` until the prey is caught, None if it evades; the ``arena``, and the move ``entry`` where its loop begins."""
 
     steps: int | None
@@ -97,16 +97,16 @@ class Pursuit:
         """The number of moves after which the hunter's loop and the prey's turns repeat."""
         return self.rule.cycle(self.trajectory.cycle)
 
-    def search(self) -> Found:
+    def search(self) -> Proof:
         """Return whether the prey can evade, or when it is caught."""
         for reach in (*WINDOWS, None):
             box = self.box if reach is None else self.window(*self.prey, reach)
-            found = self._search_in(self.arena(box), None if box == self.box else reach)
-            if found is not None:
-                return found
+            proof = self._search_in(self.arena(box), None if box == self.box else reach)
+            if proof is not None:
+                return proof
         raise BudgetSpent
 
-    def _search_in(self, arena: Arena, reach: int | None) -> Found | None:
+    def _search_in(self, arena: Arena, reach: int | None) -> Proof | None:
         """Return what one window proves, None if it proves nothing; ``reach`` None is the whole ground."""
         trajectory = self.trajectory
         # Up to this move the prey can't have left the window. Later an empty set proves nothing.
@@ -120,7 +120,7 @@ class Pursuit:
             cells, move = self.through(arena, cells, first, self.threats(arena, first, entry), entry)
         if cells:
             if trajectory.ends is not None or cells & ~self._threatened(arena, entry):
-                return Found(None, arena, entry)
+                return Proof(None, arena, entry)
             cycle, threats = self.cycle, self.loop_threats(arena, entry)
             for rounds in range(_ROUNDS if reach is None else _ROUNDS_IN_A_WINDOW):
                 before, (cells, move) = cells, self.through(arena, cells, entry, threats, entry + cycle)
@@ -128,8 +128,8 @@ class Pursuit:
                 if not cells:
                     break
                 if before | cells == cells:
-                    return Found(None, arena, entry)
-        return Found(self.rule.steps(move), arena, 0) if not cells and (exact is None or move <= exact) else None
+                    return Proof(None, arena, entry)
+        return Proof(self.rule.steps(move), arena, 0) if not cells and (exact is None or move <= exact) else None
 
     def _threatened(self, arena: Arena, entry: int) -> int:
         """Return the cells of an arena that the hunter's loop ever captures. On any other cell the prey can stay."""

@@ -58,10 +58,10 @@ class Trajectory:
     def _grow(self) -> None:
         """Find one more run, or the end or the loop of the trajectory."""
         self._budget.spend(_RUN_COST)
-        known = self._seen.get(self._next)
+        earlier = self._seen.get(self._next)
         start = self.runs[-1].start + self.runs[-1].length + 1 if self.runs else 0
-        if known is not None:
-            self.tail = self.runs[known].start
+        if earlier is not None:
+            self.tail = self.runs[earlier].start
             self.cycle = start - self.tail
             self.is_closed = True
             return

@@ -49,12 +49,12 @@ def verdict(state: State, budget: int = BUDGET) -> Verdict:
         separated = pursuit.is_separated
         if separated:
             return Verdict(EVADE, None, True, "separated", shared.spent)
-        found = pursuit.search()
+        proof = pursuit.search()
     except BudgetSpent:
         return Verdict(UNDECIDED, None, separated, "budget", shared.spent)
-    arena = found.arena
+    arena = proof.arena
     how = "ground" if arena.box == pursuit.box else f"{arena.width} x {arena.height}"
-    return Verdict(EVADE if found.steps is None else CAPTURE, found.steps, False, how, shared.spent)
+    return Verdict(EVADE if proof.steps is None else CAPTURE, proof.steps, False, how, shared.spent)
 
 
 class SafeCells(NamedTuple):

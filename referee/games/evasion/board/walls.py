@@ -184,14 +184,14 @@ def trace(walls: Walls, kind: Kind, x: int, y: int, span: Span | None, new_id: i
     first, last = _border(walls, kind, x, y)
     if span is not None:
         scale = 2 if thick else 1
-        wanted = (span[0] - anchor) * scale, (span[1] - anchor) * scale + thick
-        if wanted[0] < first or wanted[1] > last:
+        ends = (span[0] - anchor) * scale, (span[1] - anchor) * scale + thick
+        if ends[0] < first or ends[1] > last:
             return Blocked("off-board", f"its span {_shown(span)} leaves the board")
     low, high = _room(walls, kind, x, y, first, last)
     if span is not None:
-        if wanted[0] < low or wanted[1] > high:
+        if ends[0] < low or ends[1] > high:
             return Blocked("occupied", f"its span {_shown(span)} meets another wall")
-        low, high = wanted
+        low, high = ends
     x1, y1, aside = _place(kind, x, y, low)
     x2, y2, _ = _place(kind, x, y, high)
     return Wall(new_id, kind, x1, y1, x2, y2, ("x" if aside else "y") if thick else "")

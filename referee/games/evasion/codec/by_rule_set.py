@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 from referee.games.evasion import variants
 from referee.games.evasion.codec import stepwise, turnwise
+from referee.games.evasion.state import HunterMove, PreyMove
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
-    from referee.games.evasion.state import HunterMove, PreyMove, Settings, State
+    from referee.games.evasion.codec.turnwise import Move
+    from referee.games.evasion.state import Settings, State
+    from referee.games.game import Json, Seat
 
-    Json = Any
-    Seat = str
-    Move = HunterMove | PreyMove | turnwise.Move
 
 _RULE_SETS = variants.RULE_SETS
 
@@ -30,9 +29,9 @@ class EvasionCodec:
         # Nothing is hidden, so both seats get the same text in a step. Cache the last one.
         self._last: tuple[State | None, str] = (None, "")
 
-    def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
+    def settings(self, rules: str | None, overrides: Mapping[str, Json]) -> Settings:
         """Checked settings; SettingsError names the setting and what is allowed."""
-        return variants.settings(rules, given)
+        return variants.settings(rules, overrides)
 
     def settings_json(self, settings: Settings) -> dict[str, Json]:
         """The settings as JSON, without the rule set's name."""
@@ -57,18 +56,15 @@ class EvasionCodec:
 
     def parse(self, state: State, seat: Seat, answer: Json) -> Move:
         """An answer as a move of the rule set."""
-        move: Move = _RULE_SETS[state.settings.rules].codec.parse(seat, answer)
-        return move
+        return _RULE_SETS[state.settings.rules].codec.parse(seat, answer)
 
     def unknown_keys(self, state: State, seat: Seat, answer: Json) -> Sequence[str]:
         """Keys of an answer that mean nothing to the seat."""
-        keys: Sequence[str] = _RULE_SETS[state.settings.rules].codec.unknown_keys(seat, answer)
-        return keys
+        return _RULE_SETS[state.settings.rules].codec.unknown_keys(seat, answer)
 
-    def move_json(self, move: Any) -> Json:
+    def move_json(self, move: Move) -> Json:
         """Return a move in the form of an answer."""
-        command = turnwise.move_json(move)
-        return stepwise.move_json(move) if command is None else command
+        return stepwise.move_json(move) if isinstance(move, (HunterMove, PreyMove)) else turnwise.move_json(move)
 
     def changes_text(self, before: State, after: State) -> str:
         """Return the changes of one step as compact JSON."""

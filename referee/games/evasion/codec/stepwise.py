@@ -11,12 +11,11 @@ from referee.games.values import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from referee.games.evasion.board.walls import Wall
     from referee.games.evasion.state import State
+    from referee.games.game import Json
 
-    Json = Any
 
 #: The most ids that one ``remove`` may hold, which is also the most walls that can stand.
 MOST_REMOVALS = 1_000
@@ -110,12 +109,12 @@ def unknown_keys(seat: str, answer: dict[str, Json]) -> Sequence[str]:
     """Keys of an answer's ``move`` that mean nothing to the seat."""
     if not answer:
         return ()
-    known = ("build", "remove") if seat == HUNTER else ("go",)
-    found = [f"move.{key}" for key in answer if key not in known]
+    keys = ("build", "remove") if seat == HUNTER else ("go",)
+    unknown = [f"move.{key}" for key in answer if key not in keys]
     build = answer.get("build") if seat == HUNTER else None
     if isinstance(build, dict):
-        found += [f"move.build.{key}" for key in build if key not in ("kind", "span")]
-    return found
+        unknown += [f"move.build.{key}" for key in build if key not in ("kind", "span")]
+    return unknown
 
 
 def _prey_move(go: Json) -> PreyMove:

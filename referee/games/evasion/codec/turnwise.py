@@ -13,13 +13,13 @@ from referee.games.values import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from referee.games.evasion.board.walls import Wall
     from referee.games.evasion.state import State
+    from referee.games.game import Json
 
-    Json = Any
-    Move = HunterMove | PreyMove | AddWall | RemoveWall | Step | To | Invalid
+    Command = AddWall | RemoveWall | Step | To | Invalid
+    Move = HunterMove | PreyMove | Command
 
 #: The command that does nothing, by seat.
 PASS: dict[str, Move] = {HUNTER: HunterMove(), PREY: PreyMove()}
@@ -58,10 +58,10 @@ def parse(seat: str, answer: Json) -> Move:
     """An answer's ``move`` as a command; null stands for a part left out. MalformedMove names the key that is wrong."""
     if not isinstance(answer, dict):
         raise MalformedMove(f"move is {shown(answer)}, but must be an object such as {{}}")
-    given = [key for key in _KEYS[seat] if answer.get(key) is not None]
-    if len(given) > 1:
-        raise MalformedMove(f"move has {' and '.join(given)}, but a turn has one command")
-    return _READERS[given[0]](answer[given[0]]) if given else PASS[seat]
+    keys = [key for key in _KEYS[seat] if answer.get(key) is not None]
+    if len(keys) > 1:
+        raise MalformedMove(f"move has {' and '.join(keys)}, but a turn has one command")
+    return _READERS[keys[0]](answer[keys[0]]) if keys else PASS[seat]
 
 
 def _add(value: Json) -> AddWall:
@@ -98,22 +98,20 @@ def _invalid(value: Json) -> Invalid:
 _READERS: dict[str, Callable[[Json], Move]] = {"add": _add, "remove": _remove, "go": _go, "to": _to, "invalid": _invalid}
 
 
-def move_json(move: Move) -> dict[str, Json] | None:
-    """Return a command in the form of an answer; None for a move of another form."""
-    for kind, key in _COMMANDS.items():
-        if isinstance(move, kind):
-            return {key: move._asdict() if kind is AddWall else list(move) if kind is To else move[0]}
-    return None
+def move_json(move: Command) -> dict[str, Json]:
+    """Return a command in the form of an answer."""
+    value = move._asdict() if isinstance(move, AddWall) else list(move) if isinstance(move, To) else move[0]
+    return {_COMMANDS[type(move)]: value}
 
 
 #: The key of each command in an answer.
-_COMMANDS = {AddWall: "add", RemoveWall: "remove", Step: "go", To: "to", Invalid: "invalid"}
+_COMMANDS: dict[type[Command], str] = {AddWall: "add", RemoveWall: "remove", Step: "go", To: "to", Invalid: "invalid"}
 
 
 def unknown_keys(seat: str, answer: dict[str, Json]) -> Sequence[str]:
     """Keys of an answer's ``move`` that mean nothing to the seat."""
-    found = [f"move.{key}" for key in answer if key not in _KEYS[seat]]
+    unknown = [f"move.{key}" for key in answer if key not in _KEYS[seat]]
     add = answer.get("add") if seat == HUNTER else None
     if isinstance(add, dict):
-        found += [f"move.add.{key}" for key in add if key not in AddWall._fields]
-    return found
+        unknown += [f"move.add.{key}" for key in add if key not in AddWall._fields]
+    return unknown

@@ -84,17 +84,17 @@ class ArchitectHost:
         heard = self._remembered.get(rest)
         if heard is not None:
             return heard
-        given = numbers(words(line))
-        if given is None or len(given) < 3 or (self.seat == PREY and len(given) != 4):
+        values = numbers(words(line))
+        if values is None or len(values) < 3 or (self.seat == PREY and len(values) != 4):
             return Heard(_NOTHING[self.seat], f"is no answer and not heeded: {words(line)[:80]!r}")
-        if given[:2] != [self.number, state.step]:
+        if values[:2] != [self.number, state.step]:
             return Heard(
                 _NOTHING[self.seat],
-                f"is for game {given[0]}, tick {given[1]} and not heeded: this is game {self.number}, tick {state.step}",
+                f"is for game {values[0]}, tick {values[1]} and not heeded: this is game {self.number}, tick {state.step}",
             )
         if self.seat == PREY:
-            return self._remember(rest, Heard(_STEPS[_clamped(given[2]), _clamped(given[3])]))
-        kind, *places = given[2:]
+            return self._remember(rest, Heard(_STEPS[_clamped(values[2]), _clamped(values[3])]))
+        kind, *places = values[2:]
         walls = state.walls.all
         ids = tuple(walls[place].id for place in dict.fromkeys(places) if 0 <= place < len(walls))
         if not 0 <= kind <= len(KINDS):

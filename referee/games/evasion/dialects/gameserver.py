@@ -84,22 +84,22 @@ def end_line(state: State, seat: str, winner: str | None) -> bytes:
 
 def read_command(seat: str, line: bytes) -> Heard:
     """Parse a player's answer. Text that is not a command becomes an invalid command. Raises DialectError."""
-    told = words(line)
-    said = " ".join(told.upper().split())
+    text = words(line)
+    said = " ".join(text.upper().split())
     if said == "PASS":
         return Heard(PASS[seat])
     if seat == HUNTER:
-        if found := _ADD.fullmatch(said):
-            number, *rest = map(_int, found.groups())
+        if match := _ADD.fullmatch(said):
+            number, *rest = map(_int, match.groups())
             return Heard(AddWall(number, *rest))
-        if found := _REMOVE.fullmatch(said):
-            return Heard(RemoveWall(int(found[1])))
+        if match := _REMOVE.fullmatch(said):
+            return Heard(RemoveWall(int(match[1])))
     else:
         if said in STEPS:
             return Heard(STEPS[said])
-        if found := _TO.fullmatch(said):
-            return Heard(To(_int(found[1]), _int(found[2])))
-    return Heard(Invalid(told[:200]))
+        if match := _TO.fullmatch(said):
+            return Heard(To(_int(match[1]), _int(match[2])))
+    return Heard(Invalid(text[:200]))
 
 
 def _int(text: str) -> int:

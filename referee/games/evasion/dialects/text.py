@@ -26,7 +26,7 @@ def words(line: bytes) -> str:
 
 def numbers(text: str) -> list[int] | None:
     """Return the whole numbers of a line, separated by white space; None if the line contains anything else."""
-    found = text.split()
-    if not all(map(_NUMBER.fullmatch, found)):
+    parts = text.split()
+    if not all(map(_NUMBER.fullmatch, parts)):
         return None
-    return [int(word) for word in found]
+    return [int(word) for word in parts]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from referee.games.evasion.board.bounce import Motion
     from referee.games.evasion.board.walls import Span, Walls
     from referee.games.evasion.state import Build, Settings
+    from referee.games.game import Json
 
     Stage = Callable[["Draft"], None]
     Bounce = Callable[[Walls, int, int, int, int], Motion]
@@ -78,23 +79,22 @@ class Draft:
         self.walls = walls
         self.changed = self.step + 1
 
-    def tell(self, code: str, text: str, seat: str | None = None, data: dict[str, Any] | None = None) -> None:
+    def tell(self, code: str, text: str, seat: str | None = None, data: dict[str, Json] | None = None) -> None:
         """Add a notice."""
         self.notices.append(Notice(code, text, seat, data))
 
 
 def remove_walls(draft: Draft) -> None:
     """Remove the walls that the hunter names, all at once."""
-    wanted = draft.hunter_move.remove
-    if not wanted:
+    ids = draft.hunter_move.remove
+    if not ids:
         return
-    asked = frozenset(wanted)
-    known = frozenset(wall.id for wall in draft.walls) & asked
-    if known:
-        draft.replace_walls(draft.walls.without(known))
-        text = f"wall{'s' * (len(known) > 1)} {_listed(sorted(known))} removed"
-        draft.tell("wall-removed", text, None, {"ids": sorted(known)})
-    unknown = [wall for wall in dict.fromkeys(wanted) if wall not in known]
+    removed = frozenset(ids).intersection(wall.id for wall in draft.walls)
+    if removed:
+        draft.replace_walls(draft.walls.without(removed))
+        text = f"wall{'s' * (len(removed) > 1)} {_listed(sorted(removed))} removed"
+        draft.tell("wall-removed", text, None, {"ids": sorted(removed)})
+    unknown = [wall for wall in dict.fromkeys(ids) if wall not in removed]
     if unknown:
         text = f"no wall has the id {_listed(unknown)}: nothing to remove there"
         draft.tell("unknown-wall", text, HUNTER)
@@ -120,8 +120,8 @@ def hunter_moves(bounce: Bounce) -> Stage:
 def tell_bounce(draft: Draft, seat: str, motion: Motion) -> None:
     """Tell spectators of a bounce."""
     x, y, dx, dy = motion
-    code, text, told, data, is_minor = _BOUNCED[seat]
-    draft.notices.append(Notice(code, f"{text} at ({x}, {y}), now going {_HEADINGS[dx, dy]}", told, data, is_minor))
+    code, text, recipient, data, is_minor = _BOUNCED[seat]
+    draft.notices.append(Notice(code, f"{text} at ({x}, {y}), now going {_HEADINGS[dx, dy]}", recipient, data, is_minor))
 
 
 def wall_builds(kinds: tuple[str, ...]) -> Stage:
