@@ -59,7 +59,7 @@ def blocks(language: str) -> list[tuple[str, str]]:
 
 
 API = "docs/python.md"
-#: Pages whose blocks belong together. Those of notebooks run in a kernel (tests/web/browser/test_notebooks.py), and those about tests in
+#: Pages whose blocks belong together. Those of notebooks run in a kernel (tests/pages/browser/test_notebooks.py), and those about tests in
 #: pytest (tests/sdk/test_testing_page.py). Environments train bots (tests/sdk/test_env.py). The program about trust reads a file of a grading
 #: (tests/grading/test_trust_page.py).
 WHOLE = (API, "docs/environments.md", "docs/notebooks.md", "docs/testing.md", "docs/trust.md")
@@ -197,13 +197,13 @@ RUN_ELSEWHERE = {
     ("docs/debugging.md", "json"): "settings of an editor",
     ("docs/debugging.md", "text"): "debuggers, which the machine of the tests need not have",
     ("docs/dialects.md", "console"): "tests/test_docs.py",
-    ("docs/many-matches.md", "console"): "tests/folder/test_many_matches_page.py",
+    ("docs/many-matches.md", "console"): "tests/pages/test_many_matches_page.py",
     ("docs/gradescope.md", "console"): "tests/grading/test_autograder.py",
     ("docs/grading.md", "console"): "tests/grading/test_grading_page.py",
     ("docs/isolation.md", "console"): "it needs a session of systemd",
     ("docs/isolation.md", "js"): "tests/isolation/test_runtime.py",
     ("docs/isolation.md", "text"): "a profile for AppArmor, which the machine of the tests need not have",
-    ("docs/languages.md", "toml"): "tests/starters/test_new.py",
+    ("docs/languages.md", "toml"): "tests/author/starters/test_new.py",
     ("docs/leagues.md", "console"): "tests/league/test_leagues_page.py",
     ("docs/leagues.md", "json"): "tests/league/test_starts.py",
     ("docs/leagues.md", "text"): "tests/league/test_leagues_page.py",

@@ -12,8 +12,8 @@ import pytest
 from arenas import accept_all
 from leagues import IDLE, PretendPool
 from leagues import play as pretended
-from pages import DESKTOP, HAS_BOARDS, PHONE, axe, launched, resize, visiting
 from seasons import FORM, TOKENS, copied, form, play, season
+from served_pages import DESKTOP, HAS_BOARDS, PHONE, axe, launched, resize, visiting
 from sqlalchemy import text
 
 from referee.arena import intake, views

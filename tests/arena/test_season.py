@@ -14,8 +14,8 @@ import pytest
 from arenas import write_arena
 from hostile_archives import HOSTILE, zipped
 from leagues import IDLE
-from pages import PHONE, launched, visiting
 from sandboxes import missing
+from served_pages import PHONE, launched, visiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable

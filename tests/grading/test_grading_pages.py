@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import axe, launched, resize, visiting, wait_for_step, wait_until_read
 from sample_grades import HOSTILE, crowd
+from served_pages import axe, launched, resize, visiting, wait_for_step, wait_until_read
 
 from referee.grading import handout, outputs, page
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pages import Open
     from playwright.sync_api import Browser
+    from served_pages import Open
 
     from referee.grading.values import Grades
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from league_results import all_tied, beats, played, ties
 from leagues import Notes, PretendPool, open_new, play
-from pages import axe, launched, visiting
+from served_pages import axe, launched, visiting
 
 from referee.league import report_page, schedule
 from referee.league.engine import Engine

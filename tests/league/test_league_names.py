@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from leagues import IDLE, write_league
-from pages import launched, visiting, wait_until_read
+from served_pages import launched, visiting, wait_until_read
 
 from referee.api.opened import open_replay
 from referee.pages.folder_listing import read_entry, scan

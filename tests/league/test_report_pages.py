@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from pages import axe, launched, visiting, wait_for_step, wait_until_read
 from sample_leagues import HOSTILE, NAMES, league
+from served_pages import axe, launched, visiting, wait_for_step, wait_until_read
 
 from referee.league import report_folder, report_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pages import Open
     from playwright.sync_api import Browser, Page
+    from served_pages import Open
 
 pytestmark = pytest.mark.slow
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pages import pixels, start_as, wait_for_step
+from served_pages import pixels, start_as, wait_for_step
 
 if TYPE_CHECKING:
-    from pages import Open, Serve
+    from served_pages import Open, Serve
 
 
 def records(path: Path) -> list[dict[str, Any]]:

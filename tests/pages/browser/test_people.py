@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from pages import assert_full_board, axe, pixels, resize, start_as, wait_for_step
+from served_pages import assert_full_board, axe, pixels, resize, start_as, wait_for_step
 
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:
-    from pages import Open, Serve
+    from served_pages import Open, Serve
 
 
 @pytest.mark.slow

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import pixels, wait_for_step, wait_until_read
+from served_pages import pixels, wait_for_step, wait_until_read
 
 if TYPE_CHECKING:
-    from pages import Open
+    from served_pages import Open
 
 #: Looks at a board that plays until one step has had three pictures, or so many steps have passed; returns the most pictures of a step.
 #: The scrubber moves in the frame that draws the step; the number in words may lag behind both.

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pages import wait_for_step, wait_until_read
+from served_pages import wait_for_step, wait_until_read
 
 from referee.pages.standalone import single_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pages import Open, Serve
+    from served_pages import Open, Serve
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -14,7 +14,7 @@ import pytest
 from referee import games
 from referee.replay.reader import Step, verify
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "docs" / "protocol.schema.json").read_text("utf-8"))
 #: The messages and their parts, by name, with their fields; no starter draws shapes.
 TYPES = {

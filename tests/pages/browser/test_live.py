@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import COUNTS_SOCKETS, start_as, wait_for_step
+from served_pages import COUNTS_SOCKETS, start_as, wait_for_step
 
 if TYPE_CHECKING:
-    from pages import Open, Serve
     from playwright.sync_api import Page
+    from served_pages import Open, Serve
 
 
 def wait_for_steps(page: Page, least: int) -> None:

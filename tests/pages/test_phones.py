@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import ended
+from served_pages import ended
 
 from referee.pages import qr, serve
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import DESKTOP, PHONE, axe, start_as
+from served_pages import DESKTOP, PHONE, axe, start_as
 
 if TYPE_CHECKING:
-    from pages import Open, Serve
+    from served_pages import Open, Serve
 
 RECORDED = Path(__file__).parents[2] / "data/replays"
 #: The seats of people, with the arguments of their match.

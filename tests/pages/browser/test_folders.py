@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from leagues import open_new
-from pages import DESKTOP, HAS_BOARDS, PHONE, axe, pixels, resize
 from replay_records import records
+from served_pages import DESKTOP, HAS_BOARDS, PHONE, axe, pixels, resize
 
 if TYPE_CHECKING:
-    from pages import Open, Serve
     from playwright.sync_api import Page
+    from served_pages import Open, Serve
 
 RECORDED = Path(__file__).parents[2] / "data" / "replays"
 BOXER, SEARCHER = RECORDED / "evasion-classic-boxer-runner.replay.jsonl.gz", RECORDED / "evasion-classic-searcher-evader.replay.jsonl.gz"

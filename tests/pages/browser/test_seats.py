@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pages import PHONE, assert_full_board, axe, pixels, resize, start_as, wait_for_step
+from served_pages import PHONE, assert_full_board, axe, pixels, resize, start_as, wait_for_step
 
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:
-    from pages import Open, Serve
     from playwright.sync_api import Page
+    from served_pages import Open, Serve
 
 #: Counts how often an element's text changes.
 PAD_BELOW_BOARD = """

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import resize, wait_for_frames, wait_for_step, wait_until_read
+from served_pages import resize, wait_for_frames, wait_for_step, wait_until_read
 
 if TYPE_CHECKING:
-    from pages import Open, Serve
     from playwright.sync_api import Page
+    from served_pages import Open, Serve
 
 #: The elements that stand out of the page on its right, or out of a box that hides what doesn't fit.
 CUT = """

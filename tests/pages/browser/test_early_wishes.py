@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pages import start_as
+from served_pages import start_as
 
 from referee.games.evasion.game import GAME
 from referee.pages.replay_session import ReplayIndex, preview
@@ -15,7 +15,7 @@ from referee.replay.reader import read_lines
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pages import Open, Serve
+    from served_pages import Open, Serve
 
 #: How long before the first legal step each move is wished for, in milliseconds.
 GAPS = list(range(20, 481, 20))

@@ -120,7 +120,7 @@ def test_the_starters_in_python_and_their_tests_pass_a_strict_type_checker(tmp_p
         (tmp_path / role / "bot.py").rename(tmp_path / f"{role}_bot.py")
         test = (tmp_path / role / "test_bot.py").read_text()
         (tmp_path / f"test_{role}.py").write_text(test.replace("from bot import", f"from {role}_bot import"))
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     files = sorted(map(str, tmp_path.glob("*.py")))
     assert len(files) == 2 * len(ROLES)
     command = [sys.executable, "-m", "mypy", f"--config-file={root / 'pyproject.toml'}", f"--cache-dir={root / '.mypy_cache'}", *files]
@@ -249,7 +249,7 @@ def test_names_become_classes(referee: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
 def test_the_page_lists_each_language_with_its_commands(language: Language) -> None:
-    page = Path(__file__).parents[2] / "docs" / "languages.md"
+    page = Path(__file__).parents[3] / "docs" / "languages.md"
     (row,) = [line for line in page.read_text("utf-8").splitlines() if line.startswith(f"| `{language.name}` |")]
     build, run = language.commands(f"my_bot{language.suffix}", "MyBot")
     assert build in row
@@ -258,7 +258,7 @@ def test_the_page_lists_each_language_with_its_commands(language: Language) -> N
 
 
 def test_the_bot_toml_of_the_page_is_the_one_that_is_written(referee: Cli, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "languages.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "languages.md").read_text("utf-8")
     assert referee("new", "hunter", "my_hunter", "--folder", "--lang", "java").returncode == 0
     written = (tmp_path / "my_hunter" / "bot.toml").read_text().splitlines()
     assert re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0].splitlines() == [line for line in written if not line.startswith("#")]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from pages import launched, serving, visiting
+from served_pages import launched, serving, visiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from commands import Commands
-    from pages import Open, Serve
     from playwright.sync_api import Browser
+    from served_pages import Open, Serve
 
 
 @pytest.fixture(scope="package")

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import DESKTOP, PHONE, axe, dropped, pixels, step, wait_for_step, wait_until_read
+from served_pages import DESKTOP, PHONE, axe, dropped, pixels, step, wait_for_step, wait_until_read
 
 if TYPE_CHECKING:
-    from pages import Open
+    from served_pages import Open
 
 
 def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> None:

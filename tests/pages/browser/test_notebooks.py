@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pages import pixels, wait_for_step
+from served_pages import pixels, wait_for_step
 
 import referee
 
 if TYPE_CHECKING:
-    from pages import Open
     from playwright.sync_api import Frame, Page
+    from served_pages import Open
 
 #: Long, and part of every whole run.
 pytestmark = pytest.mark.slow

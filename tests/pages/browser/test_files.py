@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import HOSTILE, play_match
-from pages import axe, dropped, dropped_at_once, held_back, pixels, wait_for_frames, wait_for_step, wait_until_read
+from served_pages import axe, dropped, dropped_at_once, held_back, pixels, wait_for_frames, wait_for_step, wait_until_read
 
 from referee.pages.standalone import framed, single_page
 from referee.replay.reader import verify
@@ -17,8 +17,8 @@ from referee.replay.reader import verify
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pages import Open, Serve
     from playwright.sync_api import Route
+    from served_pages import Open, Serve
 
 
 def test_another_replay_is_dropped_on_the_page(address: str, good: Path, visit: Open, tmp_path: Path) -> None:

@@ -8,15 +8,15 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import axe, pixels, step, wait_for_step, wait_until_read
+from served_pages import axe, pixels, step, wait_for_step, wait_until_read
 
 from referee.pages.standalone import single_page
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pages import Open
     from playwright.sync_api import Page
+    from served_pages import Open
 
 PERMISSIONS = ["clipboard-read", "clipboard-write"]
 
