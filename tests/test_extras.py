@@ -117,7 +117,7 @@ DOES: dict[str, tuple[dict[str, str], list[tuple[str, ...]], str]] = {
             "rubric.toml": RUBRIC,
             "class/ada.py": "from sdk import HunterBot\nclass Ada(HunterBot):\n    def hunt(self, state): pass\nAda.main()\n",
         },
-        [("grade", "class", "--rubric", "rubric.toml", "--out", "marks", "--quiet")],
+        [("grade", "run", "class", "--rubric", "rubric.toml", "--out", "marks", "--quiet")],
         "4",
     ),
 }

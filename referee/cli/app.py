@@ -15,11 +15,12 @@ import sys
 import time
 import traceback
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
 
 from referee.cli.front import EXAMPLE, TITLE, WELCOME, commands, module_of
+from referee.cli.models import with_fields
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
 from referee.players import scripts
@@ -30,7 +31,6 @@ from referee.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    F = TypeVar("F", bound=Callable[..., Any])
 
 #: Signals that follow each other so soon are one.
 _MOMENT_SECONDS = 1.0
@@ -102,19 +102,20 @@ def put_csv(text: str) -> None:
     put(*text.removeprefix(MARK).splitlines())
 
 
-def command(function: F) -> F:
-    """Decorate a command: print each exception as one sentence on stderr and exit with the status of its class."""
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Decorate a command: its models become options, and each exception one sentence on stderr and an exit with the status of its class."""
+    called = with_fields(function)
 
-    @functools.wraps(function)
-    def wrapped(*args: Any, **options: Any) -> Any:
+    @functools.wraps(called)
+    def wrapped(*args: object, **options: object) -> None:
         gc.freeze()
         gc.enable()
         signal.signal(signal.SIGINT, _Ends(lambda _: KeyboardInterrupt()))
-        as_json = options.get("as_json", False)
+        as_json = bool(options.get("as_json"))
         if not options.get("quiet"):
             scripts.tell(lambda text: say(f"note: {text}"))
         try:
-            return function(*args, **options)
+            called(*args, **options)
         except RefereeError as error:
             _fail(str(error), error.exit_code, as_json=as_json, facts=error.facts)
         except SettingsError as error:
@@ -139,7 +140,7 @@ def command(function: F) -> F:
     # The help keeps the line breaks of all paragraphs but the first. Only examples need them.
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
     wrapped.__doc__ = "\n\n".join(part if part.startswith("Try:  ") else " ".join(part.split()) for part in paragraphs)
-    return wrapped  # type: ignore[return-value]
+    return wrapped
 
 
 def _fail(text: str, code: int, *, as_json: bool, facts: Mapping[str, Any] | None = None) -> NoReturn:

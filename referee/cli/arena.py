@@ -13,7 +13,7 @@ import typer
 from referee.cli.app import JsonFlag, app, columns, command, group, put, put_json, say
 from referee.cli.front import INSTRUCTORS, PANELS
 from referee.cli.league_output import progress, put_check, put_export
-from referee.cli.options import Force, Game, with_workers
+from referee.cli.options import Force, Game, WorkerOptions
 from referee.cli.season import Folder, check_playable, invite, log_action, opened_arena, serve
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
@@ -103,22 +103,22 @@ def add(
 
 @arena.command("run")
 @command
-@with_workers
 def run(
     *,
     folder: Folder,
     duels: Annotated[int | None, typer.Option("--duels", metavar="N", help="Play so many duels.", min=1)] = None,
     until_decided: Annotated[bool, typer.Option("--until-decided", help="Play until it is certain which version is the best.")] = False,
-    workers: Workers,
+    workers: WorkerOptions,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Play duels: so many, until the best version is certain, or until Ctrl-C. It goes on where it was stopped or killed."""
+    place = workers.place()
     with opened_arena(folder) as opened:
         check_playable(opened)
         with opened.store.claim():
             try:
-                _play(opened, workers, duels, until_decided=until_decided, quiet=quiet)
+                _play(opened, place, duels, until_decided=until_decided, quiet=quiet)
             except (KeyboardInterrupt, SystemExit):
                 say(f"{counted(opened.store.counts().done, 'match')} are done and stored. Go on:  {_again(opened)}")
                 raise

@@ -36,8 +36,8 @@ You hold a competition:
   referee league report FOLDER        write a page with standings and replays
 
 You grade submissions:
-  referee grade --init                write a rubric for each game
-  referee grade submissions --rubric rubric-evasion.toml
+  referee grade init                  write a rubric for each game
+  referee grade run submissions --rubric rubric-evasion.toml
 
 referee --help lists every command, and referee COMMAND --help explains one."""
 
@@ -56,11 +56,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "submit": ("submit", "Hand in a bot as your team's new version to an arena that referee arena serve serves."),
     },
     GRADERS: {
-        "grade": ("grade", "Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated."),
-        "check-rubric": (
-            "check_rubric",
-            "Grade all example bots by a rubric, and print their marks and the commitment to the starts. With --starts, print every start.",
-        ),
+        "grade": ("rubrics", "Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated."),
         "doctor": ("check", "Test the sandbox of this machine, and say which extras work here. For each failed check, print the remedy."),
         "rerun": ("rerun", "Ask a bot the questions of a replay again, and say where its answers differ from the recorded ones."),
     },

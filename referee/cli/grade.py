@@ -1,18 +1,18 @@
-"""grade: mark a folder of submissions by a rubric."""
+"""grade run and grade rerun: mark a folder of submissions by a rubric, and play the matches of one student again."""
 
 from __future__ import annotations
 
 import json
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
-from referee.cli.front import GRADERS
-from referee.cli.options import Force, with_workers
+from referee.cli.app import JsonFlag, app, columns, command, group, put, put_json, say
+from referee.cli.front import GRADERS, PANELS
+from referee.cli.models import Options
+from referee.cli.options import Force, WorkerOptions
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import LIMITS, NONE
 from referee.league.workers import Workers, open_pool
@@ -21,22 +21,22 @@ from referee.support.packages import need_league
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from referee.grading.grading import OpenGrading
     from referee.grading.values import Grades, Rubric
 
-OTHER = "Instead of grading"
-#: The rubric, if none is named.
+#: The rubric of a command without one.
 RUBRIC = "rubric.toml"
 
+grade = group("grade", PANELS[GRADERS]["grade"][1])
+app.add_typer(grade, rich_help_panel=GRADERS)
 
-_other = partial(typer.Option, rich_help_panel=OTHER)
-_gradescope = partial(typer.Option, rich_help_panel="Gradescope")
-#: The folder of Gradescope's container.
-HOME = Path("/autograder")
-FORMAT = "gradescope"
-_DEADLINE = 540.0
+RubricIsolation = Annotated[
+    str | None, typer.Option("--isolation", metavar="LEVEL", help="strict, limits or none, in place of the rubric's.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+AfterDue = Annotated[bool, typer.Option("--after-due", help='The due date has passed: show students the tests with when = "after_due".')]
 
 
 class MarksIncomplete(RefereeError):
@@ -45,10 +45,62 @@ class MarksIncomplete(RefereeError):
     exit_code = 4
 
 
-@app.command(rich_help_panel=GRADERS)
+class SubmissionOptions(Options):
+    """How the folder of submissions is read. None of these goes without such a folder."""
+
+    rubric: Annotated[Path | None, typer.Option("--rubric", metavar="FILE", help="The rubric.  (default: rubric.toml)")] = None
+    isolation: RubricIsolation = None
+    roster: Annotated[
+        Path | None, typer.Option("--roster", metavar="FILE", help="A CSV file of all students; those without a submission get a row.")
+    ] = None
+    layout: Annotated[
+        str | None,
+        typer.Option(
+            "--layout",
+            metavar="LAYOUT",
+            help="How SUBMISSIONS is laid out: auto, gradescope, canvas, moodle or plain.  (default: auto)",
+        ),
+    ] = None
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="STUDENT", help="Look at the submission of one student, and mark it anew.")
+    ] = None
+    missing_is_zero: Annotated[
+        bool, typer.Option("--missing-is-zero", help="Students without a submission in SUBMISSIONS lose the marks that they have.")
+    ] = False
+
+    def check(self, submissions: Path | None) -> None:
+        """Raise UsageError for an option that needs a folder of submissions, or that could take marks away by mistake."""
+        option = next((name for name, value in self if value not in (None, False)), None)
+        if submissions is None and option is not None:
+            raise UsageError(
+                f"Without SUBMISSIONS, the grading in --out continues as it was begun, so there is no --{option.replace('_', '-')}; leave it out."
+            )
+        if self.only is not None and self.missing_is_zero:
+            raise UsageError("--only looks at one student, so there is no --missing-is-zero; leave it out.")
+
+
+class MarksOptions(Options):
+    """What is written beside the tables of marks."""
+
+    after_due: AfterDue = False
+    gradebook: Annotated[
+        Path | None, typer.Option("--gradebook", metavar="FILE", help="Fill a gradebook that Canvas or Moodle exported.")
+    ] = None
+    column: Annotated[
+        str | None, typer.Option("--column", metavar="NAME", help="The gradebook's column.  (default: the rubric's name)")
+    ] = None
+
+    def check(self) -> None:
+        """Raise UsageError for a gradebook that does not exist, or for a column of none."""
+        if self.gradebook is None and self.column is not None:
+            raise UsageError("Without --gradebook there is no --column; leave it out.")
+        if self.gradebook is not None and not self.gradebook.is_file():
+            raise UsageError(f"The gradebook {self.gradebook} does not exist, or is not a file.")
+
+
+@grade.command("run")
 @command
-@with_workers
-def grade(
+def run(
     *,
     submissions: Annotated[
         Path | None,
@@ -57,7 +109,7 @@ def grade(
             help="A folder of files, folders and archives, or a bulk download of Gradescope, Canvas or Moodle.  (default: what --out was begun with)",
         ),
     ] = None,
-    rubric: Annotated[Path | None, typer.Option("--rubric", metavar="FILE", help="The rubric.  (default: rubric.toml)")] = None,
+    reading: SubmissionOptions,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -66,110 +118,52 @@ def grade(
             help="The folder for the marks; an unfinished grading in it is continued.  (default: matches/grades/NAME)",
         ),
     ] = None,
-    roster: Annotated[
-        Path | None, typer.Option("--roster", metavar="FILE", help="A CSV file of all students; those without a submission get a row.")
-    ] = None,
-    layout: Annotated[
-        str | None,
-        typer.Option(
-            "--layout",
-            metavar="LAYOUT",
-            help="How SUBMISSIONS is laid out: auto, gradescope, canvas, moodle or plain.  (default: auto)",
-        ),
-    ] = None,
-    rerun: Annotated[
-        str | None,
-        typer.Option("--rerun", metavar="STUDENT", help="Play all matches of one student again, named by id or name, and compare."),
-    ] = None,
-    only: Annotated[
-        str | None, typer.Option("--only", metavar="STUDENT", help="Look at the submission of one student, and mark it anew.")
-    ] = None,
-    missing_is_zero: Annotated[
-        bool, typer.Option("--missing-is-zero", help="Students without a submission in SUBMISSIONS lose the marks that they have.")
-    ] = False,
-    after_due: Annotated[
-        bool, typer.Option("--after-due", help='The due date has passed: show students the tests with when = "after_due".')
-    ] = False,
-    gradebook: Annotated[
-        Path | None, typer.Option("--gradebook", metavar="FILE", help="Fill a gradebook that Canvas or Moodle exported.")
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option("--column", metavar="NAME", help="The gradebook's column.  (default: the rubric's name)")
-    ] = None,
-    isolation: Annotated[
-        str | None, typer.Option("--isolation", metavar="LEVEL", help="strict, limits or none, in place of the rubric's.")
-    ] = None,
-    workers: Workers,
+    marks: MarksOptions,
+    workers: WorkerOptions,
     force: Force = False,
-    init: Annotated[bool, _other("--init", help="Write a commented rubric for each game into the current folder.")] = False,
-    init_gradescope: Annotated[
-        Path | None, _gradescope("--init-gradescope", metavar="RUBRIC", help="Make the zip of an autograder.")
-    ] = None,
-    form: Annotated[
-        str | None,
-        _gradescope(
-            "--format", metavar="gradescope", help="Grade one submission in an autograder's container, and write its results.json."
-        ),
-    ] = None,
-    autograder: Annotated[
-        Path | None,
-        _gradescope("--autograder", metavar="DIR", help=f"The folder of the container.  (default: {HOME})"),
-    ] = None,
-    deadline: Annotated[
-        float | None,
-        _gradescope("--deadline", metavar="SECONDS", help=f"Begin no match later than this after the start.  (default: {_DEADLINE:g})"),
-    ] = None,
-    runs_per_day: Annotated[
-        int | None,
-        _gradescope("--max-runs-per-day", metavar="N", help="Grade at most N runs of a student in 24 hours.  (default: all)"),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated.
 
     After an interruption, run the same command again: it keeps all marks and continues.
     """
-    looks = {"--roster": roster, "--layout": layout, "--missing-is-zero": missing_is_zero}
-    begins = {"--rubric": rubric, "--isolation": isolation, **looks}
-    marks = {**looks, "--after-due": after_due, "--gradebook": gradebook, "--column": column}
-    modes = {
-        "--init": init,
-        "--rerun": rerun is not None,
-        "--only": only is not None,
-        "--init-gradescope": init_gradescope is not None,
-        "--format": form is not None,
-    }
-    plays = {"--slots": workers.slots, "--cluster": workers.cluster}
-    in_container = {"--deadline": deadline, "--max-runs-per-day": runs_per_day}
-    _check_one(modes, submissions)
-    _check_needed(modes, {"--autograder": autograder}, in_container)
-    if init:
-        check_none("--init takes no", {**begins, **marks, **plays, "--out": out})
-        _init(as_json=as_json)
-        return
     need_league("grade")
-    if init_gradescope is not None:
-        check_none("--init-gradescope takes no", {**begins, **marks, **plays})
-        _make_zip(init_gradescope, out, deadline, runs_per_day, as_json=as_json)
-        return
-    if form is not None:
-        check_none(f"--format {form} takes no", {**marks, **plays, "--isolation": isolation, "--out": out})
-        _grade_one(form, autograder, rubric or Path(RUBRIC), submissions, deadline, runs_per_day, as_json=as_json)
-        return
     from referee.grading.grade_class import Selection, grade_class
     from referee.grading.grading import is_begun
 
-    _check_given(submissions, out, begins, gradebook, column)
-    check_none("--only looks at one student, so there is no", {"--missing-is-zero": only is not None and missing_is_zero})
-    is_kept = rubric is None and isolation is None and not Path(RUBRIC).exists() and out is not None and is_begun(out)
-    found = None if submissions is None or is_kept else load_rubric(rubric, isolation)
-    folder = out if out is not None else _default_folder(found)
-    wanted = Selection(submissions, roster, only, rerun if submissions is not None else rerun or only, missing_is_zero, layout or "auto")
-    inputs = [path for path in (submissions, rubric or Path(RUBRIC), roster, gradebook) if path is not None]
-    _check_outputs(folder, inputs, gradebook, force=force)
-    grades = grade_class(folder, found, wanted, Play(workers, is_quiet=quiet).all, say, after_due=after_due)
-    _finish(grades, wanted.done(grades), after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
+    if submissions is None and out is None:
+        raise UsageError(f"Say what to grade: {program()} grade run SUBMISSIONS --rubric FILE --out DIR")
+    reading.check(submissions)
+    marks.check()
+    keeps_rubric = reading.rubric is None and reading.isolation is None and not Path(RUBRIC).exists() and out is not None and is_begun(out)
+    rubric = None if submissions is None or keeps_rubric else load_rubric(reading.rubric, reading.isolation)
+    folder = out if out is not None else _default_folder(rubric)
+    inputs = [path for path in (submissions, reading.rubric or Path(RUBRIC), reading.roster, marks.gradebook) if path is not None]
+    _check_outputs(folder, inputs, marks.gradebook, force=force)
+    selection = Selection(submissions, reading.roster, reading.only, None, reading.missing_is_zero, reading.layout or "auto")
+    grades = grade_class(folder, rubric, selection, Play(workers.place(), is_quiet=quiet).all, say, after_due=marks.after_due)
+    _finish(grades, selection.done(grades), marks, as_json=as_json)
+
+
+@grade.command("rerun")
+@command
+def rerun(
+    *,
+    student: Annotated[str, typer.Argument(metavar="STUDENT", help="The student, by id or name.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the grading.")],
+    after_due: AfterDue = False,
+    workers: WorkerOptions,
+    quiet: Quiet = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Play all matches of one student again, compare them with those of before, and write the marks anew."""
+    need_league("grade")
+    from referee.grading.grade_class import Selection, grade_class
+
+    selection = Selection(rerun=student)
+    grades = grade_class(out, None, selection, Play(workers.place(), is_quiet=quiet).all, say, after_due=after_due)
+    _finish(grades, selection.done(grades), MarksOptions(after_due=after_due), as_json=as_json)
 
 
 def _check_outputs(folder: Path, inputs: list[Path], gradebook: Path | None, *, force: bool) -> None:
@@ -201,52 +195,14 @@ def _filled(folder: Path, gradebook: Path) -> Path:
     return folder / f"gradebook-{gradebook.name}"
 
 
-def _check_given(
-    submissions: Path | None, out: Path | None, begins: Mapping[str, object], gradebook: Path | None, column: str | None
-) -> None:
-    """Something must be given to grade, and nothing that would have no effect."""
-    if submissions is None:
-        if out is None:
-            raise UsageError(f"Say what to grade: {program()} grade SUBMISSIONS --rubric FILE --out DIR")
-        check_none("Without SUBMISSIONS, the grading in --out continues as it was begun, so there is no", begins)
-    if gradebook is None:
-        check_none("Without --gradebook there is no", {"--column": column})
-    elif not gradebook.is_file():
-        raise UsageError(f"The gradebook {gradebook} does not exist, or is not a file.")
-
-
-def _check_one(modes: Mapping[str, bool], submissions: Path | None) -> None:
-    """At most one of the modes may be asked for; most of them take no submissions."""
-    given = [name for name, is_asked in modes.items() if is_asked]
-    if len(given) > 1:
-        raise UsageError(f"{given[0]} and {given[1]} are different tasks; run them one after the other.")
-    if given and given[0] not in ("--rerun", "--only", "--format") and submissions is not None:
-        raise UsageError(f"{given[0]} takes no SUBMISSIONS, but {submissions} was given.")
-
-
-def _check_needed(modes: Mapping[str, bool], of_format: Mapping[str, object], in_container: Mapping[str, object]) -> None:
-    """Options that belong to one task are given with it only."""
-    if not modes["--format"]:
-        check_none("Without --format there is no", of_format)
-        if not modes["--init-gradescope"]:
-            check_none("Without --format or --init-gradescope there is no", in_container)
-
-
-def check_none(why: str, options: Mapping[str, object]) -> None:
-    """None of these options may be given: it would have no effect. ``why`` begins the sentence."""
-    given = next((name for name, value in options.items() if value not in (None, False)), None)
-    if given is not None:
-        raise UsageError(f"{why} {given}; leave it out.")
-
-
 def load_rubric(path: Path | None, isolation: str | None) -> Rubric:
-    """Return a rubric, at another level of isolation if one is given."""
+    """Return a rubric, at another level of isolation if ``isolation`` names one."""
     from referee.grading.rubric import load
 
     if isolation not in (None, "strict", "limits", "none"):
         raise UsageError(f"--isolation is {isolation!r:.60}, but must be strict, limits or none.")
-    found = load(path or Path(RUBRIC))
-    return found if isolation is None else found._replace(options=found.options.replace(isolation=isolation))
+    rubric = load(path or Path(RUBRIC))
+    return rubric if isolation is None else rubric._replace(options=rubric.options.replace(isolation=isolation))
 
 
 def _default_folder(rubric: Rubric | None) -> Path:
@@ -254,49 +210,6 @@ def _default_folder(rubric: Rubric | None) -> Path:
 
     assert rubric is not None
     return Path("matches/grades") / file_name(rubric.name)
-
-
-def _init(*, as_json: bool) -> None:
-    from referee.grading.templates import write_all
-
-    paths = write_all()
-    if as_json:
-        put_json({"files": [str(path) for path in paths]})
-        return
-    put(*map(str, paths))
-    say(f"Next:  {program()} check-rubric {paths[0]}")
-
-
-def _make_zip(rubric: Path, out: Path | None, seconds: float | None, runs_per_day: int | None, *, as_json: bool) -> None:
-    """Write the zip, and say what to do with it."""
-    from referee.grading.autograder import init_zip
-
-    made = init_zip(rubric, out or Path("autograder.zip"), runs_per_day=runs_per_day, seconds=_DEADLINE if seconds is None else seconds)
-    if as_json:
-        put_json({"file": str(made.path), "notes": list(made.notes)})
-        return
-    put(str(made.path))
-    say(*made.notes)
-    say("Next: upload it to Gradescope, at Configure Autograder of a programming assignment (docs/gradescope.md).")
-
-
-def _grade_one(
-    form: str, home: Path | None, rubric: Path, source: Path | None, seconds: float | None, runs_per_day: int | None, *, as_json: bool
-) -> None:
-    """Grade the submission in a container."""
-    from referee.grading import container
-    from referee.grading.gradescope import check_runs_per_day
-    from referee.grading.pools import Deadline
-
-    if form != FORMAT:
-        raise UsageError(f"--format is {form!r:.60}, but must be {FORMAT}; without --format, {program()} grade grades a class.")
-    check_runs_per_day(runs_per_day)
-    deadline = Deadline(_DEADLINE if seconds is None else seconds)
-    graded = container.run(home or HOME, rubric, deadline, source=source, runs_per_day=runs_per_day, report=say)
-    if as_json:
-        put_json({"results": str(graded.results)})
-    else:
-        put(str(graded.results))
 
 
 class Play:
@@ -330,13 +243,13 @@ class Play:
             pool.close()
 
 
-def _finish(grades: Grades, done: list[str], *, after_due: bool, gradebook: Path | None, column: str | None, as_json: bool) -> None:
-    """Write the marks, and say what there is."""
+def _finish(grades: Grades, done: list[str], marks: MarksOptions, *, as_json: bool) -> None:
+    """Write the marks, and print them. Raise MarksIncomplete if matches could not be played."""
     from referee.grading import outputs
     from referee.grading.grade_class import again
     from referee.grading.marks_text import marks_lines
 
-    outputs.write(grades, after_due=after_due)
+    outputs.write(grades, after_due=marks.after_due)
     if as_json:
         put_grades(grades)
         say(*grades.compared)
@@ -347,8 +260,8 @@ def _finish(grades: Grades, done: list[str], *, after_due: bool, gradebook: Path
             f"Next:  {grades.folder / 'report.html'} is the report; {grades.folder / 'students'} has a folder for each student.",
         )
     sys.stdout.flush()
-    if gradebook is not None:
-        _fill(gradebook, grades, column, after_due=after_due)
+    if marks.gradebook is not None:
+        _fill(marks.gradebook, grades, marks)
     if grades.is_complete:
         return
     count = sum(not student.is_complete for student in grades.students)
@@ -370,12 +283,12 @@ def put_grades(grades: Grades) -> None:
     put_json(json.loads(tables.grades_json(grades, handout.folder_names(grades.students))))
 
 
-def _fill(gradebook: Path, grades: Grades, column: str | None, *, after_due: bool) -> None:
+def _fill(gradebook: Path, grades: Grades, marks: MarksOptions) -> None:
     """Fill an exported gradebook, and say which marks are not in it."""
     from referee.grading import gradebook as gradebooks
 
     written = _filled(grades.folder, gradebook)
-    filled = gradebooks.fill(gradebook, grades, written, column, after_due=after_due)
+    filled = gradebooks.fill(gradebook, grades, written, marks.column, after_due=marks.after_due)
     say(*(*filled.notes, *filled.refused))
     if filled.unmatched:
         say(f"Not in the gradebook: {', '.join(filled.unmatched)}.")

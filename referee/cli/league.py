@@ -14,7 +14,7 @@ import typer
 from referee.cli.app import JsonFlag, app, command, group, put, put_json, say
 from referee.cli.front import INSTRUCTORS
 from referee.cli.league_output import plain_progress, put_check, put_export, put_standings, store_files, top
-from referee.cli.options import Force, with_workers
+from referee.cli.options import Force, WorkerOptions
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Where, bind_page
 from referee.errors import RefereeError, UsageError
 from referee.league.workers import HostNotes, Workers, open_pool
@@ -42,7 +42,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 @league.command("run")
 @command
-@with_workers
 def run(
     *,
     file: Annotated[
@@ -52,12 +51,13 @@ def run(
     database: Annotated[
         str | None, typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name")
     ] = None,
-    workers: Workers,
+    workers: WorkerOptions,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Begin a league and play it to the end."""
     need_league("league")
+    place = workers.place()
     from referee.league import config
     from referee.league.commitment import announcement, private_file
     from referee.league.league import REPLAYS, Schedule, begin, check_new
@@ -68,13 +68,13 @@ def run(
     programs = [each for team in found.teams for player in team.players.values() for each in named_files(player)]
     check_not_input(folder, [file, *programs] if folder.exists() else ())
     if database is None and _has_unplayed(folder, found):
-        _resume(folder, workers, quiet=quiet, as_json=as_json)
+        _resume(folder, place, quiet=quiet, as_json=as_json)
         return
     check_new(folder, database)
-    schedule, hosts, workers = Schedule(found, found.teams), HostNotes(), workers.or_slots(found.slots)
-    _check_roles(schedule, workers)
+    schedule, hosts, place = Schedule(found, found.teams), HostNotes(), place.or_slots(found.slots)
+    _check_roles(schedule, place)
     # The workers come first: without them there is no league.
-    pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, hosts, workers, say)
+    pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, hosts, place, say)
     with contextlib.closing(pool), contextlib.closing(begin(found, folder, database)) as opened, opened.store.claim():
         hosts.move_to(opened.store)
         say(*announcement(found.commitment, private_file(folder)))
@@ -100,16 +100,15 @@ def starts(
 
 @league.command("resume")
 @command
-@with_workers
 def resume(
     *,
     folder: Folder,
-    workers: Workers,
+    workers: WorkerOptions,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Continue a league: play the matches that have no result yet."""
-    _resume(folder, workers, quiet=quiet, as_json=as_json)
+    _resume(folder, workers.place(), quiet=quiet, as_json=as_json)
 
 
 def _has_unplayed(folder: Path, found: League) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee import games
+from referee.cli.models import Options
 from referee.cli.request import LIMITS
 from referee.league.workers import Workers, check_place
 from referee.match.options import declared
@@ -186,9 +187,11 @@ def with_options(parameter: str, options: Mapping[str, Any], collect: Callable[[
 with_match_options = with_options("flags", _OPTIONS, dict)
 
 
-_OF_WORKERS: dict[str, Any] = {
-    "slots": Slots,
-    "cluster": Annotated[
+class WorkerOptions(Options):
+    """Where many matches are played."""
+
+    slots: Slots = None
+    cluster: Annotated[
         str | None,
         typer.Option(
             "--cluster",
@@ -196,14 +199,9 @@ _OF_WORKERS: dict[str, Any] = {
             help="Play on the workers of a Dask scheduler, tcp://HOST:8786, or on local:N worker processes of this machine.",
             rich_help_panel="Many machines",
         ),
-    ],
-}
+    ] = None
 
-
-def _workers(values: dict[str, Any]) -> Workers:
-    check_place(values["slots"], values["cluster"])
-    return Workers(values["slots"], values["cluster"])
-
-
-#: Gives a command these options, as the argument ``workers``.
-with_workers = with_options("workers", _OF_WORKERS, _workers)
+    def place(self) -> Workers:
+        """Return where the matches are played. Raises UsageError for a number of slots or an address that can't be."""
+        check_place(self.slots, self.cluster)
+        return Workers(self.slots, self.cluster)

@@ -13,10 +13,9 @@ from urllib.parse import urlsplit
 import typer
 
 from referee.cli.app import command, put, put_csv, say
-from referee.cli.options import with_workers
+from referee.cli.options import WorkerOptions
 from referee.cli.pages import Host, Name, Port, tell_port
 from referee.errors import UsageError
-from referee.league.workers import Workers
 from referee.support.packages import need_league, need_server
 from referee.support.words import counted
 
@@ -118,7 +117,6 @@ def _private(path: Path) -> Iterator[TextIO]:
 
 
 @command
-@with_workers
 def serve(
     *,
     folder: Folder,
@@ -133,7 +131,7 @@ def serve(
             help="none checks and plays without a sandbox; only for a server that other machines can't reach.",
         ),
     ] = "strict",
-    workers: Workers,
+    workers: WorkerOptions,
 ) -> None:
     """Serve an arena until Ctrl-C: teams hand in versions, each is checked, and matches are played all the time.
 
@@ -150,6 +148,7 @@ def serve(
     from referee.isolation.choose import choose
     from referee.pages import serve as pages
 
+    place = workers.place()
     if isolation not in ("strict", "none"):
         raise UsageError(f"--isolation is {isolation!r:.40}, but must be strict or none.")
     if isolation == "none" and pages.is_for_others(host):
@@ -162,7 +161,7 @@ def serve(
     with opened_arena(folder) as opened, threadpool_limits(1, user_api="blas"):
         choose(isolation, opened.league.options.limits)
         machine.refuse_disk(folder)
-        workers.check_machine(opened.league.options.replace(isolation=isolation))
+        place.check_machine(opened.league.options.replace(isolation=isolation))
         check_playable(opened)
         opened.isolate(isolation)
         listener = pages.bind(host, port)
@@ -172,7 +171,7 @@ def serve(
         work: list[SeasonWork] = []
 
         def begin() -> None:
-            work.append(SeasonWork(folder, isolation, workers))
+            work.append(SeasonWork(folder, isolation, place))
             tell_port(port, pages.PORT, number)
             put(f"http://{pages.shown_host(host)}:{number}/")
             sys.stdout.flush()

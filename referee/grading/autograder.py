@@ -38,8 +38,9 @@ _PACKAGES = ("referee", "sdk", "example_bots")
 _IGNORED = frozenset({"__pycache__", ".git", ".DS_Store"})
 #: A fixed time, so that the same files make the same zip.
 _DATE = (2020, 1, 1, 0, 0, 0)
-#: Where the zip has the rubric; its opponents lie in the same folder.
+#: Where the zip has the rubric; its opponents lie in the same folder. Gradescope unpacks the zip into the folder source.
 _RUBRIC = "rubric/rubric.toml"
+RUBRIC_PLACE = f"source/{_RUBRIC}"
 _MEMORY_BYTES = 768 << 20
 _PYTHON = (3, 10)
 
@@ -96,7 +97,7 @@ export TMPDIR="$home/bots"
 if [ ! -e "$results" ]; then
     printf '%s\n' '{"score": 0, "output": "The grading did not begin. Submit again, or tell your instructor.", "stdout_visibility": "hidden"}' >"$results"
 fi
-"$prefix/bin/referee" grade "$home/submission" --format gradescope --autograder "$home" --rubric "$home/source/RUBRIC" \
+"$prefix/bin/referee" grade gradescope --in-container --autograder "$home" "$home/source/RUBRIC" \
     --deadline "$((DEADLINE - SECONDS + begun))"OPTIONS
 echo "referee: exit status $?"
 # The results say what went wrong; another exit status would hide them.

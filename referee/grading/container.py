@@ -43,11 +43,10 @@ def run(
     rubric_path: Path,
     deadline: Deadline,
     *,
-    source: Path | None = None,
     runs_per_day: int | None = None,
     report: Callable[[str], None] = print,
 ) -> Graded:
-    """Grade the submission in Gradescope's folder ``home``, or ``source``, and write the results there.
+    """Grade the submission in Gradescope's folder ``home``, and write the results there.
 
     No match is begun after the deadline. At most ``runs_per_day`` runs within 24 hours are graded. ``report`` gets sentences for the
     instructor; nothing in them is shown to students. RefereeError if nothing could be graded; the results say so, too.
@@ -71,7 +70,7 @@ def run(
         with open_grading(home / GRADING, rubric._replace(options=rubric.options.replace(isolation=level))) as opened:
             opened.store.set_fact("isolation", level)
             with opened.incoming() as folder:
-                opened.take([single(source or home / SUBMISSION, folder, opened.seats, opened.other_roles)])
+                opened.take([single(home / SUBMISSION, folder, opened.seats, opened.other_roles)])
             return Graded(home / RESULTS, _played(opened, live, deadline, report))
     except RefereeError as error:
         with contextlib.suppress(OSError):

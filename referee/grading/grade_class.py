@@ -117,7 +117,7 @@ def _only(submissions: Sequence[Submission], student: str, source: Path) -> Subm
 
 def again(folder: Path) -> str:
     """Return the command that continues a grading."""
-    return f"{program()} grade --out {shlex.quote(str(folder))}"
+    return f"{program()} grade run --out {shlex.quote(str(folder))}"
 
 
 @contextlib.contextmanager

@@ -318,7 +318,7 @@ def open_grading(folder: Path, rubric: Rubric | None = None) -> Iterator[OpenGra
         except OSError as error:
             raise UsageError(f"The folder {folder} can't be made: {error.strerror}. Name another one with --out.") from None
     elif not (private / FILE).is_file():
-        raise UsageError(f"{folder} is not the folder of a grading. Begin one: referee grade SUBMISSIONS --rubric FILE --out DIR")
+        raise UsageError(f"{folder} is not the folder of a grading. Begin one: referee grade run SUBMISSIONS --rubric FILE --out DIR")
     with Store.open(private, create=rubric is not None) as store, store.claim():
         if rubric is not None:
             _begin(store, rubric, folder)

@@ -1,4 +1,4 @@
-"""The text of a new rubric, with comments: what ``referee grade --init`` writes. The tests come from the game's own folder."""
+"""The text of a new rubric, with comments: what ``referee grade init`` writes. The tests come from the game's own folder."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _COLUMN = 32
 
 _HEAD = """\
 # A rubric: what the referee plays with every submission, and how many points that earns. docs/rubric.md describes every key.
-# Try it with all example bots before you publish the assignment:   referee check-rubric {file}
+# Try it with all example bots before you publish the assignment:   referee grade check-rubric {file}
 
 name = "{title}, homework 1"
 game = "{game}"
 {rules}
 
-# All starts are drawn from the seed. Keep it secret until the deadline. When the rubric is ready, referee check-rubric prints a hash,
+# All starts are drawn from the seed. Keep it secret until the deadline. When the rubric is ready, referee grade check-rubric prints a hash,
 # the commitment: publish it with the assignment. It covers everything that decides a start.
 # After the deadline, publish private/commitment.toml of the marks, and everybody can check that nothing was changed.
 seed = "{seed}"

@@ -231,7 +231,7 @@ def read(path: Path, kind: str) -> tuple[Commitment, str]:
     text = content(path, where, _MOST_BYTES)
     data = settings_file.parse(text, _File, where)
     if data.kind != kind:
-        command = "check-rubric FILE --starts" if data.kind == GRADING else "league starts FILE"
+        command = "grade check-rubric FILE --starts" if data.kind == GRADING else "league starts FILE"
         raise UsageError(f"{path} is the commitment of a {data.kind}, not of a {kind}: referee {command.replace('FILE', str(path))}")
     families = tuple(StartFamily(**each.model_dump()) for each in (data.tests if kind == GRADING else data.variants))
     if (len(data.starts) or sum(max(family.drawn, 1) for family in families)) * data.repeat > start_lists.MOST:

@@ -139,7 +139,7 @@ need = {{ survive = 1 }}
 def test_a_submission_that_is_not_built_is_marked_with_its_errors(bots: Path, referee: Referee) -> None:
     (bots.parent / "rubric.toml").write_text(RUBRIC)
     shutil.make_archive(str(bots / "zipped"), "zip", bots / "good")
-    done = referee("grade", "bots", "--out", "grades", "--json")
+    done = referee("grade", "run", "bots", "--out", "grades", "--json")
     assert done.returncode == 0, done.stderr
     rows = {row["student"]: row for row in json.loads(done.stdout)["students"]}
     assert set(rows) == {"good", "wrong", "endless", "zipped"}
@@ -155,7 +155,7 @@ def test_a_submission_that_is_not_built_is_marked_with_its_errors(bots: Path, re
 def test_a_wrong_file_is_the_submissions_fault(bots: Path, referee: Referee) -> None:
     (bots.parent / "rubric.toml").write_text(RUBRIC)
     (bots / "wrong" / "bot.toml").write_text("biuld = 1")
-    done = referee("grade", "bots", "--out", "grades", "--json")
+    done = referee("grade", "run", "bots", "--out", "grades", "--json")
     rows = {row["student"]: row for row in json.loads(done.stdout)["students"]}
     assert rows["wrong"]["status"] == "refused"
     assert "has a bot.toml with an unknown key 'biuld'; did you mean 'build'?" in rows["wrong"]["reason"]

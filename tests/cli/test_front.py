@@ -71,7 +71,7 @@ def test_the_front_needs_no_command(words: list[str], status: int) -> None:
     assert ("Play one match" in done.stdout) == ("-h" in words or "--help" in words)
     assert ("You write a bot:" in done.stdout) == (not words)
     loaded = done.stderr.splitlines()[-1].split()
-    assert {name for name in loaded if name.startswith("referee.cli.")} <= {"referee.cli.app", "referee.cli.front"}
+    assert {name for name in loaded if name.startswith("referee.cli.")} <= {"referee.cli.app", "referee.cli.front", "referee.cli.models"}
     assert ("rich" in loaded) == ("-h" in words or "--help" in words)
 
 

@@ -141,7 +141,7 @@ def test_marks_replace_neither_hand_ins_nor_what_no_grading_wrote(here: Path, re
     (here / "students/ada").mkdir(parents=True)
     (here / "students/ada/prey.py").write_text("raise SystemExit")
     (here / "roster.csv").write_text("student\nada\n")
-    words = ("grade", "students", "--rubric", str(rubric), "--roster", "roster.csv", "-q", "--out")
+    words = ("grade", "run", "students", "--rubric", str(rubric), "--roster", "roster.csv", "-q", "--out")
     before = sorted(here.rglob("*"))
     assert refused(referee(*words, "students", "--force"), "students is an input of this command")
     assert refused(referee(*words, ".", "--force"), "students is an input of this command")
@@ -156,7 +156,7 @@ def test_marks_replace_neither_hand_ins_nor_what_no_grading_wrote(here: Path, re
         done = referee(*words, "marks")
         assert done.returncode == 0, done.stderr
     # A folder of marks may have those of before, which are no roster that it may replace.
-    again = ("grade", "students", "--rubric", str(rubric), "--out", "marks", "--roster", "marks/grades.csv", "--force")
+    again = ("grade", "run", "students", "--rubric", str(rubric), "--out", "marks", "--roster", "marks/grades.csv", "--force")
     assert refused(referee(*again), "marks/grades.csv is an input of this command")
 
 

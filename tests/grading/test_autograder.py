@@ -177,8 +177,7 @@ def test_killed_at_any_moment_it_leaves_whole_results(rubric: Path, tmp_path: Pa
     )
     home = unpacked(rubric, tmp_path)
     (home / "submission" / "prey.py").write_text(HONEST)
-    words = ["grade", str(home / "submission"), "--format", "gradescope", "--autograder", str(home), "--deadline", "540"]
-    words += ["--rubric", str(home / "source" / "rubric" / "rubric.toml")]
+    words = ["grade", "gradescope", "--in-container", "--autograder", str(home), "--deadline", "540"]
     seen = set()
     for wanted in (0, 2):
         shutil.rmtree(home / "grading", ignore_errors=True)
@@ -298,7 +297,7 @@ def test_a_submission_without_a_program_is_told_so(rubric: Path, tmp_path: Path)
 
 
 def test_the_command_makes_the_zip_and_says_what_comes_next(rubric: Path, referee: Cli, tmp_path: Path) -> None:
-    done = referee("grade", "--init-gradescope", str(rubric), "--max-runs-per-day", "3")
+    done = referee("grade", "gradescope", str(rubric), "--max-runs-per-day", "3")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "autograder.zip"
     assert "commitment to the starts: " in done.stderr
@@ -309,15 +308,14 @@ def test_the_command_makes_the_zip_and_says_what_comes_next(rubric: Path, refere
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--format", "canvas"], "--format is 'canvas', but must be gradescope"),
-        (["--format", "gradescope", "--deadline", "0"], "--deadline is 0, but must be from 1"),
-        (["--format", "gradescope", "--max-runs-per-day", "0"], "--max-runs-per-day is 0, but must be from 1"),
-        (["--init-gradescope", "nothing.toml"], "nothing.toml"),
-        (["--init-gradescope", "nothing.toml", "--init"], "are different tasks"),
+        (["--in-container", "--deadline", "0"], "--deadline is 0, but must be from 1"),
+        (["--in-container", "--max-runs-per-day", "0"], "--max-runs-per-day is 0, but must be from 1"),
+        (["nothing.toml"], "nothing.toml"),
+        ([], "rubric.toml"),
     ],
 )
 def test_wrong_flags_are_refused(words: list[str], text: str, referee: Cli, tmp_path: Path) -> None:
-    done = referee("grade", *words)
+    done = referee("grade", "gradescope", *words)
     assert done.returncode == 2, done.stderr
     assert text in done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -325,7 +323,7 @@ def test_wrong_flags_are_refused(words: list[str], text: str, referee: Cli, tmp_
 
 def test_a_rubric_with_a_mistake_is_in_the_results(rubric: Path, referee: Cli, tmp_path: Path) -> None:
     rubric.write_text("name = 5")
-    done = referee("grade", "--format", "gradescope", "--autograder", str(tmp_path), "--rubric", str(rubric))
+    done = referee("grade", "gradescope", str(rubric), "--in-container", "--autograder", str(tmp_path))
     assert done.returncode == 2
     assert results(tmp_path)["output"].startswith("Your submission was not graded, through no fault of yours.")
 

@@ -78,7 +78,7 @@ def odd_class(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> t
             (folder / name / file).write_text(IDLE)
     (home / "roster.csv").write_text("student\nada\nbob\ngone\n")
     write_rubric(home)
-    return home, commands.run("grade", folder, "--out", "out", "--roster", "roster.csv", "--slots", "2", cwd=home)
+    return home, commands.run("grade", "run", folder, "--out", "out", "--roster", "roster.csv", "--slots", "2", cwd=home)
 
 
 def copied(odd_class: tuple[Path, Any], tmp_path: Path) -> Path:
@@ -133,22 +133,22 @@ def test_a_moved_folder_goes_on_and_keeps_every_byte_of_the_tables(odd_class: tu
     out = copied(odd_class, tmp_path)
     before = (out / "grades.csv").read_bytes()
     for arguments in (("--out", "out"), ("class", "--out", "out", "--roster", "roster.csv")):
-        done = referee("grade", *arguments, "--json")
+        done = referee("grade", "run", *arguments, "--json")
         assert done.returncode == 0, done.stderr
         assert "0 matches to play" in done.stderr
         assert len(json.loads(done.stdout)["students"]) == 8
         assert (out / "grades.csv").read_bytes() == before
-    again = referee("grade", "--out", "out", "--rerun", "ada", "--slots", "1")
+    again = referee("grade", "rerun", "ada", "--out", "out", "--slots", "1")
     assert "4 matches to play" in again.stderr
     assert (out / "grades.csv").read_bytes() == before
-    is_refused(referee("grade", "--out", "out", "--rerun", "eve"), "No submission of 'eve' was graded", "ada")
-    is_refused(referee("grade", "--out", "out", "--rerun", "empty"), "No submission of 'empty' was graded")
+    is_refused(referee("grade", "rerun", "eve", "--out", "out"), "No submission of 'eve' was graded", "ada")
+    is_refused(referee("grade", "rerun", "empty", "--out", "out"), "No submission of 'empty' was graded")
 
 
 def test_tables_fit_narrow_terminals(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
     copied(odd_class, tmp_path)
     for columns in (40, 60, 100):
-        done = referee("grade", "--out", "out", env={"COLUMNS": f"{columns}"})
+        done = referee("grade", "run", "--out", "out", env={"COLUMNS": f"{columns}"})
         table = done.stdout.partition("\n\n")[0].splitlines()
         assert max(map(len, table)) <= columns
         assert any("refused" in line for line in table)
@@ -158,7 +158,7 @@ def test_tests_after_the_due_date_are_handed_out_on_request(odd_class: tuple[Pat
     out = copied(odd_class, tmp_path)
     report = out / "students" / "ada" / "report.md"
     assert "flees" not in report.read_text()
-    assert referee("grade", "--out", "out", "--after-due", "--quiet").returncode == 0
+    assert referee("grade", "run", "--out", "out", "--after-due", "--quiet").returncode == 0
     assert "flees" in report.read_text()
     assert "**20 of 20**" in report.read_text()
 
@@ -168,22 +168,24 @@ def test_a_gradebook_is_filled_and_what_is_not_in_it_is_said(odd_class: tuple[Pa
     (tmp_path / "canvas.csv").write_text(
         "Student,ID,SIS Login ID,Homework (77)\nPoints Possible,,,20\nAda,1,ada,\nAda,2,ada,\nBob,3,bob,\n"
     )
-    done = referee("grade", "--out", "out", "--after-due", "--gradebook", "canvas.csv")
+    done = referee("grade", "run", "--out", "out", "--after-due", "--gradebook", "canvas.csv")
     assert done.returncode == 0, done.stderr
     assert "ada" in next(line for line in done.stderr.splitlines() if "two rows" in line or "several" in line or "rows" in line)
     assert "Not in the gradebook: " in done.stderr
     assert "1 student in Canvas's column 'Homework (77)'. Written: out/gradebook-canvas.csv" in done.stderr
     assert (out / "gradebook-canvas.csv").read_text().splitlines()[-1] == "Bob,3,bob,0"
     (tmp_path / "canvas.csv").write_text("Student,ID,Other (7),More (8)\nAda,1,,\n")
-    is_refused(referee("grade", "--out", "out", "--gradebook", "canvas.csv"), "has no assignment 'Homework'", "'Other (7)', 'More (8)'")
-    is_refused(referee("grade", "--out", "out", "--gradebook", "none.csv"), "none.csv does not exist")
+    is_refused(
+        referee("grade", "run", "--out", "out", "--gradebook", "canvas.csv"), "has no assignment 'Homework'", "'Other (7)', 'More (8)'"
+    )
+    is_refused(referee("grade", "run", "--out", "out", "--gradebook", "none.csv"), "none.csv does not exist")
 
 
 def test_a_gradebook_replaces_only_a_gradebook(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
     written = copied(odd_class, tmp_path) / "gradebook-canvas.csv"
     (tmp_path / "canvas.csv").write_text("Student,ID,SIS Login ID,Homework (77)\nPoints Possible,,,20\nBob,3,bob,\n")
     written.write_text("my notes of this class\n")
-    command = ("grade", "--out", "out", "--after-due", "--gradebook", "canvas.csv")
+    command = ("grade", "run", "--out", "out", "--after-due", "--gradebook", "canvas.csv")
     is_refused(referee(*command), "gradebook-canvas.csv exists, and this command did not write it")
     assert written.read_text() == "my notes of this class\n"
     assert referee(*command, "--force").returncode == 0
@@ -196,13 +198,13 @@ def test_a_gradebook_replaces_only_a_gradebook(odd_class: tuple[Path, Any], refe
 def test_a_changed_submission_and_another_rubric(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
     out = copied(odd_class, tmp_path)
     (tmp_path / "class" / "bob.py").write_text(IDLE)
-    done = referee("grade", "class", "--out", "out", "--roster", "roster.csv", "--slots", "1")
+    done = referee("grade", "run", "class", "--out", "out", "--roster", "roster.csv", "--slots", "1")
     assert "The submission of bob has changed since it was marked" in done.stderr
     assert "4 matches to play" in done.stderr
     assert rows(out)["bob"]["points"] == "20"
-    is_refused(referee("grade", "class", "--out", "out", "--isolation", "limits"), "was begun with isolation none, not limits")
+    is_refused(referee("grade", "run", "class", "--out", "out", "--isolation", "limits"), "was begun with isolation none, not limits")
     write_rubric(tmp_path, RUBRIC.replace("points = 12", "points = 13"))
-    is_refused(referee("grade", "class", "--out", "out"), "was graded by another rubric", "private/rubric.toml")
+    is_refused(referee("grade", "run", "class", "--out", "out"), "was graded by another rubric", "private/rubric.toml")
 
 
 BAD_RUBRICS = [
@@ -218,9 +220,9 @@ BAD_RUBRICS = [
 @pytest.mark.parametrize(("text", "told"), BAD_RUBRICS, ids=["opponent", "no points", "no tests", "key", "need", "no TOML"])
 def test_a_wrong_rubric_is_one_sentence_and_nothing_is_begun(text: str, told: tuple[str, ...], referee: Referee, tmp_path: Path) -> None:
     write_rubric(tmp_path, text)
-    is_refused(referee("grade", write_class(tmp_path, ada=IDLE), "--out", "out"), "rubric.toml", *told)
+    is_refused(referee("grade", "run", write_class(tmp_path, ada=IDLE), "--out", "out"), "rubric.toml", *told)
     assert not (tmp_path / "out").exists()
-    is_refused(referee("check-rubric"), "rubric.toml", *told)
+    is_refused(referee("grade", "check-rubric"), "rubric.toml", *told)
 
 
 BAD = [
@@ -231,34 +233,29 @@ BAD = [
     (("--out", "out", "--rubric", "rubric.toml"), "there is no --rubric; leave it out"),
     (("--out", "out", "--roster", "roster.csv"), "there is no --roster; leave it out"),
     (("--out", "out", "--column", "x"), "Without --gradebook there is no --column"),
-    (("class", "--init"), "--init takes no SUBMISSIONS"),
-    (("--init", "--rubric", "rubric.toml"), "--init takes no --rubric"),
-    (("--init", "--init-gradescope", "rubric.toml"), "are different tasks"),
     (("--out", "out", "--slots", "0"), "--slots is 0, but must be from 1"),
     (("--out", "out", "--cluster", "foo"), "--cluster is 'foo', but must be an address"),
-    (("--out", "out", "--deadline", "5"), "Without --format or --init-gradescope there is no --deadline"),
-    (("--out", "out", "--max-runs-per-day", "2"), "Without --format or --init-gradescope there is no --max-runs-per-day"),
-    (("--out", "out", "--autograder", "x"), "Without --format there is no --autograder"),
-    (("--init", "--slots", "2"), "--init takes no --slots"),
+    (("--out", "out", "--only", "ada"), "there is no --only; leave it out"),
+    (("class", "--only", "ada", "--missing-is-zero"), "so there is no --missing-is-zero"),
 ]
 
 
 @pytest.mark.parametrize(("words", "told"), BAD, ids=[" ".join(words) for words, _ in BAD])
 def test_bad_input_is_one_sentence(words: tuple[str, ...], told: str, referee: Referee, tmp_path: Path) -> None:
-    is_refused(referee("grade", *words), told)
+    is_refused(referee("grade", "run", *words), told)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_source_without_submissions_begins_nothing(referee: Referee, tmp_path: Path) -> None:
     write_rubric(tmp_path)
     (tmp_path / "class").mkdir()
-    is_refused(referee("grade", "class", "--out", "out"), "'class' has no submission in it")
+    is_refused(referee("grade", "run", "class", "--out", "out"), "'class' has no submission in it")
     (tmp_path / "roster.csv").write_text("student\nada\nbob\n")
-    assert referee("grade", "class", "--out", "none", "--roster", "roster.csv").returncode == 0
+    assert referee("grade", "run", "class", "--out", "none", "--roster", "roster.csv").returncode == 0
     assert [(row["status"], row["reason"]) for row in rows(tmp_path / "none").values()] == [("missing", "Nothing was submitted.")] * 2
-    is_refused(referee("grade", "nothing", "--out", "out"), "'nothing' does not exist")
+    is_refused(referee("grade", "run", "nothing", "--out", "out"), "'nothing' does not exist")
     (tmp_path / "class" / "ada.py").write_text(IDLE)
-    is_refused(referee("grade", "class", "--out", "out", "--roster", "none.csv"), "none.csv", "No such file")
+    is_refused(referee("grade", "run", "class", "--out", "out", "--roster", "none.csv"), "none.csv", "No such file")
     assert not (tmp_path / "out").exists()
 
 
@@ -266,7 +263,7 @@ def test_what_fails_before_the_first_match_begins_nothing(referee: Referee, tmp_
     """The rubric can be corrected and the same command run again."""
     write_rubric(tmp_path)
     write_class(tmp_path, ada=IDLE)
-    done = referee("grade", "class", "--out", "out", "--cluster", "local:0")
+    done = referee("grade", "run", "class", "--out", "out", "--cluster", "local:0")
     is_refused(done)
     assert "Go on" not in done.stderr
     assert not (tmp_path / "out").exists()
@@ -285,7 +282,7 @@ def test_a_folder_that_cannot_be_read_is_refused_and_the_rest_goes_on(tmp_path: 
     # The administrator reads everything, but for these two rights.
     mortal = ["setpriv", "--bounding-set", rights, "--inh-caps", rights] if os.geteuid() == 0 else []
     need(not mortal or shutil.which("setpriv") is not None, "setpriv is missing")
-    command = [*mortal, sys.executable, "-m", "referee", "grade", "class", "--out", "out", "--slots", "1"]
+    command = [*mortal, sys.executable, "-m", "referee", "grade", "run", "class", "--out", "out", "--slots", "1"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     (folder / "locked").chmod(0o700)
     assert done.returncode == 0, done.stderr
@@ -319,7 +316,7 @@ def test_in_the_sandbox_no_submission_reads_the_rubric_or_another_one(referee: R
         tmp_path / "out" / "private" / "league.sqlite",
     ]
     write_class(tmp_path, ada=IDLE, eve=CURIOUS.replace("PATHS", repr([*map(str, secrets)])) + IDLE)
-    done = referee("grade", "class", "--out", "out", "--json")
+    done = referee("grade", "run", "class", "--out", "out", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["isolation"].startswith("isolated")
@@ -330,22 +327,22 @@ def test_in_the_sandbox_no_submission_reads_the_rubric_or_another_one(referee: R
 
 
 def test_init_writes_a_rubric_for_each_game_once(referee: Referee, tmp_path: Path) -> None:
-    done = referee("grade", "--init")
+    done = referee("grade", "init")
     assert done.stdout.splitlines() == ["rubric-evasion.toml", "rubric-rectangle.toml", "rubric-maze.toml"]
     assert "check-rubric rubric-evasion.toml" in done.stderr
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    is_refused(referee("grade", "--init"), "rubric-evasion.toml is there already, and its seed may be in use")
+    is_refused(referee("grade", "init"), "rubric-evasion.toml is there already, and its seed may be in use")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     for name in before:
         (tmp_path / name).unlink()
-    assert json.loads(referee("grade", "--init", "--json").stdout) == {"files": list(done.stdout.split())}
+    assert json.loads(referee("grade", "init", "--json").stdout) == {"files": list(done.stdout.split())}
 
 
 def test_check_rubric_prints_what_example_bots_would_get(referee: Referee, tmp_path: Path) -> None:
     path = write_rubric(
         tmp_path, f'{HOMEWORK}\n[[tests]]\nname = "hunts"\nseat = "prey"\nagainst = "straight"\npoints = 3\nneed = {{ finishes = true }}\n'
     )
-    done = referee("check-rubric", path, "--slots", "2", env={"COLUMNS": "60"})
+    done = referee("grade", "check-rubric", path, "--slots", "2", env={"COLUMNS": "60"})
     assert done.returncode == 0, done.stderr
     assert re.search(r"^hunts: .*runner 3,", done.stdout)
     # From weak to strong, as the example bots are listed.
@@ -363,15 +360,15 @@ def test_json_is_one_object_even_if_marks_are_not_complete(referee: Referee, tmp
     write_rubric(
         tmp_path, f'{HOMEWORK}\n[[tests]]\nname = "hunts"\nseat = "hunter"\nagainst = "weak.py"\npoints = 3\nneed = {{ wins = true }}\n'
     )
-    done = referee("grade", write_class(tmp_path, ada=IDLE), "--out", "out", "--json", "--slots", "1")
-    is_refused(done, "The marks of 1 student are not complete", "grade --out out", status=4)
+    done = referee("grade", "run", write_class(tmp_path, ada=IDLE), "--out", "out", "--json", "--slots", "1")
+    is_refused(done, "The marks of 1 student are not complete", "grade run --out out", status=4)
     found = json.loads(done.stdout)
     assert (found["complete"], found["students"][0]["points"]) == (False, 0)
     assert rows(tmp_path / "out")["ada"]["points"] == ""
-    told = referee("grade", "--out", "out", "--slots", "1")
+    told = referee("grade", "run", "--out", "out", "--slots", "1")
     assert re.search(r"^ada +\? +void +1 start is not decided", told.stdout, re.MULTILINE), told.stdout
     assert told.returncode == 4
-    is_refused(referee("grade", "class", "--out", "out2", "--json", "--rubric", "none.toml"), "none.toml")
+    is_refused(referee("grade", "run", "class", "--out", "out2", "--json", "--rubric", "none.toml"), "none.toml")
 
 
 #: Says that it plays, and never answers.
@@ -388,7 +385,7 @@ def stuck_grading(commands: Commands, tmp_path: Path) -> Running:
     write_class(tmp_path, ada=IDLE, bob=STUCK.replace("FIFO", str(fifo)))
     write_rubric(tmp_path, SLOW)
     opened = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    running = commands.start("grade", "class", "--out", "out", "--slots", "1", cwd=tmp_path)
+    running = commands.start("grade", "run", "class", "--out", "out", "--slots", "1", cwd=tmp_path)
     ready = select.poll()
     ready.register(opened)
     assert ready.poll(120_000), running.communicate(1)
@@ -402,7 +399,7 @@ def goes_on(referee: Referee, tmp_path: Path) -> None:
         before = {stored.task.key for stored in store.matches(done=True)}
     assert before
     (tmp_path / "class" / "bob.py").write_text(IDLE)
-    done = referee("grade", "class", "--out", "out", "--slots", "1")
+    done = referee("grade", "run", "class", "--out", "out", "--slots", "1")
     assert done.returncode == 0, done.stderr
     assert f"{8 - len(before)} matches to play" in done.stderr
     with Store.open(tmp_path / "out" / "private") as store:
@@ -419,7 +416,7 @@ def test_an_interrupted_grading_keeps_its_marks_and_says_how_to_go_on(
     running.send_signal(number)
     _, told = running.communicate(60)
     assert running.wait(60) == status
-    assert re.search(r"[1-4] of 8 matches are done and stored. Go on:  .* grade --out out$", told, re.MULTILINE), told
+    assert re.search(r"[1-4] of 8 matches are done and stored. Go on:  .* grade run --out out$", told, re.MULTILINE), told
     assert "Traceback" not in told
     # The tables have what is known.
     assert rows(tmp_path / "out")["bob"]["points"] == ""
@@ -439,7 +436,7 @@ def test_a_slow_narrow_terminal_shows_the_progress_and_the_table(tmp_path: Path)
     write_class(tmp_path, ada=IDLE)
     write_rubric(tmp_path)
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "referee", "grade", "class", "--out", "out", "--slots", "1"]
+    command = [sys.executable, "-m", "referee", "grade", "run", "class", "--out", "out", "--slots", "1"]
     environment = {**os.environ, "COLUMNS": "40", "LINES": "10", "TERM": "xterm"}
     with subprocess.Popen(command, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
         os.close(theirs)

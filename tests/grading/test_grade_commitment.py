@@ -32,7 +32,7 @@ def hand_in(folder: Path) -> str:
 
 def graded(referee: Referee, folder: Path) -> Path:
     write(folder, RUBRIC)
-    done = referee("grade", hand_in(folder), "--out", "out", "--slots", "1")
+    done = referee("grade", "run", hand_in(folder), "--out", "out", "--slots", "1")
     assert done.returncode == 0, done.stderr
     return folder / "out"
 
@@ -43,7 +43,7 @@ def is_refused(done: subprocess.CompletedProcess[str], told: str) -> None:
 
 def test_a_seed_that_can_be_guessed_gives_no_commitment(referee: Referee, tmp_path: Path) -> None:
     write(tmp_path, RUBRIC.replace(SEED, "7"))
-    done = referee("grade", hand_in(tmp_path), "--out", "out", "--slots", "1")
+    done = referee("grade", "run", hand_in(tmp_path), "--out", "out", "--slots", "1")
     assert "No commitment is printed: the starts come from the seed in the rubric, the number '7', which can be guessed." in done.stderr
     assert "commitment to the starts:" not in done.stderr
     assert (tmp_path / "rubric.toml").read_text() == RUBRIC.replace(SEED, "7")
@@ -55,15 +55,15 @@ def test_a_grading_without_a_seed_begins_before_the_deadline(referee: Referee, t
     write(tmp_path, text)
     (tmp_path / "class").mkdir()
     (tmp_path / "roster.csv").write_text("student\nada\n")
-    begun = referee("grade", "class", "--out", "out", "--roster", "roster.csv")
+    begun = referee("grade", "run", "class", "--out", "out", "--roster", "roster.csv")
     file = tmp_path / "out" / "private" / "commitment.toml"
     published = file.read_bytes()
     assert f"commitment to the starts: {hashlib.sha256(published).hexdigest()}\n" in begun.stderr
-    done = referee("grade", hand_in(tmp_path), "--out", "out", "--slots", "1")
+    done = referee("grade", "run", hand_in(tmp_path), "--out", "out", "--slots", "1")
     assert (done.returncode, "commitment" in done.stderr) == (0, False)
     assert (tmp_path / "rubric.toml").read_text() == text
     assert file.read_bytes() == published
-    tests = json.loads(referee("check-rubric", file, "--starts", "--json").stdout)["tests"]
+    tests = json.loads(referee("grade", "check-rubric", file, "--starts", "--json").stdout)["tests"]
     assert {(each["seed"], str(each["settings"])) for test in tests for each in test["starts"]} == starts_of_replays(tmp_path / "out")
 
 
@@ -76,14 +76,13 @@ def starts_of_replays(out: Path) -> set[tuple[int, str]]:
 def test_starts_of_a_rubric_or_a_commitment_are_printed(referee: Referee, tmp_path: Path) -> None:
     out = graded(referee, tmp_path)
     file = out / "private" / "commitment.toml"
-    of_rubric, of_file = (referee("check-rubric", path, "--starts") for path in ("rubric.toml", file))
+    of_rubric, of_file = (referee("grade", "check-rubric", path, "--starts") for path in ("rubric.toml", file))
     assert of_file.stdout == f"sha256 {hashlib.sha256(file.read_bytes()).hexdigest()}\n{of_rubric.stdout}"
     assert re.search(r'^test 1, start 3, hidden: "settings":\{.*\}, "seed":\d+$', of_rubric.stdout, re.MULTILINE)
-    tests = json.loads(referee("check-rubric", "rubric.toml", "--starts", "--json").stdout)["tests"]
+    tests = json.loads(referee("grade", "check-rubric", "rubric.toml", "--starts", "--json").stdout)["tests"]
     assert {(each["seed"], str(each["settings"])) for test in tests for each in test["starts"]} == starts_of_replays(out)
-    is_refused(referee("check-rubric", file), "is a commitment, not a rubric; add --starts")
-    is_refused(referee("league", "starts", file), "is the commitment of a grading, not of a league: referee check-rubric")
+    is_refused(referee("grade", "check-rubric", file), "is a commitment, not a rubric; add --starts")
+    is_refused(referee("league", "starts", file), "is the commitment of a grading, not of a league: referee grade check-rubric")
     is_refused(referee("league", "starts", "rubric.toml"), "The commitment rubric.toml")
-    is_refused(referee("check-rubric", file, "--starts", "--slots", "2"), "so it takes no --slots")
     write(tmp_path, RUBRIC.replace(f'seed = "{SEED}"\n', ""))
-    is_refused(referee("check-rubric", "--starts"), "has no seed: its starts are drawn when a grading begins")
+    is_refused(referee("grade", "check-rubric", "--starts"), "has no seed: its starts are drawn when a grading begins")

@@ -32,7 +32,7 @@ def graded(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path
     (home / "rubric.toml").write_text(rubrics.HUNTS)
     (home / "roster.csv").write_text("student,name\nbob,Bob Martin\nada,Ada Lovelace\ncarl,Carl Gauss\n")
     hand_in(home / "class", **dict.fromkeys(STUDENTS, IDLE))
-    done = commands.run("grade", "class", "--out", "out", "--slots", "2", cwd=home)
+    done = commands.run("grade", "run", "class", "--out", "out", "--slots", "2", cwd=home)
     assert done.returncode == 0, done.stderr
     return home
 
@@ -74,7 +74,7 @@ KEPT = ("20", "ok", "1")
 def test_one_resubmission_leaves_everybody_else_alone(home: Path, referee: Referee) -> None:
     hand_in(home / "late", ada=rubrics.CRASHES)
     before = {name: files(home / "out" / "students" / name) for name in STUDENTS}
-    done = referee("grade", "late", "--out", "out", "--slots", "1")
+    done = referee("grade", "run", "late", "--out", "out", "--slots", "1")
     assert done.returncode == 0, done.stderr
     assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}
     assert "Run 2: 1 new, 2 kept" in done.stdout
@@ -85,7 +85,7 @@ def test_one_resubmission_leaves_everybody_else_alone(home: Path, referee: Refer
     found = json.loads((home / "out" / "grades.json").read_text())
     assert len(found["runs"]) == 2
     assert {student["student"]: student["from"] for student in found["students"]} == {"ada": 2, "bob": 1, "carl": 1}
-    again = referee("grade", "--out", "out", "--rerun", "bob", "--slots", "1")
+    again = referee("grade", "rerun", "bob", "--out", "out", "--slots", "1")
     assert "\nPlayed again: the matches of bob\n  hunts: the same as before, 20 of 20 points\n" in again.stdout
     assert "Run 2" not in again.stdout + again.stderr
 
@@ -96,8 +96,8 @@ def test_a_superseded_submission_stays_in_the_folder_of_its_hash(home: Path, ref
     before = files(kept)
     assert set(before) == {f"{old[name]}/{name}/{name}.py" for name in STUDENTS}
     hand_in(home / "late", ada=rubrics.CRASHES)
-    referee("grade", "late", "--out", "out", "--slots", "1")
-    referee("grade", "class", "--out", "out", "--slots", "1")
+    referee("grade", "run", "late", "--out", "out", "--slots", "1")
+    referee("grade", "run", "class", "--out", "out", "--slots", "1")
     assert marks(home) == {"ada": ("20", "ok", "3"), "bob": KEPT, "carl": KEPT}
     assert submitted(home)["ada"] == {IDLE, rubrics.CRASHES}
     assert before.items() <= files(kept).items()
@@ -116,10 +116,10 @@ def test_a_submission_that_an_export_of_gradescope_lacks_takes_no_mark_away(home
     )
     for number in people:
         hand_in(export / f"submission_{number}", hunter=IDLE)
-    assert referee("grade", "export", "--out", "out", cwd=home).returncode == 0
+    assert referee("grade", "run", "export", "--out", "out", cwd=home).returncode == 0
     shutil.rmtree(export / "submission_1")
     (export / "submission_2" / "hunter.py").write_text(rubrics.CRASHES)
-    done = referee("grade", "export", "--out", "out", cwd=home)
+    done = referee("grade", "run", "export", "--out", "out", cwd=home)
     assert done.returncode == 0, done.stderr
     assert "Run 3: 1 new, 2 kept" in done.stderr
     assert marks(home)["ada"] == ("20", "ok", "2")
@@ -129,7 +129,7 @@ def test_a_submission_that_an_export_of_gradescope_lacks_takes_no_mark_away(home
 @pytest.mark.parametrize("options", [(), ("--roster", "roster.csv")], ids=["alone", "roster"])
 def test_an_empty_folder_takes_no_mark_away(options: tuple[str, ...], home: Path, referee: Referee) -> None:
     (home / "empty").mkdir()
-    done = referee("grade", "empty", "--out", "out", *options)
+    done = referee("grade", "run", "empty", "--out", "out", *options)
     assert done.returncode == 0, done.stderr
     assert marks(home) == dict.fromkeys(STUDENTS, KEPT)
     assert "Run 2: 0 new, 3 kept" in done.stdout
@@ -140,32 +140,34 @@ def test_an_empty_folder_takes_no_mark_away(options: tuple[str, ...], home: Path
 
 def test_absence_costs_marks_only_on_request_and_they_come_back(home: Path, referee: Referee) -> None:
     hand_in(home / "late", ada=rubrics.CRASHES)
-    done = referee("grade", "late", "--out", "out", "--missing-is-zero", "--slots", "1")
+    done = referee("grade", "run", "late", "--out", "out", "--missing-is-zero", "--slots", "1")
     assert done.returncode == 0, done.stderr
     gone = ("0", "missing", "")
     assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": gone, "carl": gone}
     assert submitted(home)["bob"] == {IDLE}
-    again = referee("grade", "--out", "out", "--only", "bob")
+    again = referee("grade", "rerun", "bob", "--out", "out")
     assert (again.returncode, "No submission of 'bob' was graded" in again.stderr) == (2, True)
-    done = referee("grade", "class", "--out", "out", "--slots", "1")
+    done = referee("grade", "run", "class", "--out", "out", "--slots", "1")
     assert "2 matches to play" in done.stderr, "bob's and carl's results are still there"
     assert marks(home) == dict.fromkeys(STUDENTS, ("20", "ok", "3"))
 
 
 def test_only_one_student_is_looked_at_and_marked_anew(home: Path, referee: Referee) -> None:
     hand_in(home / "class", ada=rubrics.CRASHES, bob=rubrics.CRASHES)
-    done = referee("grade", "class", "--out", "out", "--only", "ada", "--slots", "1")
+    done = referee("grade", "run", "class", "--out", "out", "--only", "ada", "--slots", "1")
     assert done.returncode == 0, done.stderr
     assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}
     assert "Run 2: 1 new, 2 kept" in done.stdout
     # The same files are marked anew, too.
-    for words, run in ((("class", "--out", "out"), "3"), (("--out", "out"), "3")):
-        done = referee("grade", *words, "--only", "ada", "--slots", "1")
-        assert "2 matches to play" in done.stderr
-        assert marks(home) == {"ada": ("0", "faulty", run), "bob": KEPT, "carl": KEPT}
+    done = referee("grade", "run", "class", "--out", "out", "--only", "ada", "--slots", "1")
+    assert "2 matches to play" in done.stderr
+    assert marks(home) == {"ada": ("0", "faulty", "3"), "bob": KEPT, "carl": KEPT}
+    done = referee("grade", "rerun", "ada", "--out", "out", "--slots", "1")
+    assert "2 matches to play" in done.stderr
+    assert marks(home) == {"ada": ("0", "faulty", "3"), "bob": KEPT, "carl": KEPT}
     before = files(home / "out")
-    for wrong in (["--only", "eve"], ["--only", "ada", "--missing-is-zero"], ["--only", "ada", "--rerun", "ada"]):
-        done = referee("grade", "class", "--out", "out", *wrong)
+    for wrong in (["--only", "eve"], ["--only", "ada", "--missing-is-zero"]):
+        done = referee("grade", "run", "class", "--out", "out", *wrong)
         assert done.returncode == 2, done.stderr
     assert files(home / "out") == before
 
@@ -173,18 +175,18 @@ def test_only_one_student_is_looked_at_and_marked_anew(home: Path, referee: Refe
 def test_a_grading_that_has_begun_keeps_its_rubric(home: Path, referee: Referee) -> None:
     (home / "rubric.toml").unlink()
     hand_in(home / "late", ada=rubrics.CRASHES)
-    done = referee("grade", "late", "--out", "out", "--only", "ada", "--slots", "1")
+    done = referee("grade", "run", "late", "--out", "out", "--only", "ada", "--slots", "1")
     assert done.returncode == 0, done.stderr
     assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}
     for words in (("--out", "other"), ("--out", "out", "--isolation", "none")):
-        done = referee("grade", "late", *words)
+        done = referee("grade", "run", "late", *words)
         assert (done.returncode, "rubric.toml" in done.stderr) == (2, True), done.stderr
 
 
 def test_a_student_who_is_off_the_roster_keeps_the_marks(home: Path, referee: Referee) -> None:
     (home / "roster.csv").write_text("student\ncarl\nnew\n")
     (home / "empty").mkdir()
-    assert referee("grade", "empty", "--out", "out", "--roster", "roster.csv").returncode == 0
+    assert referee("grade", "run", "empty", "--out", "out", "--roster", "roster.csv").returncode == 0
     assert marks(home) == {"carl": KEPT, "new": ("0", "missing", ""), "ada": KEPT, "bob": KEPT}
     assert list(marks(home)) == ["carl", "new", "ada", "bob"]
 
@@ -195,9 +197,9 @@ def test_a_grading_of_version_1_is_refused(home: Path, referee: Referee) -> None
     hand_in(home / "late", ada=rubrics.CRASHES)
     before = marks(home)
     for words in (
-        ("late", "--out", "out", "--slots", "1"),
-        ("class", "--rubric", "rubric.toml", "--out", "out"),
-        ("--out", "out", "--rerun", "bob"),
+        ("run", "late", "--out", "out", "--slots", "1"),
+        ("run", "class", "--rubric", "rubric.toml", "--out", "out"),
+        ("rerun", "bob", "--out", "out"),
     ):
         done = referee("grade", *words)
         assert done.returncode == 2, done.stderr
@@ -214,9 +216,9 @@ def test_a_member_of_a_team_stays_the_same_student_without_the_roster(referee: R
     options = ("--out", "out", "--slots", "1")
     for folder, text, more in (("first", rubrics.CRASHES, ("--roster", "roster.csv")), ("late", IDLE, ())):
         hand_in(tmp_path / folder, Moon_12_assignsubmission_file_bot=text)
-        assert referee("grade", folder, *options, *more).returncode == 0
+        assert referee("grade", "run", folder, *options, *more).returncode == 0
     assert marks(tmp_path) == {"bli": ("20", "ok", "2")}
-    assert referee("grade", "--out", "out", "--gradebook", "sheet.csv").returncode == 0
+    assert referee("grade", "run", "--out", "out", "--gradebook", "sheet.csv").returncode == 0
     rows = (tmp_path / "out" / "gradebook-sheet.csv").read_text().splitlines()
     assert [row.split(",")[3] for row in rows] == ["Grade", "", "20"]
 
@@ -230,12 +232,12 @@ MOODY = IDLE.replace("import json, sys\n", "import json, os, sys\n").replace(
 
 def test_a_student_who_is_played_again_is_compared_and_the_replays_of_before_stay(home: Path, referee: Referee) -> None:
     hand_in(home / "class", ada=MOODY)
-    assert referee("grade", "class", "--roster", "roster.csv", "--out", "out", "--slots", "1").returncode == 0
+    assert referee("grade", "run", "class", "--roster", "roster.csv", "--out", "out", "--slots", "1").returncode == 0
     replays = home / "out" / "private" / "replays"
     names = {record["replay"] for record in _matches(home, "ada")}
     before = {name: (home / "out" / "private" / name).read_bytes() for name in names}
     others = {name: data for name, data in files(replays).items() if f"replays/{name}" not in names}
-    again = referee("grade", "--out", "out", "--rerun", "ADA  lovelace", "--slots", "1", "--json", env={"MOOD": "bad"})
+    again = referee("grade", "rerun", "ADA  lovelace", "--out", "out", "--slots", "1", "--json", env={"MOOD": "bad"})
     assert again.returncode == 0, again.stderr
     assert marks(home)["ada"][0] == "0"
     told = again.stderr[again.stderr.index("Played again: the matches of ada\n") :].splitlines()
@@ -250,10 +252,10 @@ def test_a_student_who_is_played_again_is_compared_and_the_replays_of_before_sta
         assert (home / "out" / "private" / kept).read_bytes() == before[name]
         assert (home / "out" / "private" / name).read_bytes() != before[name]
     assert others.items() <= files(replays).items()
-    back = referee("grade", "--out", "out", "--rerun", "Ada Lovelace", "--slots", "1")
+    back = referee("grade", "rerun", "Ada Lovelace", "--out", "out", "--slots", "1")
     assert "  hunts: not the same: 20 of 20 points, before 0\n" in back.stdout
     assert len(list(replays.rglob("*.before-2.replay.*"))) == len(names)
-    assert "Played again" not in referee("grade", "--out", "out").stdout
+    assert "Played again" not in referee("grade", "run", "--out", "out").stdout
 
 
 def _matches(home: Path, student: str) -> list[dict[str, Any]]:
@@ -264,8 +266,8 @@ def _matches(home: Path, student: str) -> list[dict[str, Any]]:
 
 def test_an_unclear_name_is_refused_with_the_ids(home: Path, referee: Referee) -> None:
     (home / "roster.csv").write_text("student,name\nbob,Ada Lovelace\nada,Ada Lovelace\ncarl,Carl Gauss\n")
-    assert referee("grade", "class", "--roster", "roster.csv", "--out", "two", "--slots", "2").returncode == 0
-    done = referee("grade", "--out", "two", "--rerun", "ada lovelace")
+    assert referee("grade", "run", "class", "--roster", "roster.csv", "--out", "two", "--slots", "2").returncode == 0
+    done = referee("grade", "rerun", "ada lovelace", "--out", "two")
     assert done.returncode == 2
     assert "'ada lovelace' may be 2 students: 'bob' and 'ada'; name one of them as here." in done.stderr
-    assert referee("grade", "--out", "two", "--rerun", "ada", "--slots", "1").returncode == 0
+    assert referee("grade", "rerun", "ada", "--out", "two", "--slots", "1").returncode == 0

@@ -83,7 +83,7 @@ def test_the_commands_of_the_page_mark_the_class(folder: Path, referee: Referee)
 @pytest.mark.parametrize("game", ["rectangle", "maze"])
 def test_the_rubrics_of_other_games_tell_example_bots_apart(game: str, referee: Referee) -> None:
     need(not missing(), missing())
-    done = referee("check-rubric", RUBRICS / f"{game}.toml", "--json", timeout=600)
+    done = referee("grade", "check-rubric", RUBRICS / f"{game}.toml", "--json", timeout=600)
     assert done.returncode == 0, done.stderr
     found = {student["student"]: student["points"] for student in json.loads(done.stdout)["students"]}
     assert len(set(found.values())) > 2
@@ -96,7 +96,7 @@ def test_the_same_files_and_the_same_rubric_give_the_same_bytes(folder: Path, re
     need(not missing(), missing())
     shutil.copy(ROOT / "example_bots" / "evasion" / "random_moves.py", folder / "submissions")
     for out, slots in (("one", "1"), ("two", "2")):
-        done = referee("grade", "submissions", "--rubric", "evasion.toml", "--out", out, "--slots", slots, timeout=600)
+        done = referee("grade", "run", "submissions", "--rubric", "evasion.toml", "--out", out, "--slots", slots, timeout=600)
         assert done.returncode == 0, done.stderr
     assert (folder / "one" / "grades.csv").read_bytes() == (folder / "two" / "grades.csv").read_bytes()
     reports = [{path.parent.name: path.read_bytes() for path in (folder / out / "students").rglob("report.md")} for out in ("one", "two")]

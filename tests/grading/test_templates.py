@@ -30,7 +30,7 @@ def test_a_new_rubric_is_valid(game: str, tmp_path: Path) -> None:
     assert (found.game, found.options.isolation) == (game, "strict")
     assert not found.is_seed_drawn
     assert not rubric.commitment_of(found).is_guessable
-    assert f"referee check-rubric {path.name}" in found.text
+    assert f"referee grade check-rubric {path.name}" in found.text
     assert len(found.tests) >= 3
     assert sum(test.hidden for test in found.tests) > 0
     assert rubric.load(path) == found

@@ -46,10 +46,10 @@ def test_a_bot_is_asked_again(referee: Cli) -> None:
 def test_the_starts_of_a_published_file_are_those_of_a_replay(referee: Cli, tmp_path: Path) -> None:
     """The hash is the one from before, and each start stands in the heads of its matches; without the referee, too."""
     (tmp_path / "rubric.toml").write_text(rubrics.HUNTS)
-    told = referee("check-rubric", "--slots", "1").stderr
+    told = referee("grade", "check-rubric", "--slots", "1").stderr
     (tmp_path / "class").mkdir()
     (tmp_path / "class" / "ada.py").write_text(IDLE)
-    assert referee("grade", "class", "--out", "marks", "--slots", "1").returncode == 0
+    assert referee("grade", "run", "class", "--out", "marks", "--slots", "1").returncode == 0
     shutil.copy(tmp_path / "marks" / "private" / "commitment.toml", tmp_path)
     seeds = subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True, cwd=tmp_path).stdout.split()[2::3]
     digest, starts, head = COMMITMENT.splitlines()

@@ -236,9 +236,9 @@ def test_another_student_id_with_her_address_can_not_move_adas_mark(referee: Ref
     roster(tmp_path, *ADDRESSES)
     gradescope(tmp_path / "export", ADA_101)
     options = ("--out", "out", "--roster", "roster.csv", "--slots", "1")
-    assert referee("grade", "export", *options).returncode == 0
+    assert referee("grade", "run", "export", *options).returncode == 0
     for folder, people in (("both", (ADA_101, BOB_AS_ADA)), ("late", (BOB_AS_ADA,))):
-        done = referee("grade", str(gradescope(tmp_path / folder, *people, first=3 - len(people))), *options)
+        done = referee("grade", "run", str(gradescope(tmp_path / folder, *people, first=3 - len(people))), *options)
         assert done.returncode == 2, done.stderr
         assert "id 101" in done.stderr
         assert "id 102" in done.stderr
@@ -250,14 +250,14 @@ def test_a_stranger_with_her_name_can_not_move_adas_mark(referee: Referee, tmp_p
     roster(tmp_path, *NAMES)
     gradescope(tmp_path / "export", ADA)
     options = ("--out", "out", "--roster", "roster.csv", "--slots", "1")
-    assert referee("grade", "export", *options).returncode == 0
+    assert referee("grade", "run", "export", *options).returncode == 0
     gradescope(tmp_path / "both", ADA, EVIL)
     gradescope(tmp_path / "late", EVIL, first=2)
     for folder in ("both", "late"):
-        assert referee("grade", folder, *options).returncode == 0
+        assert referee("grade", "run", folder, *options).returncode == 0
         assert points(tmp_path) == {"ada": "20", "bob": "0", "ada@evil.example": "0"}
     roster(tmp_path, *ADDRESSES)
-    assert referee("grade", "both", *options).returncode == 0
+    assert referee("grade", "run", "both", *options).returncode == 0
     assert points(tmp_path) == {"ada": "20", "bob": "0", "ada@evil.example": "0"}
 
 
@@ -266,7 +266,7 @@ def test_the_files_of_a_hand_in_are_of_nobody_else(has_metadata: bool, referee: 
     (tmp_path / "rubric.toml").write_text(HUNTS)
     laid_out(tmp_path / "class", "ada.py", "bob.py")
     options = ("--out", "out", "--slots", "1")
-    assert referee("grade", "class", *options).returncode == 0
+    assert referee("grade", "run", "class", *options).returncode == 0
     mallory = tmp_path / "late" / "mallory"
     if has_metadata:
         gradescope(mallory, ("Ada", "ada", ""), first=2)
@@ -274,15 +274,15 @@ def test_the_files_of_a_hand_in_are_of_nobody_else(has_metadata: bool, referee: 
         mallory.mkdir(parents=True)
     for name in ("ada", "carl"):
         (mallory / f"{name}.py").write_text(CRASHES)
-    done = referee("grade", "late", *options)
+    done = referee("grade", "run", "late", *options)
     assert done.returncode == 2, done.stderr
     for words in ("there is only the folder 'mallory'", "'ada.py' of ada", "--layout plain"):
         assert words in done.stderr
     assert points(tmp_path) == {"ada": "20", "bob": "20"}
-    assert referee("grade", "late", *options, "--layout", "plain").returncode == 0
+    assert referee("grade", "run", "late", *options, "--layout", "plain").returncode == 0
     assert points(tmp_path) == {"ada": "20", "bob": "20", "mallory": "0"}
     # Now mallory is a student, so there is no doubt any more.
-    assert referee("grade", "late", *options).returncode == 0
-    done = referee("grade", "late", *options, "--layout", "round")
+    assert referee("grade", "run", "late", *options).returncode == 0
+    done = referee("grade", "run", "late", *options, "--layout", "round")
     assert done.returncode == 2
     assert "--layout is 'round', but must be one of auto, gradescope, canvas, moodle, plain" in done.stderr

@@ -249,7 +249,7 @@ GOOD = Commitment(LEAGUE, "maze", games.get("maze").info.version, "standard", SE
         ("drawn = 3", "drawn = 100001", "drawn"),
         ("repeat = 1", "repeat = 90000", "has more than 100,000 starts"),
         ("drawn = 3", "drawn = 3\nname = 4", "name"),
-        ('kind = "league"', 'kind = "grading"', "is the commitment of a grading, not of a league: referee check-rubric"),
+        ('kind = "league"', 'kind = "grading"', "is the commitment of a grading, not of a league: referee grade check-rubric"),
     ],
 )
 def test_a_file_that_is_no_commitment_is_one_sentence(old: str, new: str, told: str, tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_letters_of_every_language_stay_in_the_names_of_handed_out_files(referee
         'name = "Übung"\ngame = "evasion"\nseed = "d189f27d7d18f0062eacceb1f3dca630"\nisolation = "none"\n[settings]\nmax_steps = 5\n'
         '[[tests]]\nname = "prüft Größe"\nseat = "hunter"\nagainst = "still"\nstarts = 1\nhidden = 0\npoints = 1\nneed = { finishes = true }\n'
     )
-    done = referee("grade", "class", "--rubric", "rubric.toml", "--out", "out", "--quiet")
+    done = referee("grade", "run", "class", "--rubric", "rubric.toml", "--out", "out", "--quiet")
     assert done.returncode == 0, done.stderr
     names = {path.name for path in (tmp_path / "out/students").rglob("*.gz")}
     assert names == {"1-prüft-größe-1.replay.jsonl.gz"}

@@ -51,7 +51,7 @@ WORDS = {
     "check": ("check", "a/hunter.py", "--only", "ready", "--isolation", "none"),
     "league": ("league", "run", "league.toml", "--out", "out"),
     "compare": ("compare", "a", "b", "--max-steps", "20", "--duels", "1", "--isolation", "none", "--slots", "1"),
-    "grade": ("grade", "submissions", "--out", "out", "--slots", "1"),
+    "grade": ("grade", "run", "submissions", "--out", "out", "--slots", "1"),
 }
 
 
