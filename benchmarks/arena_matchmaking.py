@@ -24,7 +24,7 @@ from referee.arena.matchmaking import Entry, Matchmaker
 from referee.arena.state import Pairs
 from referee.league.elo import POINTS
 from referee.league.ratings import rate
-from referee.league.values import Comparison
+from referee.league.values import PairedComparison
 
 #: The standard deviation of the strengths, in log-odds: 200 Elo.
 SPREAD = 200 / POINTS
@@ -43,7 +43,7 @@ class Season:
         self.lots = random.Random(seed)
         self.truth = [self.lots.gauss(0, SPREAD) for _ in range(versions)]
         self.names = [f"{number:04}" for number in range(versions)]
-        self.comparisons: list[Comparison] = []
+        self.comparisons: list[PairedComparison] = []
         self.met: Counter[frozenset[int]] = Counter()
         self.played = [0] * versions
         self.last = [0] * versions
@@ -59,7 +59,7 @@ class Season:
                 self.last[version] = len(self.comparisons)
                 self.points[version] += points
             self.met[frozenset((a, b))] += 1
-            self.comparisons.append(Comparison(self.names[a], self.names[b], won, len(self.comparisons)))
+            self.comparisons.append(PairedComparison(self.names[a], self.names[b], won, len(self.comparisons)))
         self.strengths = {name: elo / POINTS for name, elo in rate(self.comparisons, self.names).items()}
 
     def correlation(self) -> float:

@@ -37,7 +37,7 @@ from referee.league import database
 from referee.league.local import Finished
 from referee.league.rows import planned, result_text, team_row
 from referee.league.values import MatchTask
-from referee.league.worker import Played
+from referee.league.worker import Completed
 
 #: The budgets: seconds of a start, milliseconds of a duel or a result, of a view and of the command, MiB of memory and of its growth.
 START, DUEL, VIEW, COMMAND, MEMORY, GROWTH = 10.0, 20.0, 20.0, 30.0, 400.0, 20.0
@@ -174,7 +174,7 @@ class Instant(PretendPool):
         if self._returned is not None:
             self.taken.append(time.perf_counter() - self._returned)
         task = self._running.pop(0)
-        found = [Finished(task, Played(pretended(task)))]
+        found = [Finished(task, Completed(pretended(task)))]
         self._returned, self._used = time.perf_counter(), time.process_time()
         return found
 

@@ -21,10 +21,10 @@ sys.path.insert(0, str(ROOT))
 from referee.league import schedule  # noqa: E402
 from referee.league.elo import POINTS  # noqa: E402
 from referee.league.ratings import intervals  # noqa: E402
-from referee.league.values import Comparison, DuelResult  # noqa: E402
+from referee.league.values import PairedComparison, DuelResult  # noqa: E402
 
 if TYPE_CHECKING:
-    from referee.league.values import Duel
+    from referee.league.values import PlannedDuel
 
 DOCS = ROOT / "docs" / "statistics.md"
 BEGIN, END = "<!-- table of coverage -->", "<!-- end of the table of coverage -->"
@@ -54,7 +54,7 @@ class World:
         self.truth = {team: strength * shrink * POINTS for team, strength in self._strengths.items()}
         self.places = {team: place for place, team in enumerate(sorted(self.truth, key=lambda team: -self.truth[team]), 1)}
 
-    def play(self, duel: Duel) -> float:
+    def play(self, duel: PlannedDuel) -> float:
         """Return the score of the first team."""
         known = self._played.get((duel.start, duel.teams))
         if known is not None and self._is_deterministic:
@@ -70,7 +70,7 @@ class World:
         return self._on_start[start, team]
 
 
-def league(world: World, form: str, starts: int, part: float, *, repeat: int = 1, is_by_start: bool = False) -> list[Comparison]:
+def league(world: World, form: str, starts: int, part: float, *, repeat: int = 1, is_by_start: bool = False) -> list[PairedComparison]:
     """Return the results of a league in the order of its schedule, up to a ``part`` of its duels."""
     teams = tuple(world.truth)
     plan = schedule.FixturePlan(form, teams, rounds=4 if form == "swiss" else None, duels_each=starts * repeat)
@@ -86,7 +86,8 @@ def league(world: World, form: str, starts: int, part: float, *, repeat: int = 1
             points = dict(zip(duel.teams, (score, 1 - score), strict=True))
             results.append(DuelResult(duel, points, {team: 100.0 - point for team, point in points.items()}))
     return [
-        Comparison(*each.duel.teams, each.points[each.duel.teams[0]], each.duel.start) for each in results[: round(part * len(results))]
+        PairedComparison(*each.duel.teams, each.points[each.duel.teams[0]], each.duel.start)
+        for each in results[: round(part * len(results))]
     ]
 
 
@@ -105,7 +106,7 @@ class Case(NamedTuple):
         """Return the truth of a league. Repeated duels are those of deterministic bots."""
         return World(self.teams, seed, effect=self.effect, is_deterministic=self.repeat > 1)
 
-    def results(self, world: World, starts: int) -> list[Comparison]:
+    def results(self, world: World, starts: int) -> list[PairedComparison]:
         """Return the results of a league."""
         return league(world, self.form, starts, self.part, repeat=self.repeat, is_by_start=self.is_by_start)
 

@@ -25,7 +25,7 @@ from referee.isolation.choose import choose
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, Limits
 from referee.isolation.program import Program
-from referee.league.worker import Played, Worker
+from referee.league.worker import Completed, Worker
 from referee.match.options import CPU, WALL
 from referee.players.io import PlayerIO
 from referee.players.log import Log
@@ -100,7 +100,7 @@ def fixed_cost(rounds: int, folder: Path) -> list[Figure]:
             begun = time.perf_counter()
             report = worker.play(next(tasks(1, 1)))
             taken = time.perf_counter() - begun
-            if not isinstance(report, Played):
+            if not isinstance(report, Completed):
                 raise RefereeError(f"A match of the benchmark was not played: {report.text}")
             return taken * 1e3
 

@@ -31,7 +31,7 @@ from referee.league.league import begin
 from referee.league.local import Finished, LocalPool, free_slots
 from referee.league.stream import play_stream
 from referee.league.values import MatchRecord, MatchTask, Team
-from referee.league.worker import Played, Terms
+from referee.league.worker import Completed, Terms
 from referee.match.options import WALL, MatchOptions
 
 #: The budgets: the time of many matches beside their share of one, busy cores in percent, those busy with the matches, memory in MiB.
@@ -192,7 +192,7 @@ class PretendPool:
         self._ended += 1
         if self._ended % INTERVAL == 0:
             self.read_memory()
-        return [Finished(task, Played(pretended(task)))]
+        return [Finished(task, Completed(pretended(task)))]
 
     def read_memory(self) -> None:
         """Take a reading."""

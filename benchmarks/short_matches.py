@@ -31,7 +31,7 @@ from matches import SEATS, start_line
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import Limits
 from referee.league.local import LocalPool, free_slots
-from referee.league.worker import Played, Worker
+from referee.league.worker import Completed, Worker
 from referee.support.escape import escape
 
 #: The budgets: a match of one step beside the bare pair, and many matches beside fastchess that keeps its engines, by level.
@@ -72,7 +72,7 @@ def one_step(worker: Worker) -> float:
     begun = time.perf_counter()
     for task in tasks(ALIKE, 1):
         report = worker.play(task)
-        if not isinstance(report, Played):
+        if not isinstance(report, Completed):
             raise RefereeError(f"A match of the benchmark was not played: {report.text}")
     return (time.perf_counter() - begun) / ALIKE * 1e3
 

@@ -36,6 +36,6 @@ def ratings(rows: Iterable[tuple[str, str, float]]) -> dict[str, float]:
 
     need_statistics("referee.statistics")
     from referee.league.ratings import rate
-    from referee.league.values import Comparison
+    from referee.league.values import PairedComparison
 
-    return rate(Comparison(a, b, score, 0) for a, b, score in rows)
+    return rate(PairedComparison(a, b, score, 0) for a, b, score in rows)

@@ -42,7 +42,7 @@ def begin(folder: Path, references: int = 1, more: str = "") -> OpenArena:
 
 def accept_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every version pass its check."""
-    monkeypatch.setattr(intake, "check", lambda *_: intake.Verdict("", {}))
+    monkeypatch.setattr(intake, "check", lambda *_: intake.CheckVerdict("", {}))
 
 
 def add(arena: OpenArena, text: str, team: str = "mine") -> Version:

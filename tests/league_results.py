@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.league import schedule
-from referee.league.values import Duel, DuelResult
+from referee.league.values import DuelResult, PlannedDuel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def duel_count(plan: FixturePlan) -> int:
 def result(
     number: int, points: dict[str, float], totals: dict[str, float] | None = None, *, round_: int = 0, more: bool = False
 ) -> DuelResult:
-    return DuelResult(Duel(number, round_, tuple(points)), points, totals or {}, more_is_better=more)
+    return DuelResult(PlannedDuel(number, round_, tuple(points)), points, totals or {}, more_is_better=more)
 
 
 def beats(number: int, winner: str, loser: str, steps: tuple[float, float] = (100, 200), *, round_: int = 0) -> DuelResult:
@@ -43,17 +43,17 @@ def ties(number: int, a: str, b: str, steps: float = 100, *, round_: int = 0) ->
     return result(number, {a: 0.5, b: 0.5}, {a: steps, b: steps}, round_=round_)
 
 
-def by_strength(duel: Duel) -> DuelResult:
+def by_strength(duel: PlannedDuel) -> DuelResult:
     """The team whose name is first in the alphabet wins."""
     best = min(duel.teams)
     return DuelResult(duel, {team: float(team == best) for team in duel.teams}, {team: 100 if team == best else 200 for team in duel.teams})
 
 
-def all_tied(duel: Duel) -> DuelResult:
+def all_tied(duel: PlannedDuel) -> DuelResult:
     return DuelResult(duel, dict.fromkeys(duel.teams, 0.5), dict.fromkeys(duel.teams, 100))
 
 
-def played(plan: FixturePlan, judge: Callable[[Duel], DuelResult] = by_strength) -> tuple[tuple[Fixture, ...], list[DuelResult]]:
+def played(plan: FixturePlan, judge: Callable[[PlannedDuel], DuelResult] = by_strength) -> tuple[tuple[Fixture, ...], list[DuelResult]]:
     """The fixtures and the results of a whole league."""
     results: list[DuelResult] = []
     while True:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from referee.league import config
 from referee.league.local import Finished
 from referee.league.values import MatchRecord, MatchTask
-from referee.league.worker import Played, Report
+from referee.league.worker import Completed, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -175,4 +175,4 @@ def record(task: MatchTask, steps: int | None = None, **changes: Any) -> MatchRe
 
 def play(task: MatchTask) -> Report:
     """Every match ends with a capture."""
-    return Played(record(task))
+    return Completed(record(task))

@@ -13,7 +13,7 @@ from sandboxes import command_of
 
 from referee.league.local import LocalPool
 from referee.league.values import MatchTask, Team
-from referee.league.worker import Played, Terms, Void
+from referee.league.worker import Completed, Terms, Void
 from referee.match.options import MatchOptions, RunOptions, TimeControl
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ def kill_at_random(level: str, kills: int, folder: Path, lots: random.Random) ->
                 number += 1
                 running += 1
             for ended in pool.wait(lots.choice((0.0, 0.01, 0.05, 1.0))):
-                assert isinstance(ended.report, (Played, Void)), ended.report
-                if isinstance(ended.report, Played):
+                assert isinstance(ended.report, (Completed, Void)), ended.report
+                if isinstance(ended.report, Completed):
                     running -= 1
                     found.append(ended.report.record)
                 else:

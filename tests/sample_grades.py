@@ -11,7 +11,7 @@ from referee.grading import values
 from referee.grading.values import Grades, Need, Rubric, RubricMark, RubricTest, StudentMarks, Submission, Trial, TrialMark
 from referee.league.keys import canonical
 from referee.league.values import MatchTask, Team
-from referee.league.worker import Played, Terms, Worker
+from referee.league.worker import Completed, Terms, Worker
 from referee.match.options import MatchOptions
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _match(worker: Worker, test: RubricTest, start: int, game_number: int, seats
     key = hashlib.sha256(canonical([test.number, start, game_number, seats]).encode()).hexdigest()[:32]
     task = MatchTask(key, 0, game_number, seats, settings, 100 * test.number + start)
     report = worker.play(task)
-    assert isinstance(report, Played), report
+    assert isinstance(report, Completed), report
     return task, report.record
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from referee.league.league import Standing
 from referee.league.ratings import Rating
 from referee.league.report import DuelLine, LeagueProgress, MatchLine, ReportData
-from referee.league.standings import Row
+from referee.league.standings import StandingsRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,7 @@ def _standings(teams: Sequence[str], duels: Sequence[DuelLine], strength: dict[s
         places = (1, 1) if is_first else (max(2, place - reach), min(len(teams), place + reach))
         elo = 170 * (strength[team] - sum(strength.values()) / len(teams))
         played = won[team] + tied[team] + lost[team]
-        row = Row(place, False, team, played, won[team], tied[team], lost[team], 0, 0, points[team], float(total[team]), 0)
+        row = StandingsRow(place, False, team, played, won[team], tied[team], lost[team], 0, 0, points[team], float(total[team]), 0)
         rated = (elo, elo - width, elo + width * 1.1) if played else (math.nan, -math.inf, math.inf)
         rows.append(Standing(row, Rating(team, *rated, *places), is_first, None))
     return rows

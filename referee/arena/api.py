@@ -20,9 +20,9 @@ from starlette.routing import BaseRoute, Match, Route
 from referee.arena import api_models as models
 from referee.arena.arena import OpenArena
 from referee.arena.players_version import PlayersVersions
-from referee.arena.receipt import FULL, Receipt, bounded, full
-from referee.arena.season_store import QUEUED, Holder, Submission
+from referee.arena.season_store import QUEUED, Holder, TeamSubmission
 from referee.arena.store import ACCEPTED
+from referee.arena.uploads import FULL, Uploads, bounded, full
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.replay.paths import log_path
@@ -110,17 +110,17 @@ def visitor(request: Request) -> Holder | None:
 Visitor = Annotated[Holder | None, Depends(visitor)]
 
 
-def known(holder: Visitor, _: Annotated[object, Depends(HTTPBearer(auto_error=False, scheme_name="token"))]) -> Holder:
+def authenticated(holder: Visitor, _: Annotated[object, Depends(HTTPBearer(auto_error=False, scheme_name="token"))]) -> Holder:
     """Return whose token a request has. HTTPException 401 without one."""
     if holder is None:
         raise unauthorized("This needs a token: Authorization: Bearer TOKEN.")
     return holder
 
 
-Known = Annotated[Holder, Depends(known)]
+Authenticated = Annotated[Holder, Depends(authenticated)]
 
 
-def staff(holder: Known) -> None:
+def staff(holder: Authenticated) -> None:
     """Raise HTTPException if somebody is not of the staff."""
     if not holder.is_staff:
         raise HTTPException(403, "This is for the staff alone.", _CLOSE)
@@ -129,23 +129,23 @@ def staff(holder: Known) -> None:
 class Api:
     """Answers the requests of the API, and those of the pages for the same things."""
 
-    def __init__(self, arena: OpenArena, views: ArenaViews, receipt: Receipt, versions: PlayersVersions) -> None:
+    def __init__(self, arena: OpenArena, views: ArenaViews, uploads: Uploads, versions: PlayersVersions) -> None:
         self._arena = arena
         self._store = arena.store
         self._views = views
         self._versions = versions
-        self._receipt = receipt
+        self._uploads = uploads
 
     def router(self) -> APIRouter:
         """Return the routes of the API."""
         # A token that isn't valid is refused everywhere, so that its holder learns of it.
         made = APIRouter(prefix="/api", route_class=_BoundedRoute, dependencies=[Depends(visitor)], responses=_refusals(401, 422, 503))
 
-        def add(path: str, answer: Callable[..., Any], *statuses: int, method: str = "GET", **told: Any) -> None:
-            told["responses"] = {**_refusals(*statuses), **told.get("responses", {})}
-            made.add_api_route(path, answer, methods=[method], operation_id=answer.__name__, **told)
+        def add(path: str, answer: Callable[..., Any], *statuses: int, method: str = "GET", **options: Any) -> None:
+            options["responses"] = {**_refusals(*statuses), **options.get("responses", {})}
+            made.add_api_route(path, answer, methods=[method], operation_id=answer.__name__, **options)
             if method == "GET":
-                made.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False, **told)
+                made.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False, **options)
 
         add("/arena", self.arena)
         add("/standings", self.standings)
@@ -162,10 +162,10 @@ class Api:
             statuses = () if body is None else (404, 408, 413)
             add(f"/staff/{name}", getattr(self, name), 403, 507, *statuses, method="POST", dependencies=[Depends(staff)])
         add("/staff/audit", self.audit, 403, dependencies=[Depends(staff)])
-        known = tuple(made.routes)
+        routes = tuple(made.routes)
 
         def unknown(request: Request) -> None:
-            raise _unknown(request, (*known, *request.app.routes))
+            raise _unknown(request, (*routes, *request.app.routes))
 
         every = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
         made.add_api_route("/{path:path}", unknown, methods=every, include_in_schema=False)
@@ -173,15 +173,15 @@ class Api:
 
     def holder(self, request: HTTPConnection) -> Holder | None:
         """Return whose token a request has, in its header or in the cookie of a session. HTTPException 401 for a token that isn't valid."""
-        given = request.headers.get("authorization")
-        if given is None:
+        header = request.headers.get("authorization")
+        if header is None:
             token = request.cookies.get(COOKIE)
             return None if token is None else self._store.holder(token)
-        kind, _, token = given.partition(" ")
-        found = self._store.holder(token.strip()) if kind.lower() == "bearer" else None
-        if found is None:
+        kind, _, token = header.partition(" ")
+        holder = self._store.holder(token.strip()) if kind.lower() == "bearer" else None
+        if holder is None:
             raise unauthorized("The token is not valid; ask the staff for a new one.")
-        return found
+        return holder
 
     def arena(self, holder: Visitor) -> models.ArenaAnswer:
         """Return what the arena is."""
@@ -220,33 +220,33 @@ class Api:
         out = self._store.disqualified().get(name)
         return models.TeamAnswer(team=name, is_reference=False, disqualified=out, versions=[], ratings=[], against=[])
 
-    async def submit(self, request: Request, holder: Known) -> models.SubmissionTaken:
+    async def submit(self, request: Request, holder: Authenticated) -> models.SubmissionTaken:
         """Hand in a version: multipart/form-data with the parts file and note."""
         if holder.team is None:
             raise HTTPException(403, "The staff has no team; a team hands in with its own token.", _CLOSE)
-        taken = await self._receipt.take(request, holder.team)
+        taken = await self._uploads.take(request, holder.team)
         return models.SubmissionTaken(id=taken.number, status=taken.status)
 
-    def submission(self, number: str, holder: Known) -> models.SubmissionAnswer:
+    def submission(self, number: str, holder: Authenticated) -> models.SubmissionAnswer:
         """Return a submission of the own team."""
-        found = self._submission(number)
-        if holder.team not in (None, found.team):
+        submission = self._submission(number)
+        if holder.team not in (None, submission.team):
             raise HTTPException(403, "This submission is another team's.")
-        facts = {"id": found.number, "submitted": moment(found.time), **found._asdict()}
+        facts = {"id": submission.number, "submitted": moment(submission.time), **submission._asdict()}
         return models.SubmissionAnswer.model_validate({name: facts[name] for name in models.SubmissionAnswer.model_fields})
 
-    def _submission(self, number: str) -> Submission:
-        found = self._store.submission(int(number)) if _NUMBER.fullmatch(number) else None
-        if found is None:
+    def _submission(self, number: str) -> TeamSubmission:
+        submission = self._store.submission(int(number)) if _NUMBER.fullmatch(number) else None
+        if submission is None:
             raise HTTPException(404, "There is no such submission.")
-        return found
+        return submission
 
-    def matches(self, asked: Annotated[models.MatchesQuery, Query()]) -> models.MatchesAnswer:
+    def matches(self, query: Annotated[models.MatchesQuery, Query()]) -> models.MatchesAnswer:
         """Return matches, the latest first."""
         try:
-            return self._views.matches(asked)
+            return self._views.matches(query)
         except UsageError as error:
-            if asked.version is None and asked.team in self._store.invited() and not self._store.versions(asked.team):
+            if query.version is None and query.team in self._store.invited() and not self._store.versions(query.team):
                 return models.MatchesAnswer(matches=[], next=None)
             raise HTTPException(422, str(error)) from None
 
@@ -256,10 +256,10 @@ class Api:
 
     def found_match(self, key: str) -> tuple[models.MatchAnswer, str]:
         """Return a match, and its replay's path in the arena's folder. HTTPException 404 if there is none."""
-        found = self._views.match(key)
-        if found is None:
+        match = self._views.match(key)
+        if match is None:
             raise HTTPException(404, "There is no such match.")
-        return found
+        return match
 
     def sees_replay(self, match: models.MatchAnswer, holder: Holder | None) -> bool:
         """True if somebody may see the replay of a match."""
@@ -275,13 +275,13 @@ class Api:
 
     def replay(self, match: str, holder: Visitor) -> Response:
         """Return the players' version of a replay."""
-        found, replay = self.found_match(match)
-        self.check_replay(found, holder)
+        match_answer, replay = self.found_match(match)
+        self.check_replay(match_answer, holder)
         try:
-            data = self._versions.get(found.id, self._arena.folder / replay, self._arena.replays).read_bytes()
+            data = self._versions.get(match_answer.id, self._arena.folder / replay, self._arena.replays).read_bytes()
         except (OSError, EOFError, ValueError) as error:
             raise full() if getattr(error, "errno", 0) in FULL else HTTPException(404, "The replay of this match can't be read.") from None
-        name = f'attachment; filename="{found.id}.replay.jsonl.gz"'
+        name = f'attachment; filename="{match_answer.id}.replay.jsonl.gz"'
         return Response(data, media_type="application/gzip", headers={"Content-Disposition": name})
 
     def sees_log(self, match: models.MatchAnswer, seat: str, holder: Holder | None) -> bool:
@@ -290,12 +290,12 @@ class Api:
             return False
         return holder.is_staff or (self._arena.config.visibility.logs == "own" and match.seats[seat].team == holder.team)
 
-    def log(self, match: str, seat: str, holder: Known) -> Response:
+    def log(self, match: str, seat: str, holder: Authenticated) -> Response:
         """Return the log of the own bot."""
-        found, replay = self.found_match(match)
-        if seat not in found.seats:
+        match_answer, replay = self.found_match(match)
+        if seat not in match_answer.seats:
             raise HTTPException(404, "There is no such seat.")
-        if not self.sees_log(found, seat, holder):
+        if not self.sees_log(match_answer, seat, holder):
             raise HTTPException(403, "The log is another team's, or logs are for the staff alone in this arena.")
         try:
             with open_regular(log_path(self._arena.folder / replay, seat), self._arena.replays) as file:
@@ -314,39 +314,41 @@ class Api:
         self._store.set_fact("frozen", False)
         return self._done("thaw", {}, self._arena.frozen(is_public=True) or "The arena takes versions.")
 
-    def disqualify(self, asked: models.TeamAsked) -> models.DoneAnswer:
+    def disqualify(self, body: models.TeamAsked) -> models.DoneAnswer:
         """Let no version of a team play."""
-        team, reason = asked.team, asked.reason or "by the staff."
-        own = self._store.versions(team)
-        if any(one.is_reference for one in own):
+        team, reason = body.team, body.reason or "by the staff."
+        versions = self._store.versions(team)
+        if any(version.is_reference for version in versions):
             raise HTTPException(422, f"{team} is a reference; to end its play, remove it from arena.toml, and start the server again.")
-        if not (own or team in self._store.invited()):
+        if not (versions or team in self._store.invited()):
             raise HTTPException(404, "There is no such team.")
         self._store.disqualify(team, reason)
         return self._done("disqualify", {"team": team, "reason": reason}, f"{team} is disqualified.")
 
-    def requeue(self, asked: models.SubmissionAsked) -> models.DoneAnswer:
+    def requeue(self, body: models.SubmissionAsked) -> models.DoneAnswer:
         """Check a submission again."""
-        found = self._submission(str(asked.id))
-        if found.team in self._store.disqualified():
-            raise HTTPException(422, f"{found.team} is disqualified; to admit it again, make a version active.")
-        self._store.set_submission(found.number, QUEUED, {}, found.version)
-        return self._done("requeue", {"id": found.number, "team": found.team}, f"Submission {found.number} is checked again.")
+        submission = self._submission(str(body.id))
+        if submission.team in self._store.disqualified():
+            raise HTTPException(422, f"{submission.team} is disqualified; to admit it again, make a version active.")
+        self._store.set_submission(submission.number, QUEUED, {}, submission.version)
+        return self._done(
+            "requeue", {"id": submission.number, "team": submission.team}, f"Submission {submission.number} is checked again."
+        )
 
-    def activate(self, asked: models.VersionAsked) -> models.DoneAnswer:
+    def activate(self, body: models.VersionAsked) -> models.DoneAnswer:
         """Make a version of a team the active one. A disqualified team is admitted again, also one without an accepted version."""
-        has_any = any(one.status == ACCEPTED for one in self._store.versions(asked.team))
-        if not has_any and asked.team in self._store.disqualified():
-            self._store.activate(asked.team, admits=True)
-            return self._done("activate", asked.model_dump(), f"{asked.team} is admitted again; it has no accepted version yet.")
-        self.make_active(asked)
-        return self._done("activate", asked.model_dump(), f"Version {asked.version} of {asked.team} is active.")
+        has_any = any(version.status == ACCEPTED for version in self._store.versions(body.team))
+        if not has_any and body.team in self._store.disqualified():
+            self._store.activate(body.team, admits=True)
+            return self._done("activate", body.model_dump(), f"{body.team} is admitted again; it has no accepted version yet.")
+        self.make_active(body)
+        return self._done("activate", body.model_dump(), f"Version {body.version} of {body.team} is active.")
 
-    def make_active(self, asked: models.VersionAsked, *, admits: bool = True) -> None:
+    def make_active(self, body: models.VersionAsked, *, admits: bool = True) -> None:
         """Make a version of a team the active one, as ``ArenaStore.activate``. HTTPException 404 if there is none."""
         self._arena.read_versions()
         try:
-            self._arena.activate(asked.team, asked.version, admits=admits)
+            self._arena.activate(body.team, body.version, admits=admits)
         except UsageError as error:
             raise HTTPException(404, str(error)) from None
         self._views.renew()
@@ -354,7 +356,10 @@ class Api:
     def audit(self) -> models.AuditAnswer:
         """Return the actions of the staff."""
         return models.AuditAnswer(
-            actions=[models.AuditAction(time=moment(one.time), action=one.action, details=dict(one.details)) for one in self._store.audit()]
+            actions=[
+                models.AuditAction(time=moment(entry.time), action=entry.action, details=dict(entry.details))
+                for entry in self._store.audit()
+            ]
         )
 
     def _done(self, action: str, details: dict[str, Any], text: str) -> models.DoneAnswer:

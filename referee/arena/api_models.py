@@ -166,9 +166,9 @@ class MatchesQuery(_Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _given(cls, asked: dict[str, Any]) -> dict[str, Any]:
+    def _without_empty(cls, fields: dict[str, Any]) -> dict[str, Any]:
         """Leave out what is empty: a form sends all its fields."""
-        return {name: value for name, value in asked.items() if value != ""}
+        return {name: value for name, value in fields.items() if value != ""}
 
 
 class TeamAsked(_Model):

@@ -38,7 +38,7 @@ _PRECISION = 0.01
 _CERTAIN = 0.95
 
 
-class Standing(NamedTuple):
+class VersionStanding(NamedTuple):
     """A version's line in the standings. ``rank`` is that of its rating; ``forfeit`` says why it plays no more, None if it does."""
 
     rank: int
@@ -119,14 +119,14 @@ class OpenArena(OpenLeague):
         """Return the programs of all accepted versions that were read, and of references, with paths of this machine."""
         fresh = {(team.name, team.hash): team for team in self.config.references}
         names = {version.name: version for version in self.versions}
-        found = []
-        for team in (one for one in self.store.teams() if one.name in names):
+        programs = []
+        for team in (stored for stored in self.store.teams() if stored.name in names):
             home, version = self.folder / team.home, names[team.name]
             if not version.is_reference:
-                found.append(team._replace(home=str(home), players={seat: str(home / path) for seat, path in team.players.items()}))
+                programs.append(team._replace(home=str(home), players={seat: str(home / path) for seat, path in team.players.items()}))
             else:
-                found.append(fresh.get((version.team, version.hash), team)._replace(name=team.name))
-        return [*found, *self.config.against]
+                programs.append(fresh.get((version.team, version.hash), team)._replace(name=team.name))
+        return [*programs, *self.config.against]
 
     def _check_terms(self) -> None:
         now, then = {"seed": self.league.seed, **self.config.terms}, self.store.fact("terms")
@@ -167,7 +167,10 @@ class OpenArena(OpenLeague):
         playing |= {version.name: version for version in self.versions if version.is_active and version.name in forfeits}
         duels = {name: int(self.results.counted[self.results.positions[name]]) for name in playing}
         rated = self.schedule.rated(among=playing, resamples=resamples)
-        return [Standing(rank, playing[one.team], one, duels[one.team], forfeits.get(one.team)) for rank, one in enumerate(rated, 1)]
+        return [
+            VersionStanding(rank, playing[rating.team], rating, duels[rating.team], forfeits.get(rating.team))
+            for rank, rating in enumerate(rated, 1)
+        ]
 
     def sentence(self) -> str:
         """Return which version is the best, and how certain that is."""
@@ -175,20 +178,20 @@ class OpenArena(OpenLeague):
         if len(names) < 2 or not self.results.counted.any():
             return "Nothing is known yet of which version is the best."
         best, certainty = self.schedule.best(names)
-        version = next(one for one in self.versions if one.name == best)
+        version = next(candidate for candidate in self.versions if candidate.name == best)
         sure = f"{min(certainty, 0.999):.1%}".replace(".0%", "%").replace("%", " %")
-        shown = f"version {version.number} of {version.team}"
+        leader = f"version {version.number} of {version.team}"
         if certainty >= _CERTAIN:
-            return f"The best of {len(names):,} versions is {shown}; that is {sure} certain."
+            return f"The best of {len(names):,} versions is {leader}; that is {sure} certain."
         played = counted(int(self.results.counted.sum()) // 2, "duel")
-        told = f"that is {sure} certain" if certainty else "another one may be as good"
-        return f"Of {len(names):,} versions, {shown} leads, but {played} can't tell yet that it is the best: {told}."
+        conclusion = f"that is {sure} certain" if certainty else "another one may be as good"
+        return f"Of {len(names):,} versions, {leader} leads, but {played} can't tell yet that it is the best: {conclusion}."
 
     def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
         """Return a sentence for each time at which the recorded ratings are others than those of results from the replays alone."""
         from referee.league.ratings import rate
 
-        found = []
+        sentences = []
         # While the arena plays, later results than those that were over when it was opened may not have been read.
         points = [point for point in self.store.ratings([version.name for version in self.versions]) if point.duels <= self._over]
         for duels, group in groupby(points, key=lambda point: point.duels):
@@ -196,8 +199,8 @@ class OpenArena(OpenLeague):
             ratings = rate(before, self.schedule.known_at(duels))
             wrong = [point.name for point in group if abs(ratings.get(point.name, math.inf) - point.elo) > _PRECISION]
             if wrong:
-                found.append(f"After {counted(duels, 'duel')}, the replays give other ratings than the store: {first(wrong)}.")
-        return found
+                sentences.append(f"After {counted(duels, 'duel')}, the replays give other ratings than the store: {first(wrong)}.")
+        return sentences
 
     def add(self, bot: Path, team: str, note: str = "", on_progress: intake.Progress = lambda *_: None) -> tuple[Version, bool]:
         """Take a version of a team; return it, and whether the team had these files already.
@@ -217,19 +220,19 @@ class OpenArena(OpenLeague):
         except PlayerError as error:
             # Without files there is nothing to store.
             return Version("", team, 0, "", REFUSED, note, {"reason": str(error)}), False
-        known = next((version for version in self.versions if (version.team, version.hash) == (team, taken.hash)), None)
-        if known is not None and known.status == ACCEPTED:
-            self.store.activate(team, known.name)
-            return known._replace(is_active=True), True
+        earlier = next((version for version in self.versions if (version.team, version.hash) == (team, taken.hash)), None)
+        if earlier is not None and earlier.status == ACCEPTED:
+            self.store.activate(team, earlier.name)
+            return earlier._replace(is_active=True), True
         try:
             program = intake.team_of(taken, team, self.folder, self.config)
         except UsageError as error:
-            verdict = intake.Verdict(str(error), {})
+            verdict = intake.CheckVerdict(str(error), {})
         else:
             try:
                 verdict = intake.check(taken, self.config, on_progress)
             except PlayerError as error:
-                verdict = intake.Verdict(str(error), {})
+                verdict = intake.CheckVerdict(str(error), {})
         status = REFUSED if verdict.reason else ACCEPTED
         version = Version("", team, 0, taken.hash, status, note, {"reason": verdict.reason, **verdict.report}, submitted)
         return self.store.put_version(version, None if verdict.reason else program), False
@@ -237,12 +240,12 @@ class OpenArena(OpenLeague):
     def activate(self, team: str, number: int, *, admits: bool = True) -> Version:
         """Make an accepted version the active one of its team, as ``ArenaStore.activate``; return it. UsageError if there is no such version."""
         mine = named(self.versions, team)
-        found = next((version for version in mine if version.number == number and version.status == ACCEPTED), None)
-        if found is None:
+        chosen = next((version for version in mine if version.number == number and version.status == ACCEPTED), None)
+        if chosen is None:
             good = ", ".join(str(version.number) for version in mine if version.status == ACCEPTED)
             raise UsageError(f"{team} has no accepted version {number}; {f'it has {good}' if good else 'it has none'}.")
-        self.store.activate(team, found.name, admits=admits)
-        return found._replace(is_active=True)
+        self.store.activate(team, chosen.name, admits=admits)
+        return chosen._replace(is_active=True)
 
     def frozen(self, *, is_public: bool = False) -> str | None:
         """Return why the arena takes no versions now, as a sentence, which names no folder if it ``is_public``; None if it takes versions."""
@@ -257,28 +260,28 @@ class OpenArena(OpenLeague):
             teams.check_name(name, what, config.LONGEST_TEAM)
             if name in references:
                 raise UsageError(f"{what}, '{name}', is a reference of the arena; give the team another name.")
-        known = dict.fromkeys([*references, *(version.team for version in self.versions), *self.store.invited()])
-        if any(name not in known for _, name in names):
-            teams.check_different(list(known | dict.fromkeys(name for _, name in names)))
+        taken = dict.fromkeys([*references, *(version.team for version in self.versions), *self.store.invited()])
+        if any(name not in taken for _, name in names):
+            teams.check_different(list(taken | dict.fromkeys(name for _, name in names)))
 
 
 def new(folder: Path, game: str | None, rules: str | None, database: str | None = None) -> OpenArena:
     """Begin an arena: write its file, unless it is there, and its store. UsageError if there is an arena already."""
-    found = games.get(game or games.names()[0])
-    wanted = rules or found.info.rule_sets[0]
-    if wanted not in found.info.rule_sets:
-        raise UsageError(f"--rules is {wanted!r:.40}; {found.info.name} has {', '.join(found.info.rule_sets)}.")
+    definition = games.get(game or games.names()[0])
+    rule_set = rules or definition.info.rule_sets[0]
+    if rule_set not in definition.info.rule_sets:
+        raise UsageError(f"--rules is {rule_set!r:.40}; {definition.info.name} has {', '.join(definition.info.rule_sets)}.")
     file = folder / config.FILE
     there = f"There is an arena in {folder} already: referee arena add, run, standings go on with it."
-    told = address.read(folder)
-    if (folder / SeasonStore.file).exists() or told is not None:
-        with SeasonStore.open(folder, None if told is None else told.url, create=True) as store:
+    stored = address.read(folder)
+    if (folder / SeasonStore.file).exists() or stored is not None:
+        with SeasonStore.open(folder, None if stored is None else stored.url, create=True) as store:
             if store.fact("arena") is not None:
                 raise UsageError(there)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not file.exists():
-            file.write_text(config.template(found, wanted), encoding="utf-8")
+            file.write_text(config.template(definition, rule_set), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"The folder {folder} can't be written: {error.strerror or error}. Name another one.") from None
     read = config.load(folder)
@@ -299,12 +302,12 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
 
 def open_arena(folder: Path) -> OpenArena:
     """Open the arena of a folder. UsageError if there is none, or if its file is wrong."""
-    told = address.read(folder)
-    if not (folder / config.FILE).is_file() or (told is None and not (folder / SeasonStore.file).is_file()):
+    stored = address.read(folder)
+    if not (folder / config.FILE).is_file() or (stored is None and not (folder / SeasonStore.file).is_file()):
         raise UsageError(f"{folder} is not the folder of an arena. Begin one: referee arena new {folder}")
-    store = SeasonStore.open(folder.resolve(), None if told is None else told.url)
+    store = SeasonStore.open(folder.resolve(), None if stored is None else stored.url)
     try:
-        if told is not None and (store.fact("arena") or {}).get("id") != told.id:
+        if stored is not None and (store.fact("arena") or {}).get("id") != stored.id:
             raise UsageError(f"{store.where} holds another arena than that of {folder}.")
         return OpenArena(folder.resolve(), store)
     except BaseException:

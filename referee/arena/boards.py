@@ -31,7 +31,7 @@ class BoardReplays:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._turn = asyncio.Lock()
-        self._kept: OrderedDict[str, tuple[int, bytes]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[int, bytes]] = OrderedDict()
 
     async def get(self, match: MatchAnswer, path: Path) -> bytes:
         """Return the players' version of a match's replay, as far as it is written. HTTPException 404 if there is none."""
@@ -44,10 +44,10 @@ class BoardReplays:
         facts = path.stat()
         # The replay of a match that is played changes every second.
         changed = facts.st_mtime_ns if match.ended else int(facts.st_mtime // BOARD_SECONDS)
-        kept = self._kept.pop(match.id, (0, b""))
-        if kept[0] != changed:
-            kept = changed, players_version(path, self._folder, is_whole=False)
-        self._kept[match.id] = kept
-        while len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
-        return kept[1]
+        entry = self._cache.pop(match.id, (0, b""))
+        if entry[0] != changed:
+            entry = changed, players_version(path, self._folder, is_whole=False)
+        self._cache[match.id] = entry
+        while len(self._cache) > _MOST_KEPT:
+            self._cache.popitem(last=False)
+        return entry[1]

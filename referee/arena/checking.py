@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Seat
 
 #: The progress of a check is stored at most so often, in seconds.
-_TOLD_SECONDS = 0.25
+_PROGRESS_SECONDS = 0.25
 
 
 class Checker:
@@ -28,7 +28,7 @@ class Checker:
         self._arena = arena
         self._store = arena.store
         self._number = 0
-        self._told = 0.0
+        self._stored_at = 0.0
         self._lines: list[str] = []
         tell_builds(lambda _: self._put(BUILDING, "building the program"))
 
@@ -44,11 +44,13 @@ class Checker:
         self._arena.read_versions()
         try:
             self._store.check_admitted(waiting.team)
-            wanted = (waiting.team, waiting.version, ACCEPTED)
-            known = next((one for one in self._arena.versions if (one.team, one.number, one.status) == wanted), None)
-            if known is not None:
+            identity = (waiting.team, waiting.version, ACCEPTED)
+            accepted = next(
+                (candidate for candidate in self._arena.versions if (candidate.team, candidate.number, candidate.status) == identity), None
+            )
+            if accepted is not None:
                 # The same files have the same verdict, and which version is active is not for a second look to change.
-                self._store.set_submission(waiting.number, known.status, known.report, known.number)
+                self._store.set_submission(waiting.number, accepted.status, accepted.report, accepted.number)
                 return True
             self._lines = []
             self._put(CHECKING, "unpacking")
@@ -62,10 +64,10 @@ class Checker:
 
     def _checking(self, seat: Seat, check: str, done: int, total: int) -> None:
         self._lines.append(f"{seat}: {check}")
-        if time.monotonic() - self._told >= _TOLD_SECONDS or not done:
+        if time.monotonic() - self._stored_at >= _PROGRESS_SECONDS or not done:
             self._put(CHECKING, f"{done} of {total}  {seat}: {check}", {"done": done, "total": total, "lines": self._lines})
 
     def _put(self, status: str, text: str, more: Mapping[str, Json] = MappingProxyType({})) -> None:
         """Store how far the check is, for those who wait for it."""
-        self._told = time.monotonic()
+        self._stored_at = time.monotonic()
         self._store.set_submission(self._number, status, {"progress": text, **more})

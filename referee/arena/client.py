@@ -84,13 +84,13 @@ class ArenaClient(NamedTuple):
             data,
             f"\r\n--{boundary}--\r\n".encode(),
         ]
-        return self._asked("POST", "/api/submissions", b"".join(parts), {"Content-Type": f"multipart/form-data; boundary={boundary}"})
+        return self._request("POST", "/api/submissions", b"".join(parts), {"Content-Type": f"multipart/form-data; boundary={boundary}"})
 
     def submission(self, number: int) -> dict[str, Any]:
         """Return how far the check of a submission is."""
-        return self._asked("GET", f"/api/submissions/{number}", None, {})
+        return self._request("GET", f"/api/submissions/{number}", None, {})
 
-    def _asked(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> dict[str, Any]:
+    def _request(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> dict[str, Any]:
         kind = http.client.HTTPSConnection if self.scheme == "https" else http.client.HTTPConnection
         connection = kind(self.host, self.port, timeout=_PATIENCE)
         where = f"The server {self.host}{'' if self.port is None else f':{self.port}'}"
@@ -100,7 +100,7 @@ class ArenaClient(NamedTuple):
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     connection.request(method, self.path + path, body, {"Authorization": f"Bearer {self.token}", **headers})
                 answer = connection.getresponse()
-                found = json.loads(answer.read(_MOST_ANSWER))
+                content = json.loads(answer.read(_MOST_ANSWER))
         except ssl.SSLError as error:
             raise UsageError(f"{where} has no TLS certificate that this machine trusts: {error.reason}.") from None
         except OSError as error:
@@ -109,8 +109,8 @@ class ArenaClient(NamedTuple):
             ) from None
         except (http.client.HTTPException, ValueError, RecursionError):
             raise UsageError(f"{where} doesn't answer as an arena does; check the address.") from None
-        if not isinstance(found, dict) or (answer.status < 400 and not {"id", "status"} <= found.keys()):
+        if not isinstance(content, dict) or (answer.status < 400 and not {"id", "status"} <= content.keys()):
             raise UsageError(f"{where} doesn't answer as an arena does; check the address.")
         if answer.status >= 400:
-            raise UsageError(str(found.get("error", f"{where} refuses with status {answer.status}.")))
-        return dict(found)
+            raise UsageError(str(content.get("error", f"{where} refuses with status {answer.status}.")))
+        return dict(content)

@@ -132,58 +132,58 @@ def load(folder: Path, seed: int | str | None = None) -> ArenaConfig:
     path = folder / FILE
     if not path.is_file():
         raise UsageError(f"{folder} is not the folder of an arena: it has no {FILE}. Begin one: referee arena new DIR")
-    given = settings_file.read(path, ArenaFile, "arena file")
-    if given.seed is None:
-        given = given.replace(seed=seed)
+    file = settings_file.read(path, ArenaFile, "arena file")
+    if file.seed is None:
+        file = file.replace(seed=seed)
     try:
-        return _checked(given, folder)
+        return _checked(file, folder)
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the arena file {path}: {error}") from None
 
 
-def _checked(given: ArenaFile, folder: Path) -> ArenaConfig:
-    shared = {name: getattr(given, name) for name in PlayFile.model_fields}
+def _checked(file: ArenaFile, folder: Path) -> ArenaConfig:
+    shared = {name: getattr(file, name) for name in PlayFile.model_fields}
     reader = LeagueReader(LeagueFile.model_construct(**shared), folder, folder.resolve().name[: teams.LONGEST_NAME])
     league, checked, _ = reader.without_teams()
     seats = reader.game.seats(checked[0])
-    if given.season.opens is not None and given.season.closes is not None and given.season.opens >= given.season.closes:
+    if file.season.opens is not None and file.season.closes is not None and file.season.opens >= file.season.closes:
         raise UsageError("season.closes is not after season.opens; change one of them.")
-    if any(period.begins >= period.ends for period in given.season.frozen):
+    if any(period.begins >= period.ends for period in file.season.frozen):
         raise UsageError("season.frozen has a period that ends before it begins; change it.")
-    if given.roles != BOTH and (reader.game.pairing is None or given.roles not in seats):
+    if file.roles != BOTH and (reader.game.pairing is None or file.roles not in seats):
         good = (BOTH,) if reader.game.pairing is None else (BOTH, *seats)
-        raise UsageError(f"roles is {shown(given.roles)}; {near_one(given.roles, good)}")
-    seat = None if given.roles == BOTH else given.roles
-    if (seat is None) == bool(given.against):
+        raise UsageError(f"roles is {shown(file.roles)}; {near_one(file.roles, good)}")
+    seat = None if file.roles == BOTH else file.roles
+    if (seat is None) == bool(file.against):
         wrong = "against is for one role" if seat is None else f'roles is "{seat}"'
         remedy = "remove against, or name a seat in roles" if seat is None else "name in against the references that play the other seat"
         raise UsageError(f"{wrong}; {remedy}.")
-    found = _references(given, reader, checked[0], seat, folder)
-    for name in given.against:
-        if name not in found:
-            raise UsageError(f"against names {shown(name)}, which is no reference; {near_one(name, list(found))}")
-    against = tuple(found.pop(name) for name in dict.fromkeys(given.against))
+    references = _references(file, reader, checked[0], seat, folder)
+    for name in file.against:
+        if name not in references:
+            raise UsageError(f"against names {shown(name)}, which is no reference; {near_one(name, list(references))}")
+    against = tuple(references.pop(name) for name in dict.fromkeys(file.against))
     if against:
         # A variant for each of them, so that a duel says whom it is against.
         league = league._replace(variants=tuple(league.variants[0]._replace(name=f"against {team.name}") for team in against))
     settings = reader.game.codec.settings(league.rules, league.match_settings(0, league.starts_of(0)[0]))
-    return ArenaConfig(league, settings, given.versions, seat, against, tuple(found.values()), given.season, given.visibility)
+    return ArenaConfig(league, settings, file.versions, seat, against, tuple(references.values()), file.season, file.visibility)
 
 
-def _references(given: ArenaFile, reader: LeagueReader, settings: Any, seat: Seat | None, folder: Path) -> dict[str, Team]:
+def _references(file: ArenaFile, reader: LeagueReader, settings: Any, seat: Seat | None, folder: Path) -> dict[str, Team]:
     """Return the references by their names, those of ``against`` with programs for the other seats."""
-    found: dict[str, Team] = {}
+    references: dict[str, Team] = {}
     seats = reader.game.seats(settings)
-    for number, row in enumerate(given.references, 1):
+    for number, row in enumerate(file.references, 1):
         name = row.get("name")
         if not isinstance(name, str):
             raise UsageError(f"references, table {number}: the key 'name' is missing, or is no text.")
         teams.check_name(name, f"The name of reference {number}", LONGEST_TEAM)
-        own = seats if seat is None else tuple(one for one in seats if (one == seat) != (name in given.against))
-        spec = reader.spec(name, row, settings, own)
-        found[name] = teams.team(name, spec, reader.game, settings, folder, own)
-    teams.check_different([row["name"] for row in given.references])
-    return found
+        played_seats = seats if seat is None else tuple(candidate for candidate in seats if (candidate == seat) != (name in file.against))
+        spec = reader.spec(name, row, settings, played_seats)
+        references[name] = teams.team(name, spec, reader.game, settings, folder, played_seats)
+    teams.check_different([row["name"] for row in file.references])
+    return references
 
 
 #: The longest name of a team in an arena, in characters: names of its versions end in " v" and a number.
@@ -211,11 +211,11 @@ def _example_teams(game: Game[Any, Any], rules: str, seats: Sequence[Seat]) -> l
         return [(bot.name, {"program": bot.name}) for bot in bots]
     by_seat = [[bot.name for bot in bots if bot.plays(seat)] for seat in seats]
     count = min(map(len, by_seat))
-    found = {}
+    programs = {}
     for number in range(count):
-        names = [own[round(number * (len(own) - 1) / max(1, count - 1))] for own in by_seat]
-        found["-".join(dict.fromkeys(names))] = dict(zip(seats, names, strict=True))
-    return list(found.items())
+        names = [seat_bots[round(number * (len(seat_bots) - 1) / max(1, count - 1))] for seat_bots in by_seat]
+        programs["-".join(dict.fromkeys(names))] = dict(zip(seats, names, strict=True))
+    return list(programs.items())
 
 
 _TEMPLATE = """\

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from referee.arena.store import ArenaStore
     from referee.league.engine import Queue
     from referee.league.local import Finished
-    from referee.league.values import Duel, MatchTask
+    from referee.league.values import MatchTask, PlannedDuel
     from referee.league.worker import Void
 
 _T = TypeVar("_T")
@@ -42,7 +42,7 @@ class ArenaEngine(Engine):
         with threadpool_limits(1, user_api="blas"):
             super().run()
 
-    def _further(self) -> list[Duel]:
+    def _further(self) -> list[PlannedDuel]:
         self._store.keep_claim()
         new = _again(self._plan.further)
         state = self._plan.state
@@ -76,9 +76,9 @@ class ArenaEngine(Engine):
             self._failed[name] = absent
             if duels > absent:
                 self._started.add(name)
-        for one in self._store.open_duels(len(state)):
-            self._learn([one.duel])
-            for task, record in one.matches:
+        for open_duel in self._store.open_duels(len(state)):
+            self._learn([open_duel.duel])
+            for task, record in open_duel.matches:
                 if record is not None:
                     self._note(task, record)
         self._voids.update(self._store.void_pairs())

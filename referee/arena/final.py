@@ -39,15 +39,19 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
     if (folder / FILE).exists():
         raise UsageError(f"{folder} is the folder of an arena; name a new folder for the final.")
     forfeits = arena.store.forfeits()
-    active = {one.name: one for one in arena.versions if one.is_active and not one.is_reference and one.name not in forfeits}
+    active = {
+        version.name: version
+        for version in arena.versions
+        if version.is_active and not version.is_reference and version.name not in forfeits
+    }
     if len(active) < 2:
         raise UsageError(f"A final needs two teams with an active version; there {'is one' if active else 'are none'}.")
     arena.glance()
-    base, game, own = arena.league, arena.config.game, arena.schedule.teams
-    names = [one.team for one in arena.schedule.rated(among=active, resamples=100)]
+    base, game, programs = arena.league, arena.config.game, arena.schedule.teams
+    names = [rating.team for rating in arena.schedule.rated(among=active, resamples=100)]
     # Where versions play one role, the same reference fills the other seats for all of them.
     others = arena.config.against[0].players if arena.config.against else {}
-    teams = tuple(read_team(active[one].team, {**others, **own[one].players}, game, arena.config.settings) for one in names)
+    teams = tuple(read_team(active[name].team, {**others, **programs[name].players}, game, arena.config.settings) for name in names)
     rounds = schedule.default_rounds(len(teams)) if kind == config.SWISS else 0
     league = base._replace(
         name=f"final of {base.name}"[:40].strip(),

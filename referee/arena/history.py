@@ -55,28 +55,28 @@ class VersionHistory(NamedTuple):
             "report": dict(version.report),
             "rating": None if rating is None else _rounded(rating),
             "duels": self.duels,
-            "ratings": [{"duels": one.duels, "time": moment(one.time), **_rounded(one)} for one in self.points],
+            "ratings": [{"duels": point.duels, "time": moment(point.time), **_rounded(point)} for point in self.points],
             "against": [record._asdict() for record in self.records],
         }
 
 
-def _rounded(one: Rating | RatingPoint) -> dict[str, Json]:
-    return {"elo": round(one.elo, 2), "low": round(one.low, 2), "high": round(one.high, 2)}
+def _rounded(rating: Rating | RatingPoint) -> dict[str, Json]:
+    return {"elo": round(rating.elo, 2), "low": round(rating.low, 2), "high": round(rating.high, 2)}
 
 
 def histories(arena: OpenArena, teams: Sequence[str]) -> dict[str, list[VersionHistory]]:
     """Return the versions of some teams, the first one first. UsageError if there is no such team."""
     versions = [version for team in teams for version in sorted(named(arena.versions, team), key=lambda version: version.number)]
     names = [version.name for version in versions if version.name in arena.schedule.teams]
-    rated = {one.team: one for one in arena.schedule.rated(among=names)} if names else {}
+    rated = {rating.team: rating for rating in arena.schedule.rated(among=names)} if names else {}
     points = defaultdict(list)
     for point in arena.store.ratings(names):
         points[point.name].append(point)
-    found: dict[str, list[VersionHistory]] = {team: [] for team in teams}
+    by_team: dict[str, list[VersionHistory]] = {team: [] for team in teams}
     for version in versions:
-        one = VersionHistory(version, rated.get(version.name), tuple(points[version.name]), records(arena.results, version.name))
-        found[version.team].append(one)
-    return found
+        history = VersionHistory(version, rated.get(version.name), tuple(points[version.name]), records(arena.results, version.name))
+        by_team[version.team].append(history)
+    return by_team
 
 
 def records(state: ArenaState, name: str) -> tuple[Record, ...]:
@@ -84,5 +84,5 @@ def records(state: ArenaState, name: str) -> tuple[Record, ...]:
     if name not in state.positions:
         return ()
     against = state.against([state.positions[name]])
-    found = [Record(state.names[other], won, tied, lost, won + tied + lost) for other, (lost, tied, won) in against.items()]
-    return tuple(sorted(found, key=lambda record: (-record.duels, record.opponent)))
+    team_records = [Record(state.names[other], won, tied, lost, won + tied + lost) for other, (lost, tied, won) in against.items()]
+    return tuple(sorted(team_records, key=lambda record: (-record.duels, record.opponent)))

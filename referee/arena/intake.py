@@ -46,7 +46,7 @@ class Snapshot(NamedTuple):
     players: Mapping[Seat, str]
 
 
-class Verdict(NamedTuple):
+class CheckVerdict(NamedTuple):
     """What the check of a version found. ``reason`` is a sentence, empty if it is accepted."""
 
     reason: str
@@ -64,19 +64,19 @@ def take(bot: Path, folder: Path, config: ArenaConfig) -> Snapshot:
     stage = Path(tempfile.mkdtemp(prefix=_INCOMING, dir=folder))
     try:
         others = [seat for seat in config.game.seats(config.settings) if seat not in config.seats]
-        found = submissions.single(bot.absolute(), stage, config.seats, others)
-        if found.folder is None:
-            raise PlayerError(found.reason)
-        missing = [seat for seat in config.seats if seat not in found.players]
+        taken = submissions.single(bot.absolute(), stage, config.seats, others)
+        if taken.folder is None:
+            raise PlayerError(taken.reason)
+        missing = [seat for seat in config.seats if seat not in taken.players]
         if missing:
             raise PlayerError(f"It has no program for the {missing[0]}: a file {missing[0]}.*, main.* or bot.*.")
-        digest = contents.digest(str(found.folder), bot.name)
+        digest = contents.digest(str(taken.folder), bot.name)
         target = folder / VERSIONS / digest
         if not target.exists():
             target.parent.mkdir(exist_ok=True)
             with contextlib.suppress(FileExistsError):
-                found.folder.rename(target)
-        players = {seat: os.path.relpath(found.players[seat], found.folder) for seat in config.seats}
+                taken.folder.rename(target)
+        players = {seat: os.path.relpath(taken.players[seat], taken.folder) for seat in config.seats}
         return Snapshot(digest, target, players)
     finally:
         submission.remove(str(stage))
@@ -92,13 +92,13 @@ def team_of(snapshot: Snapshot, name: str, folder: Path, config: ArenaConfig) ->
     """Return a version as a team whose paths begin in the arena's folder, so that this can be moved. Raises UsageError as ``league.teams.team``."""
     paths = {seat: str(snapshot.folder / path) for seat, path in snapshot.players.items()}
     try:
-        found = read_team(name, paths, config.game, config.settings, snapshot.folder, config.seats)
+        team = read_team(name, paths, config.game, config.settings, snapshot.folder, config.seats)
     except UsageError as error:
         raise UsageError(for_author(str(error), snapshot.folder, name)) from None
-    return found._replace(players=snapshot.players, home=os.path.relpath(snapshot.folder, folder))
+    return team._replace(players=snapshot.players, home=os.path.relpath(snapshot.folder, folder))
 
 
-def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambda *_: None) -> Verdict:
+def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambda *_: None) -> CheckVerdict:
     """Check a version at all seats that it has to play. MatchVoid if known good bots fail on this machine as well as a version that is refused."""
 
     def isolate(spec: Spec) -> Isolation:
@@ -110,18 +110,18 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
         programs.setdefault(snapshot.players[seat], []).append(seat)
     reports = []
     for path, seats in programs.items():
-        asked = run.Request(str(snapshot.folder / path), config.game, config.settings, seats, isolate, config.league.options.time)
-        reports.append(run.run(asked, lambda seat, check, done, total: on_progress(seat, check.name, done, total)))
-    failed = [one for report in reports for one in report.results if one.finding.status == FAILED]
+        request = run.Request(str(snapshot.folder / path), config.game, config.settings, seats, isolate, config.league.options.time)
+        reports.append(run.run(request, lambda seat, check, done, total: on_progress(seat, check.name, done, total)))
+    failed = [result for report in reports for result in report.results if result.finding.status == FAILED]
     report = {
         "isolation": reports[0].isolation,
         "checks": sum(len(report.results) for report in reports),
-        "failed": [{"seat": one.seat, **one.to_json()} for one in failed],
+        "failed": [{"seat": result.seat, **result.to_json()} for result in failed],
     }
     reason = _reason(reports, failed)
     if reason:
         known_good.check_level(choose(config.league.options.isolation, config.league.options.limits))
-    return Verdict(*_without(snapshot.folder, (reason, report)))
+    return CheckVerdict(*_without(snapshot.folder, (reason, report)))
 
 
 def _without(folder: Path, value: Any) -> Any:
@@ -129,8 +129,8 @@ def _without(folder: Path, value: Any) -> Any:
     if isinstance(value, str):
         return for_author(value, folder)
     if isinstance(value, dict):
-        return {name: _without(folder, one) for name, one in value.items()}
-    return type(value)(_without(folder, one) for one in value) if isinstance(value, (list, tuple)) else value
+        return {name: _without(folder, part) for name, part in value.items()}
+    return type(value)(_without(folder, part) for part in value) if isinstance(value, (list, tuple)) else value
 
 
 def _reason(reports: list[run.Report], failed: list[Any]) -> str:

@@ -40,16 +40,16 @@ def invite(arena: OpenArena, path: Path, url: str | None) -> list[Invitation]:
     """Make a token for each team of a roster; its earlier ones stay valid. UsageError names the line that is wrong."""
     rows = roster.load(path, "team", config.LONGEST_TEAM)
     arena.check_names([(f"Line {row.line} of the roster '{path}': the team", row.student) for row in rows])
-    found = [_invitation(row.student, address(arena.store, url)) for row in rows]
-    arena.store.put_tokens((one.token, one.team) for one in found)
-    return found
+    invitations = [_invitation(row.student, address(arena.store, url)) for row in rows]
+    arena.store.put_tokens((invitation.token, invitation.team) for invitation in invitations)
+    return invitations
 
 
 def invite_staff(store: SeasonStore, url: str | None) -> Invitation:
     """Make the staff's token; the earlier one isn't valid any more."""
-    found = _invitation("", address(store, url))
-    store.put_tokens([(found.token, None)])
-    return found
+    invitation = _invitation("", address(store, url))
+    store.put_tokens([(invitation.token, None)])
+    return invitation
 
 
 def revoke(store: SeasonStore, team: str) -> int:
@@ -61,9 +61,9 @@ def revoke(store: SeasonStore, team: str) -> int:
     return count
 
 
-def table(found: Sequence[Invitation]) -> str:
+def table(invitations: Sequence[Invitation]) -> str:
     """Return invitations as CSV. No name can become a formula of a spreadsheet."""
-    return marked(written([Invitation._fields, *found]))
+    return marked(written([Invitation._fields, *invitations]))
 
 
 def address(store: SeasonStore, url: str | None = None) -> str:

@@ -36,37 +36,44 @@ class LiveMatches:
     def now(self, holder: Holder | None) -> list[MatchAnswer]:
         """Return the matches that are played, and those that ended within the last minute."""
         since = time.time() - _MINUTE
-        ended = [one for one in self._last(_MATCHES, holder) if one.ended and datetime.fromisoformat(one.ended).timestamp() > since]
+        ended = [match for match in self._last(_MATCHES, holder) if match.ended and datetime.fromisoformat(match.ended).timestamp() > since]
         # What was told of as played half a second ago may be over.
-        over = {one.id for one in ended}
-        return [*(one for one in self._views.workers()["matches"] if one.id not in over and self._api.sees_replay(one, holder)), *ended]
+        over = {match.id for match in ended}
+        return [
+            *(match for match in self._views.workers()["matches"] if match.id not in over and self._api.sees_replay(match, holder)),
+            *ended,
+        ]
 
     def _last(self, most: int, holder: Holder | None) -> list[MatchAnswer]:
-        return [one for one in self._views.matches(MatchesQuery(limit=most)).matches if self._api.sees_replay(one, holder)]
+        return [match for match in self._views.matches(MatchesQuery(limit=most)).matches if self._api.sees_replay(match, holder)]
 
     def seen(self, key: str, holder: Holder | None) -> tuple[MatchAnswer, Path]:
-        """Return a match and its replay as ``found``. HTTPException if somebody may not see it."""
-        found = self.found(key)
-        self._api.check_replay(found[0], holder)
-        return found
+        """Return a match and its replay as ``match_and_replay``. HTTPException if somebody may not see it."""
+        match_and_replay = self.found(key)
+        self._api.check_replay(match_and_replay[0], holder)
+        return match_and_replay
 
     def found(self, key: str) -> tuple[MatchAnswer, Path]:
         """Return a match that was played or is played, and its replay. HTTPException 404 if there is none."""
-        found = self._views.match(key)
-        playing = next((one for one in self._views.workers()["matches"] if one.id == key), None) if found is None else None
+        done = self._views.match(key)
+        playing = (
+            next((playing_match for playing_match in self._views.workers()["matches"] if playing_match.id == key), None)
+            if done is None
+            else None
+        )
         if playing is not None:
             return playing, replay_path(self._arena.replays, key)
-        match, replay = found or self._api.found_match(key)
+        match, replay = done or self._api.found_match(key)
         return match, self._arena.folder / replay
 
     def listed(self, after: int, holder: Holder | None) -> dict[str, Any]:
         """Return the newest match from a place on, as the page of a folder lists its replays; some more if ``after`` is 0."""
-        last = sorted(self._last(_PROJECTED, holder), key=lambda one: one.order)
-        new = [one for one in last if one.order >= after]
-        shown = new[-1:] if after else new
+        last = sorted(self._last(_PROJECTED, holder), key=lambda match: match.order)
+        new = [match for match in last if match.order >= after]
+        chosen = new[-1:] if after else new
         return {
-            "entries": [(one.id, self._entry(one).to_json()) for one in shown],
-            "next": max([after, *(one.order + 1 for one in new)]),
+            "entries": [(match.id, self._entry(match).to_json()) for match in chosen],
+            "next": max([after, *(match.order + 1 for match in new)]),
             "reading": False,
             "notes": [],
         }
@@ -92,7 +99,7 @@ class LiveMatches:
         """Return the standings for the projector's page."""
         done = self._views.played()
         rows = [
-            {"place": one.rank, "team": one.team, "points": round(one.rating), "played": one.duels}
-            for one in self._views.standings().entries
+            {"place": entry.rank, "team": entry.team, "points": round(entry.rating), "played": entry.duels}
+            for entry in self._views.standings().entries
         ]
         return {"name": self._arena.league.name, "done": done, "total": done, "isRated": True, "rows": rows}

@@ -67,13 +67,13 @@ class Matchmaker:
         self._duels = np.array([entry.duels for entry in entries])
         self._last = np.array([entry.last for entry in entries])
         self._goes_on = np.array([entry.goes_on for entry in entries], dtype=bool)
-        own = np.array([entry.place for entry in entries], dtype=np.int64)
-        self._strengths = strengths[own]
+        places = np.array([entry.place for entry in entries], dtype=np.int64)
+        self._strengths = strengths[places]
         count = len(entries)
         self._left = np.full((count, count), most, dtype=np.int32)
         np.fill_diagonal(self._left, 0)
         numbers = np.full(len(strengths), -1)
-        numbers[own] = np.arange(count)
+        numbers[places] = np.arange(count)
         a, b = numbers[pairs.a], numbers[pairs.b]
         both = (a >= 0) & (b >= 0)
         first, second = a[both], b[both]
@@ -83,15 +83,15 @@ class Matchmaker:
         self._may_meet = (self._left > 0) & plays[:, np.newaxis] & plays
         chances = expit(strengths[pairs.a] - strengths[pairs.b])
         weights = pairs.met * chances * (1 - chances)
-        shown = _OWN + np.bincount(pairs.a, weights, len(strengths)) + np.bincount(pairs.b, weights, len(strengths))
+        totals = _OWN + np.bincount(pairs.a, weights, len(strengths)) + np.bincount(pairs.b, weights, len(strengths))
         information = np.eye(count) * _OWN
         information[first, second] = information[second, first] = -weights[both]
         own_share = np.bincount(first, weights[both], count) + np.bincount(second, weights[both], count)
         for mine, other in ((a, pairs.b), (b, pairs.a)):
             # A version that doesn't play is known as well as its other duels tell.
             at = (mine >= 0) & (numbers[other] < 0)
-            known = weights[at] * (1 - weights[at] / shown[other[at]])
-            own_share = own_share + np.bincount(mine[at], known, count)
+            effective = weights[at] * (1 - weights[at] / totals[other[at]])
+            own_share = own_share + np.bincount(mine[at], effective, count)
         np.fill_diagonal(information, _OWN + own_share)
         # Cholesky's factor, and the lower half of the inverse: half of the work of any other inverse.
         factor, _ = lapack.dpotrf(information.T, lower=True, overwrite_a=True)
@@ -126,9 +126,9 @@ class Matchmaker:
         """Return the two entries whose duel tells most."""
         if self._surveyed <= 0 or not self._may_meet[self._candidates.a, self._candidates.b].any():
             self._survey()
-        found = self._candidates
-        at = int(np.argmax(np.where(self._may_meet[found.a, found.b], self._gains(found), -1.0)))
-        return int(found.a[at]), int(found.b[at])
+        candidates = self._candidates
+        at = int(np.argmax(np.where(self._may_meet[candidates.a, candidates.b], self._gains(candidates), -1.0)))
+        return int(candidates.a[at]), int(candidates.b[at])
 
     def _most_telling_for(self, a: int) -> int:
         """Return the opponent of an entry whose duel with it tells most."""
@@ -142,10 +142,10 @@ class Matchmaker:
     def _survey(self) -> None:
         """Compute what all duels tell, and keep the most telling ones of each entry as candidates for the next duels."""
         covariance = self._covariance
-        own, count = np.diag(covariance).copy(), len(covariance)
+        own_variances, count = np.diag(covariance).copy(), len(covariance)
         parts = [np.arange(first, min(first + _ROWS, count)) for first in range(0, count, _ROWS)]
         for rows in parts:
-            variances = np.maximum(own[rows, np.newaxis] + own - 2 * covariance[rows], _LEAST_VARIANCE)
+            variances = np.maximum(own_variances[rows, np.newaxis] + own_variances - 2 * covariance[rows], _LEAST_VARIANCE)
             differences = self._strengths[rows, np.newaxis] - self._strengths
             # The density of the others at the strength of an entry.
             density = np.exp(-(differences**2) / (2 * variances)) / np.sqrt(2 * math.pi * variances)
@@ -154,23 +154,25 @@ class Matchmaker:
         ranks = self._density[:, np.newaxis] * covariance
         squares = ranks.T @ ranks
         del ranks
-        whole = Candidates(own, np.diag(squares).copy(), np.arange(count), np.arange(count), covariance, squares)
-        kept = min(count, _OPPONENTS)
-        best = np.zeros((count, kept), dtype=np.int64)
+        whole = Candidates(own_variances, np.diag(squares).copy(), np.arange(count), np.arange(count), covariance, squares)
+        width = min(count, _OPPONENTS)
+        best = np.zeros((count, width), dtype=np.int64)
         for rows in parts:
-            some = whole._replace(a=rows[:, np.newaxis], covariances=covariance[rows], squares=squares[rows])
-            gains = np.where(self._may_meet[rows], self._gains(some), -1.0)
-            best[rows] = np.sort(np.argpartition(-gains, kept - 1, axis=1)[:, :kept], axis=1)
-        a, b = np.repeat(np.arange(count), kept), best.ravel()
+            block = whole._replace(a=rows[:, np.newaxis], covariances=covariance[rows], squares=squares[rows])
+            gains = np.where(self._may_meet[rows], self._gains(block), -1.0)
+            best[rows] = np.sort(np.argpartition(-gains, width - 1, axis=1)[:, :width], axis=1)
+        a, b = np.repeat(np.arange(count), width), best.ravel()
         self._candidates = whole._replace(a=a, b=b, covariances=covariance[a, b], squares=squares[a, b])
         self._surveyed = max(1, count**2 // _SURVEYED)
 
-    def _gains(self, some: Candidates) -> Floats:
+    def _gains(self, candidates: Candidates) -> Floats:
         """Return by how much each duel is expected to lower the sum of the squared errors of all ranks."""
-        variances = np.maximum(some.own[some.a] + some.own[some.b] - 2 * some.covariances, _LEAST_VARIANCE)
-        learnt = some.power[some.a] + some.power[some.b] - 2 * some.squares
+        variances = np.maximum(
+            candidates.variances[candidates.a] + candidates.variances[candidates.b] - 2 * candidates.covariances, _LEAST_VARIANCE
+        )
+        learnt = candidates.power[candidates.a] + candidates.power[candidates.b] - 2 * candidates.squares
         # The chance if the difference is as uncertain as it is.
-        chances = expit((self._strengths[some.a] - self._strengths[some.b]) / np.sqrt(1 + math.pi * variances / 8))
+        chances = expit((self._strengths[candidates.a] - self._strengths[candidates.b]) / np.sqrt(1 + math.pi * variances / 8))
         weights = chances * (1 - chances)
         # Rounded, so that the last digits of a sum don't choose between equals.
         return np.asarray((weights * learnt / (1 + weights * variances)).round(9))
@@ -208,10 +210,10 @@ class Matchmaker:
 class Candidates(NamedTuple):
     """Pairs ``a`` and ``b`` of entries, with the ``covariances`` of their strengths, and ``squares``: the same of the errors of all ranks.
 
-    ``own`` and ``power`` are the variances of each entry in both.
+    ``variances`` and ``power`` are the variances of each entry in both.
     """
 
-    own: Floats
+    variances: Floats
     power: Floats
     a: Any
     b: Any
@@ -225,7 +227,7 @@ class Candidates(NamedTuple):
         """
         a, b = self.a, self.b
         return self._replace(
-            own=self.own - scale * column**2,
+            variances=self.variances - scale * column**2,
             power=self.power - 2 * scale * column * image + scale**2 * square * column**2,
             covariances=self.covariances - scale * column[a] * column[b],
             squares=self.squares - scale * (column[a] * image[b] + image[a] * column[b]) + scale**2 * square * column[a] * column[b],

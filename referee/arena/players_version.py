@@ -42,10 +42,10 @@ def _lines(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines with a new head, without what faults quote, and with the digest of all of them."""
     digest, key = hashlib.sha256(), DIGEST_KEY.encode()
     for number, line in enumerate(lines):
-        shown = public_head(line) if number == 0 else public_fault(line) if line.startswith(b'{"type":"fault"') else line
-        body, is_result, _ = shown.partition(key) if shown.startswith(b'{"type":"result"') else (shown, b"", b"")
+        public_line = public_head(line) if number == 0 else public_fault(line) if line.startswith(b'{"type":"fault"') else line
+        body, is_result, _ = public_line.partition(key) if public_line.startswith(b'{"type":"result"') else (public_line, b"", b"")
         digest.update(body + is_result)
-        yield b'%b%b%b"}\n' % (body, is_result, digest.hexdigest().encode()) if is_result else shown
+        yield b'%b%b%b"}\n' % (body, is_result, digest.hexdigest().encode()) if is_result else public_line
 
 
 class PlayersVersions:
@@ -56,19 +56,19 @@ class PlayersVersions:
         #: The folder of all these files.
         self.folder = Path(self._temporary.name)
         self._lock = threading.Lock()
-        self._kept: dict[str, Path] = {}
+        self._cache: dict[str, Path] = {}
 
     def get(self, key: str, path: Path, below: Path) -> Path:
         """Return the file of a match. Raises what ``players_version`` raises."""
         with self._lock:
-            found = self._kept.pop(key, None)
-            if found is None:
-                found = self.folder / f"{key}{_SUFFIX}"
-                found.write_bytes(players_version(path, below))
-            self._kept[key] = found
-            while len(self._kept) > _MOST_KEPT:
-                os.unlink(self._kept.pop(next(iter(self._kept))))  # noqa: PTH108 - the oldest
-            return found
+            file = self._cache.pop(key, None)
+            if file is None:
+                file = self.folder / f"{key}{_SUFFIX}"
+                file.write_bytes(players_version(path, below))
+            self._cache[key] = file
+            while len(self._cache) > _MOST_KEPT:
+                os.unlink(self._cache.pop(next(iter(self._cache))))  # noqa: PTH108 - the oldest
+            return file
 
     def close(self) -> None:
         """Remove the files."""

@@ -11,7 +11,7 @@ from referee.arena.config import ALL
 from referee.arena.state import STRENGTHS
 from referee.arena.store import RatingPoint
 from referee.league.league import Schedule
-from referee.league.values import Duel
+from referee.league.values import PlannedDuel
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ class ArenaSchedule(Schedule):
 
     def owner(self, team: str) -> str | None:
         """The team of a version; None for a reference."""
-        return next((one.team for one in self._versions if one.name == team and not one.is_reference), None)
+        return next((version.team for version in self._versions if version.name == team and not version.is_reference), None)
 
-    def order(self, duel: Duel) -> tuple[int, ...]:
+    def order(self, duel: PlannedDuel) -> tuple[int, ...]:
         """Return the order of duels: that in which they were chosen."""
         return (duel.number,)
 
-    def tasks(self, duel: Duel) -> list[MatchTask]:
+    def tasks(self, duel: PlannedDuel) -> list[MatchTask]:
         """The matches of a duel: both roles, or the same role against one reference."""
         seat, seats = self._config.seat, self.game.seats(self.settings(duel))
         if seat is None:
@@ -98,21 +98,21 @@ class ArenaSchedule(Schedule):
         other = self._config.against[duel.variant].name
         # The first match is the one in which the first team's side of the duel has the first seat.
         order = duel.teams if seat == seats[0] else duel.teams[::-1]
-        lineups = [{one: name if one == seat else other for one in seats} for name in order]
+        lineups = [{each_seat: name if each_seat == seat else other for each_seat in seats} for name in order]
         return [self._task(duel, number, lineup) for number, lineup in enumerate(lineups)]
 
     def result(
-        self, duel: Duel, matches: Sequence[tuple[MatchTask, MatchRecord | None]], forfeits: Container[str], *, is_stopped: bool
+        self, duel: PlannedDuel, matches: Sequence[tuple[MatchTask, MatchRecord | None]], forfeits: Container[str], *, is_stopped: bool
     ) -> DuelResult | None:
         """The result of a duel; None while one of its matches is missing. A duel that was played counts whatever happened later."""
         is_whole = bool(matches) and all(record is not None for _, record in matches)
         return super().result(duel, matches, () if is_whole else forfeits, is_stopped=is_stopped)
 
-    def duels(self, results: Sequence[DuelResult] = ()) -> list[Duel]:
+    def duels(self, results: Sequence[DuelResult] = ()) -> list[PlannedDuel]:
         """The next batch of duels, without storing anything; none while an earlier duel has no result. The results are those of the store."""
         return [] if self.state.settle(self, stores=False) else self._next(self.state.strengths())
 
-    def further(self) -> list[Duel]:
+    def further(self) -> list[PlannedDuel]:
         """The next batch of duels, as ``duels``, for the process that plays: it stores the results so far, and calls ``record`` afterwards."""
         open_duels = self.state.settle(self)
         self._is_recorded = False
@@ -135,7 +135,7 @@ class ArenaSchedule(Schedule):
         self._next_record = math.ceil(_RECORD_FACTOR * total)
         rated = self.rated(self.known_at(total), resamples=_QUICK)
         now, names = time.time(), set(due)
-        points = [RatingPoint(one.team, total, now, one.elo, one.low, one.high) for one in rated if one.team in names]
+        points = [RatingPoint(rating.team, total, now, rating.elo, rating.low, rating.high) for rating in rated if rating.team in names]
         self._store.put_ratings(points)
         self.state.note(points)
 
@@ -155,7 +155,7 @@ class ArenaSchedule(Schedule):
         now = time.monotonic()
         self._is_untold, self._due = False, now + _SPARE * (now - begun)
 
-    def _next(self, strengths: Floats) -> list[Duel]:
+    def _next(self, strengths: Floats) -> list[PlannedDuel]:
         if self._store.versions_mark() != self.mark or self.left == 0:
             return []
         if self._until_decided and (why := self.decided()) is not None:
@@ -171,9 +171,11 @@ class ArenaSchedule(Schedule):
     def playing(self) -> list[Version]:
         """Return the versions that go on playing."""
         able, goes_on = self.teams.keys() - self._store.forfeits().keys(), self._config.versions == ALL
-        return [one for one in self._versions if one.name in able and (one.is_active or (goes_on and not one.is_reference))]
+        return [
+            version for version in self._versions if version.name in able and (version.is_active or (goes_on and not version.is_reference))
+        ]
 
-    def _batch(self, strengths: Floats) -> list[Duel]:
+    def _batch(self, strengths: Floats) -> list[PlannedDuel]:
         """Return the next duels."""
         from referee.arena.matchmaking import Entry, Matchmaker
 
@@ -192,7 +194,7 @@ class ArenaSchedule(Schedule):
                 entries.append(Entry(version.name, place, count, version.first_duel if last < 0 else last, version.name in playing))
         places = [(start.number, variant) for start in self.starts[0] for variant in range(len(self.league.variants))]
         chooser = Matchmaker(entries, strengths, state.pairs, first, placement, len(places))
-        new: list[Duel] = []
+        new: list[PlannedDuel] = []
         met: dict[frozenset[str], set[tuple[int, int]]] = {}
         while len(new) < size and (pair := chooser.next()) is not None:
             number = first + len(new)
@@ -203,18 +205,20 @@ class ArenaSchedule(Schedule):
             # Where a duel swaps no roles, the next duel of the two does.
             teams = pair if len(met[key]) % 2 == 0 else pair[::-1]
             met[key].add((start, variant))
-            new.append(Duel(number, 0, teams, start, variant))
+            new.append(PlannedDuel(number, 0, teams, start, variant))
         return new
 
     @property
     def _resamples(self) -> int:
         return RESAMPLES if len(self.state) < _MANY else _QUICK
 
-    def rated(self, known: Sequence[str] | None = None, among: Collection[str] | None = None, resamples: int = RESAMPLES) -> list[Rating]:
-        """Return the ratings of all accepted versions, or of some, the best first. ``known`` are the versions that there were, all by default."""
+    def rated(
+        self, versions: Sequence[str] | None = None, among: Collection[str] | None = None, resamples: int = RESAMPLES
+    ) -> list[Rating]:
+        """Return the ratings of all accepted versions, or of some, the best first. ``versions`` are the versions that there were, all by default."""
         from referee.league import ratings
 
-        accepted = self._accepted if known is None else known
+        accepted = self._accepted if versions is None else versions
         return ratings.intervals(
             self.state.comparisons(), accepted, seed=self._seed, resamples=min(resamples, self._resamples), among=among
         )
@@ -251,5 +255,5 @@ class ArenaSchedule(Schedule):
     def rivals(self) -> list[str]:
         """Return the versions of which one is to be found the best: those of the teams, or all if there is only one."""
         playing = self.playing()
-        own = [version.name for version in playing if not version.is_reference]
-        return own if len(own) > 1 else [version.name for version in playing]
+        entrants = [version.name for version in playing if not version.is_reference]
+        return entrants if len(entrants) > 1 else [version.name for version in playing]

@@ -51,7 +51,7 @@ _audit = Table(
 )
 
 
-class Submission(NamedTuple):
+class TeamSubmission(NamedTuple):
     """What a team has handed in. ``file`` is its path in the arena's folder; ``version`` its number as a version, None until it is checked.
 
     ``time`` is in seconds since the epoch. ``report`` says what the check found, or while it runs, how far it is.
@@ -108,28 +108,28 @@ class SeasonStore(ArenaStore):
 
     def holder(self, token: str) -> Holder | None:
         """Return who holds a token; None for one that is not valid."""
-        found = self._all(select(_tokens.c.team).where(_tokens.c.hash == _hashed(token)), lambda row: Holder(row.team))
-        return found[0] if found else None
+        holders = self._all(select(_tokens.c.team).where(_tokens.c.hash == _hashed(token)), lambda row: Holder(row.team))
+        return holders[0] if holders else None
 
     def invited(self) -> list[str]:
         """Return the teams that have a token."""
         query = select(_tokens.c.team).where(_tokens.c.team.is_not(None)).distinct().order_by(_tokens.c.team)
         return self._all(query, lambda row: str(row.team))
 
-    def put_submission(self, team: str, note: str, file: str) -> Submission:
+    def put_submission(self, team: str, note: str, file: str) -> TeamSubmission:
         """Store what a team has handed in; it is queued."""
-        kept, now = rows.kept(note), time.time()
-        facts = {"team": team, "note": kept, "file": file, "status": QUEUED, "report": "{}", "time": now}
+        stored_note, now = rows.storable(note), time.time()
+        facts = {"team": team, "note": stored_note, "file": file, "status": QUEUED, "report": "{}", "time": now}
         with self._write() as connection:
             number = connection.execute(insert(_submissions).values(**facts).returning(_submissions.c.number)).scalar_one()
-        return Submission(number, team, kept, file, QUEUED, {}, None, now)
+        return TeamSubmission(number, team, stored_note, file, QUEUED, {}, None, now)
 
-    def submission(self, number: int) -> Submission | None:
+    def submission(self, number: int) -> TeamSubmission | None:
         """Return a submission by its number; None if there is none."""
-        found = self._all(select(_submissions).where(_submissions.c.number == number), _submission)
-        return found[0] if found else None
+        submissions = self._all(select(_submissions).where(_submissions.c.number == number), _submission)
+        return submissions[0] if submissions else None
 
-    def submissions(self, team: str | None = None, *, limit: int = 50) -> list[Submission]:
+    def submissions(self, team: str | None = None, *, limit: int = 50) -> list[TeamSubmission]:
         """Return the latest submissions of a team, or of all teams, those without a verdict first, each the latest first."""
         query = select(_submissions).order_by(_is_open.desc(), _submissions.c.number.desc()).limit(limit)
         if team is not None:
@@ -141,11 +141,11 @@ class SeasonStore(ArenaStore):
         query = select(_submissions.c.time).where(_submissions.c.team == team, _submissions.c.time > since).order_by(_submissions.c.time)
         return self._all(query, lambda row: float(row.time))
 
-    def next_submission(self) -> Submission | None:
+    def next_submission(self) -> TeamSubmission | None:
         """Return the first submission without a verdict. One that was building or checking when its process was killed is taken up again."""
         query = select(_submissions).where(_is_open).order_by(_submissions.c.number).limit(1)
-        found = self._all(query, _submission)
-        return found[0] if found else None
+        submissions = self._all(query, _submission)
+        return submissions[0] if submissions else None
 
     def set_submission(self, number: int, status: str, report: Mapping[str, Json], version: int | None = None) -> None:
         """Store how far a submission is."""
@@ -174,6 +174,6 @@ def _hashed(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-def _submission(row: Any) -> Submission:
+def _submission(row: Any) -> TeamSubmission:
     facts = row._asdict()
-    return Submission(**{**facts, "report": json.loads(facts["report"])})
+    return TeamSubmission(**{**facts, "report": json.loads(facts["report"])})

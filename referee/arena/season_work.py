@@ -70,27 +70,27 @@ class Notes:
         if now < self._due:
             return
         self._due = now + _TOLD_SECONDS
-        shown = [{"key": task.key, "seats": dict(task.seats), "since": self._since[task.key]} for task in tasks]
+        matches = [{"key": task.key, "seats": dict(task.seats), "since": self._since[task.key]} for task in tasks]
         # Whether results can be stored decides whether play goes on.
         with contextlib.suppress(StoreError):
-            self._store.set_fact(PLAYING, {"time": now, "host": platform.node(), "slots": slots, "matches": shown})
+            self._store.set_fact(PLAYING, {"time": now, "host": platform.node(), "slots": slots, "matches": matches})
 
 
 class SeasonWork:
     """The two processes of a server. ``close`` ends them."""
 
     def __init__(self, folder: Path, isolation: str, workers: Workers) -> None:
-        given = {"folder": str(folder.resolve()), "isolation": isolation, "parent": os.getpid(), "workers": list(workers)}
+        options = {"folder": str(folder.resolve()), "isolation": isolation, "parent": os.getpid(), "workers": list(workers)}
         self._closing = threading.Event()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._threads = [threading.Thread(target=self._keep, args=(kind, json.dumps({**given, "kind": kind}))) for kind in _KINDS]
+        self._threads = [threading.Thread(target=self._keep, args=(kind, json.dumps({**options, "kind": kind}))) for kind in _KINDS]
         for thread in self._threads:
             thread.start()
 
-    def _keep(self, kind: str, given: str) -> None:
+    def _keep(self, kind: str, options_json: str) -> None:
         """Start a process, again whenever it has ended."""
         while not self._closing.is_set():
-            process = self._processes[kind] = start_module(__name__, given, stdin=subprocess.DEVNULL)
+            process = self._processes[kind] = start_module(__name__, options_json, stdin=subprocess.DEVNULL)
             if self._closing.is_set():
                 process.terminate()
             status = process.wait()
@@ -109,33 +109,33 @@ class SeasonWork:
             process.kill()
 
 
-def _opened(given: dict[str, Any]) -> contextlib.closing[OpenArena]:
+def _opened(options: dict[str, Any]) -> contextlib.closing[OpenArena]:
     from referee.arena.arena import open_arena
 
-    opened = open_arena(Path(given["folder"]))
-    opened.isolate(given["isolation"])
+    opened = open_arena(Path(options["folder"]))
+    opened.isolate(options["isolation"])
     return contextlib.closing(opened)
 
 
-def _check(given: dict[str, Any]) -> None:
+def _check(options: dict[str, Any]) -> None:
     """Check one submission after the other."""
     from referee.arena.checking import Checker
 
-    with _opened(given) as opened:
+    with _opened(options) as opened:
         checker = Checker(opened)
         while True:
             if not checker.check_next():
                 time.sleep(_PAUSE)
 
 
-def _play(given: dict[str, Any]) -> None:
+def _play(options: dict[str, Any]) -> None:
     """Play for ever. When a version is added, go on with other workers, which know it."""
     from referee.arena.engine import ArenaEngine
     from referee.league.engine import MachineFailed
     from referee.league.workers import Workers, open_pool
 
-    workers = Workers(*given["workers"])
-    with _opened(given) as opened, opened.store.claim():
+    workers = Workers(*options["workers"])
+    with _opened(options) as opened, opened.store.claim():
         opened.store.set_fact(PAUSED, "")
         while True:
             schedule = opened.plan()
@@ -172,23 +172,23 @@ def _pause(opened: OpenArena, workers: Workers, why: str) -> None:
 _KINDS = {"check": _check, "play": _play}
 
 
-def _run(given: dict[str, Any]) -> None:
+def _run(options: dict[str, Any]) -> None:
     """Work until the server ends. After a failure, such as a full disk or a database that is restarted, go on a moment later."""
     from referee.league.worker import end_with
 
-    end_with(given["parent"])
+    end_with(options["parent"])
     # Readers wait for their pages; nobody waits for a match.
     give_way()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    told = ""
+    last_message = ""
     while True:
         try:
-            _KINDS[given["kind"]](given)
+            _KINDS[options["kind"]](options)
         except RefereeError as error:
-            if str(error) != told:
+            if str(error) != last_message:
                 say(f"note: {error}")
-            told = str(error)
+            last_message = str(error)
         time.sleep(_LONG_PAUSE)
 
 

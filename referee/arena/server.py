@@ -13,8 +13,8 @@ from starlette.responses import JSONResponse, PlainTextResponse
 
 from referee.arena.api import Api, wrong
 from referee.arena.players_version import PlayersVersions
-from referee.arena.receipt import Receipt, full
 from referee.arena.site import ArenaPages
+from referee.arena.uploads import Uploads, full
 from referee.arena.views import ArenaViews
 from referee.errors import RefereeError
 from referee.league.rows import DiskFull, StoreError
@@ -38,10 +38,10 @@ class ArenaServer:
     """The ASGI application of an open arena, ``close`` it after use. ``stale_seconds`` are those of ``ArenaViews``."""
 
     def __init__(self, arena: OpenArena, *, stale_seconds: float = STALE_SECONDS) -> None:
-        views, receipt = ArenaViews(arena.store, stale_seconds=stale_seconds), Receipt(arena)
+        views, uploads = ArenaViews(arena.store, stale_seconds=stale_seconds), Uploads(arena)
         self._versions = PlayersVersions()
-        self._api = Api(arena, views, receipt, self._versions)
-        self._pages = ArenaPages(arena, views, self._api, receipt, self._versions)
+        self._api = Api(arena, views, uploads, self._versions)
+        self._pages = ArenaPages(arena, views, self._api, uploads, self._versions)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the application; ``names`` and ``takes_addresses`` are as for ``Guard``."""
@@ -87,8 +87,8 @@ class ArenaServer:
 async def _failed(request: Request, error: RefereeError) -> Response:
     """The store can't be read or written now: the same request may succeed later."""
     # What is wrong with it, and where it is, is not for strangers.
-    told = "The arena's store can't be read or written now; try again in a few seconds." if isinstance(error, StoreError) else str(error)
-    failed = full() if isinstance(error, DiskFull) else HTTPException(503, told, {"Retry-After": "5"})
+    text = "The arena's store can't be read or written now; try again in a few seconds." if isinstance(error, StoreError) else str(error)
+    failed = full() if isinstance(error, DiskFull) else HTTPException(503, text, {"Retry-After": "5"})
     is_api = request.url.path.startswith("/api/")
     made, body = (JSONResponse, {"error": failed.detail}) if is_api else (PlainTextResponse, failed.detail)
     return made(body, failed.status_code, failed.headers)

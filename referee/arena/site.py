@@ -17,8 +17,8 @@ from referee.arena.api import ACTIONS, COOKIE, staff, wrong
 from referee.arena.api_models import MatchesQuery, VersionAsked
 from referee.arena.boards import BOARD_SECONDS, BoardReplays
 from referee.arena.live import LiveMatches
-from referee.arena.receipt import bounded
 from referee.arena.store import PAUSED
+from referee.arena.uploads import bounded
 from referee.league.disputes import disputed
 from referee.pages import render
 from referee.pages.guard import new_token
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from referee.arena.api_models import MatchAnswer, StandingsEntry
     from referee.arena.arena import OpenArena
     from referee.arena.players_version import PlayersVersions
-    from referee.arena.receipt import Receipt
     from referee.arena.season_store import Holder
     from referee.arena.store import RatingPoint
+    from referee.arena.uploads import Uploads
     from referee.arena.views import ArenaViews
 
     Answer = Callable[[Request, Holder | None], Response]
@@ -58,12 +58,12 @@ _WITH_BOARDS = "arena_live"
 class ArenaPages:
     """The pages of an arena, beside its API. ``close`` it after use."""
 
-    def __init__(self, arena: OpenArena, views: ArenaViews, api: Api, receipt: Receipt, versions: PlayersVersions) -> None:
+    def __init__(self, arena: OpenArena, views: ArenaViews, api: Api, uploads: Uploads, versions: PlayersVersions) -> None:
         self._api = api
         self._views = views
         self._arena = arena
         self._store = arena.store
-        self._receipt = receipt
+        self._uploads = uploads
         self._live = LiveMatches(arena, views, api)
         self._boards = BoardReplays(arena.replays)
         self._versions = versions
@@ -112,12 +112,12 @@ class ArenaPages:
                 await run_in_threadpool(self._players_version, parts[2], HTTPConnection(scope).cookies.get(COOKIE)) if is_watching else None
             )
             # The logs of players are beside the arena's own replay; the viewer has none.
-            found = None if replay is None else self._sites.open(replay.name, replay, self._versions.folder, ())
-            if found is None:
+            site = None if replay is None else self._sites.open(replay.name, replay, self._versions.folder, ())
+            if site is None:
                 await app(scope, receive, send)
                 return
             path = f"/{self._token}/{parts[3]}"
-            await found({**scope, "path": path, "raw_path": path.encode()}, receive, send)
+            await site({**scope, "path": path, "raw_path": path.encode()}, receive, send)
 
         return routed
 
@@ -144,10 +144,10 @@ class ArenaPages:
     def refused(self, request: Request, error: HTTPException) -> Response:
         """Return the page that says why something was refused."""
         holder = None if error.status_code == 401 else self._api.holder(request)
-        told = {"title": f"Error {error.status_code}", "text": error.detail, "link": "/", "label": "To the leaderboard"}
-        shown = self._shown("arena_told", holder, status=error.status_code, **told)
-        shown.headers.update(error.headers or {})
-        return shown
+        values = {"title": f"Error {error.status_code}", "text": error.detail, "link": "/", "label": "To the leaderboard"}
+        page = self._shown("arena_told", holder, status=error.status_code, **values)
+        page.headers.update(error.headers or {})
+        return page
 
     def _board(self, request: Request, holder: Holder | None) -> Response:
         entries, trends = self._views.standings().entries, self._views.trends()
@@ -160,28 +160,28 @@ class ArenaPages:
 
     def _team(self, request: Request, holder: Holder | None) -> Response:
         name = request.path_params["team"]
-        found = self._api.found_team(name, holder, is_whole=False)
+        team = self._api.found_team(name, holder, is_whole=False)
         # Other words of an address are ignored, as elsewhere in the web.
-        given = {key: value for key, value in request.query_params.items() if key in ("version", "opponent", "before") and value}
+        filters = {key: value for key, value in request.query_params.items() if key in ("version", "opponent", "before") and value}
         try:
-            asked = MatchesQuery.model_validate({**given, "team": name, "limit": _MATCHES})
+            query = MatchesQuery.model_validate({**filters, "team": name, "limit": _MATCHES})
         except ValidationError:
             raise HTTPException(422, "version and before must be whole numbers that the arena has.") from None
-        page = self._api.matches(asked)
+        page = self._api.matches(query)
         is_own = holder is not None and holder.team in (None, name)
         return self._shown(
             "arena_team",
             holder,
-            team=found,
-            asked=asked,
+            team=team,
+            asked=query,
             matches=page.matches,
             next=page.next,
-            more={**given, "before": page.next},
+            more={**filters, "before": page.next},
             is_own=is_own,
             submissions=self._store.submissions(name) if is_own else [],
-            record=self._views.of_results("record", name, lambda: self._record(name)) if found.versions else "",
+            record=self._views.of_results("record", name, lambda: self._record(name)) if team.versions else "",
             logs=self._logs(holder),
-            chart=self._views.of_ratings(name, _chart) if found.versions else _chart([]),
+            chart=self._views.of_ratings(name, _chart) if team.versions else _chart([]),
         )
 
     def _record(self, name: str) -> str:
@@ -193,13 +193,13 @@ class ArenaPages:
     def _match(self, request: Request, holder: Holder | None) -> Response:
         match, _ = self._live.found(request.path_params["match"])
         teams = {who.team for who in match.seats.values()}
-        notes = {(one.team, one.number): one.note for team in teams for one in self._store.versions(team)}
+        notes = {(version.team, version.number): version.note for team in teams for version in self._store.versions(team)}
         return self._shown(
             "arena_match",
             holder,
             script=_WITH_BOARDS,
             match=match,
-            told=_told(match),
+            told=_match_facts(match),
             may_watch=self._api.sees_replay(match, holder),
             board_seconds=BOARD_SECONDS,
             notes={seat: notes.get((who.team, who.version or 0), "") for seat, who in match.seats.items()},
@@ -217,8 +217,8 @@ class ArenaPages:
         return self._live.seen(request.path_params["match"], self._api.holder(request))
 
     async def _board_replay(self, request: Request) -> Response:
-        found = await run_in_threadpool(self._seen, request)
-        return Response(await self._boards.get(*found), media_type="application/gzip")
+        match_and_path = await run_in_threadpool(self._seen, request)
+        return Response(await self._boards.get(*match_and_path), media_type="application/gzip")
 
     def _projector(self, *_: object) -> Response:
         config = {"name": self._arena.league.name, "league": True}
@@ -234,23 +234,23 @@ class ArenaPages:
     def _submit(self, request: Request, holder: Holder | None) -> Response:
         team, why = _need_team(holder), ""
         try:
-            self._receipt.check(team)
+            self._uploads.check(team)
         except HTTPException as error:
             why = error.detail
         return self._shown("arena_submit", holder, why=why)
 
     async def _hand_in(self, request: Request) -> Response:
         holder = await run_in_threadpool(self._api.holder, request)
-        taken = await self._receipt.take(request, _need_team(holder))
+        taken = await self._uploads.take(request, _need_team(holder))
         return _see(f"/submissions/{taken.number}")
 
     def _submission(self, request: Request, holder: Holder | None) -> Response:
-        one = self._api.submission(request.path_params["number"], _known(holder))
-        active = next((version.number for version in self._store.versions(one.team) if version.is_active), None)
-        return self._shown("arena_submission", holder, one=one, active=active, is_out=one.team in self._store.disqualified())
+        submission = self._api.submission(request.path_params["number"], _signed_in(holder))
+        active = next((version.number for version in self._store.versions(submission.team) if version.is_active), None)
+        return self._shown("arena_submission", holder, one=submission, active=active, is_out=submission.team in self._store.disqualified())
 
     def _staff(self, request: Request, holder: Holder | None) -> Response:
-        staff(_known(holder))
+        staff(_signed_in(holder))
         return self._shown(
             "arena_staff",
             holder,
@@ -263,65 +263,65 @@ class ArenaPages:
             actions=self._api.audit().actions,
         )
 
-    def _invitation(self, request: Request, known: Holder | None) -> Holder:
+    def _invitation(self, request: Request, visitor: Holder | None) -> Holder:
         """Return whose invitation a request names. HTTPException if it isn't valid, or if somebody else is signed in."""
         holder = self._store.holder(request.path_params["token"])
         if holder is None:
             raise HTTPException(404, "This invitation is not valid; ask the staff for a new one.")
-        if known is not None and known.team != holder.team:
+        if visitor is not None and visitor.team != holder.team:
             # A link that somebody else sent must not make a team hand in as another one.
-            raise HTTPException(409, f"You are signed in as {known.team or 'the staff'}. Sign out, and open the link again.")
+            raise HTTPException(409, f"You are signed in as {visitor.team or 'the staff'}. Sign out, and open the link again.")
         return holder
 
-    def _invited(self, request: Request, known: Holder | None) -> Response:
+    def _invited(self, request: Request, visitor: Holder | None) -> Response:
         # Another page may lead here, and the browser then tells nobody's session. So only the form of this page signs in.
-        return self._shown("arena_invitation", known, whose=self._invitation(request, known).team or "the staff")
+        return self._shown("arena_invitation", visitor, whose=self._invitation(request, visitor).team or "the staff")
 
-    def _sign_in(self, request: Request, known: Holder | None) -> Response:
-        holder = self._invitation(request, known)
+    def _sign_in(self, request: Request, visitor: Holder | None) -> Response:
+        holder = self._invitation(request, visitor)
         if not {"origin", "sec-fetch-site"}.intersection(request.headers):
             # The guard has compared them with this server. Every browser sends one, and a program needs no session.
             raise HTTPException(403, "Press the button on the page of the invitation.")
-        shown = _see("/staff" if holder.is_staff else "/submit")
+        response = _see("/staff" if holder.is_staff else "/submit")
         token = request.path_params["token"]
-        shown.set_cookie(COOKIE, token, max_age=_SESSION_SECONDS, httponly=True, samesite="strict", secure=_is_secure(request))
-        return shown
+        response.set_cookie(COOKIE, token, max_age=_SESSION_SECONDS, httponly=True, samesite="strict", secure=_is_secure(request))
+        return response
 
     async def _activate(self, request: Request) -> Response:
         holder, form = await self._sent(request)
         team = request.path_params["team"]
         if holder.team not in (None, team):
             raise HTTPException(403, "This is another team's.")
-        asked = _asked(VersionAsked, {"team": team, "version": form.get("version", "")})
+        body = _validated(VersionAsked, {"team": team, "version": form.get("version", "")})
         if not holder.is_staff:
-            await run_in_threadpool(self._receipt.check_open, team, "The active version stays.")
-        await run_in_threadpool(lambda: self._api.activate(asked) if holder.is_staff else self._api.make_active(asked, admits=False))
+            await run_in_threadpool(self._uploads.check_open, team, "The active version stays.")
+        await run_in_threadpool(lambda: self._api.activate(body) if holder.is_staff else self._api.make_active(body, admits=False))
         return _see(f"/teams/{quote(team, safe='')}")
 
     async def _act(self, request: Request) -> Response:
         """Do what the staff's page asks for, as the API does it."""
         holder, form = await self._sent(request)
-        staff(_known(holder))
+        staff(_signed_in(holder))
         name = request.path_params["action"]
         if name not in ACTIONS:
             raise HTTPException(404, "There is no such action.")
         body = ACTIONS[name]
-        await run_in_threadpool(getattr(self._api, name), *(() if body is None else (_asked(body, form),)))
+        await run_in_threadpool(getattr(self._api, name), *(() if body is None else (_validated(body, form),)))
         return _see("/staff")
 
     async def _sent(self, request: Request) -> tuple[Holder, dict[str, str]]:
         """Return who sends a form, and its texts."""
-        holder = _known(await run_in_threadpool(self._api.holder, request))
+        holder = _signed_in(await run_in_threadpool(self._api.holder, request))
         async with bounded(request).form(max_files=0, max_fields=10, max_part_size=10_000) as form:
             return holder, {name: value for name, value in form.items() if isinstance(value, str)}
 
 
 def _rows(entries: Sequence[StandingsEntry], trends: Mapping[str, float]) -> list[tuple[StandingsEntry, str]]:
     """Return the lines of the leaderboard with their cells, which are the same for all visitors."""
-    least = min((one.low for one in entries), default=0.0)
-    wide = max((one.high for one in entries), default=1.0) - least or 1.0
+    least = min((entry.low for entry in entries), default=0.0)
+    wide = max((entry.high for entry in entries), default=1.0) - least or 1.0
     cells = render.macro("arena_board_row", "cells")
-    return [(one, cells(one, least, wide, trends)) for one in entries]
+    return [(entry, cells(entry, least, wide, trends)) for entry in entries]
 
 
 def _is_secure(request: Request) -> bool:
@@ -329,33 +329,33 @@ def _is_secure(request: Request) -> bool:
     return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
 
 
-def _known(holder: Holder | None) -> Holder:
+def _signed_in(holder: Holder | None) -> Holder:
     if holder is None:
         raise HTTPException(401, "Open the link of your invitation first.")
     return holder
 
 
 def _need_team(holder: Holder | None) -> str:
-    team = _known(holder).team
+    team = _signed_in(holder).team
     if team is None:
         raise HTTPException(403, "The staff has no team; a team hands in with its own invitation.")
     return team
 
 
 async def _sign_out(_: Request) -> Response:
-    shown = _see("/")
-    shown.delete_cookie(COOKIE, httponly=True, samesite="strict")
-    return shown
+    response = _see("/")
+    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return response
 
 
 async def _asset(request: Request) -> Response:
-    found = render.asset(request.path_params["path"])
-    if found is None:
+    asset = render.asset(request.path_params["path"])
+    if asset is None:
         raise HTTPException(404, "There is no such page.")
-    return Response(found.data, media_type=found.media_type)
+    return Response(asset.data, media_type=asset.media_type)
 
 
-def _asked(body: type[_Body], form: Mapping[str, str]) -> _Body:
+def _validated(body: type[_Body], form: Mapping[str, str]) -> _Body:
     """Return what a form asks for."""
     try:
         return body.model_validate_strings(form)
@@ -363,12 +363,12 @@ def _asked(body: type[_Body], form: Mapping[str, str]) -> _Body:
         raise wrong(error.errors()) from None
 
 
-def _told(match: MatchAnswer) -> list[tuple[str, str]]:
+def _match_facts(match: MatchAnswer) -> list[tuple[str, str]]:
     scores = ", ".join(f"{seat} {score:g}" for seat, score in match.scores.items() if score is not None)
     faults = ", ".join(f"{seat} {kind}" for seat, kind in match.faults.items())
     ended = render.when(match.ended) if match.ended else ""
-    told = {"Reason": match.reason, "Steps": f"{match.steps:,}", "Scores": scores, "Faults": faults, "Ended": ended}
-    return [(name, text) for name, text in told.items() if text]
+    facts = {"Reason": match.reason, "Steps": f"{match.steps:,}", "Scores": scores, "Faults": faults, "Ended": ended}
+    return [(name, text) for name, text in facts.items() if text]
 
 
 def _chart(points: Sequence[tuple[int, RatingPoint]]) -> tuple[list[tuple[int, str]], float, float]:
@@ -379,11 +379,11 @@ def _chart(points: Sequence[tuple[int, RatingPoint]]) -> tuple[list[tuple[int, s
     if len(points) < 2:
         return [], 0.0, 0.0
     wide, high = _CHART
-    first, last = min(one.duels for _, one in points), max(one.duels for _, one in points)
-    least, most = min(one.elo for _, one in points), max(one.elo for _, one in points)
+    first, last = min(point.duels for _, point in points), max(point.duels for _, point in points)
+    least, most = min(point.elo for _, point in points), max(point.elo for _, point in points)
     lines: dict[int, list[str]] = {}
-    for number, one in points:
-        x = wide * (one.duels - first) / (last - first or 1)
-        y = high - 5 - (high - 10) * (one.elo - least) / (most - least or 1)
+    for number, point in points:
+        x = wide * (point.duels - first) / (last - first or 1)
+        y = high - 5 - (high - 10) * (point.elo - least) / (most - least or 1)
         lines.setdefault(number, []).append(f"{x:.1f},{y:.1f}")
     return [(number, " ".join(corners)) for number, corners in lines.items()], least, most

@@ -100,10 +100,10 @@ class ArenaState:
             self.planned, self.counted, self.absent, self.last = self._by_version
             self._duels += [array("i") for _ in more[0]]
         for rows in self._store.outcomes(len(self)):
-            found = np.fromiter((value for row in rows for value in row), dtype=np.int32, count=7 * len(rows)).reshape(-1, 7).T
-            if (found[0] != np.arange(len(self), len(self) + len(rows))).any():
+            columns = np.fromiter((value for row in rows for value in row), dtype=np.int32, count=7 * len(rows)).reshape(-1, 7).T
+            if (columns[0] != np.arange(len(self), len(self) + len(rows))).any():
                 raise StoreError(f"The store {quoted(self._store.where)} has lost results of duels. Restore it from a copy.")
-            self._append(found[1:])
+            self._append(columns[1:])
         self.note(self._store.last_ratings(max((point.duels for point in self.rated.values()), default=-1)).values())
 
     def note(self, points: Iterable[RatingPoint]) -> None:
@@ -151,10 +151,10 @@ class ArenaState:
         at = np.intersect1d(self._of([a]), self._of([b]))
         return set(zip(self._rows[2][at].tolist(), self._rows[3][at].tolist(), strict=True))
 
-    def _of(self, some: Sequence[int]) -> NDArray[np.int32]:
+    def _of(self, positions: Sequence[int]) -> NDArray[np.int32]:
         """Return the numbers of the duels of some versions, the first one first."""
         # Each part is sorted, and a duel of two of them is in both: to sort takes less time than to look for unique numbers.
-        every = np.concatenate([np.array([], dtype=np.int32), *(np.array(self._duels[position]) for position in some)])
+        every = np.concatenate([np.array([], dtype=np.int32), *(np.array(self._duels[position]) for position in positions)])
         every.sort(kind="stable")
         return every[np.diff(every, prepend=-1) > 0]
 
@@ -164,19 +164,19 @@ class ArenaState:
             mine, others = others, None
         if mine is None:
             return list(range(min(before, len(self)) - 1, -1, -1)[:most])
-        found = self._of(mine)
+        duels = self._of(mine)
         if others is not None:
-            a, b = self._rows[0][found], self._rows[1][found]
-            found = found[(np.isin(a, mine) & np.isin(b, others)) | (np.isin(b, mine) & np.isin(a, others))]
-        return list(map(int, found[: np.searchsorted(found, before)][::-1][:most]))
+            a, b = self._rows[0][duels], self._rows[1][duels]
+            duels = duels[(np.isin(a, mine) & np.isin(b, others)) | (np.isin(b, mine) & np.isin(a, others))]
+        return list(map(int, duels[: np.searchsorted(duels, before)][::-1][:most]))
 
     def against(self, mine: Sequence[int], groups: Counts | None = None) -> dict[int, tuple[int, int, int]]:
         """How many duels that count some versions have lost, tied and won together, by the opponent's position, or what ``groups`` has for it."""
         duels = self._of(mine)
         a, b, points = (self._rows[column][duels] for column in (0, 1, 4))
         table = np.zeros((3, len(self.names)), dtype=np.int64)
-        for own, other, is_second in ((a, b, False), (b, a, True)):
-            at = np.flatnonzero(np.isin(own, mine) & (points >= 0))
+        for side, other, is_second in ((a, b, False), (b, a, True)):
+            at = np.flatnonzero(np.isin(side, mine) & (points >= 0))
             np.add.at(table, (2 - points[at] if is_second else points[at], other[at] if groups is None else groups[other[at]]), 1)
         opponents = np.flatnonzero(table.sum(axis=0))
         lost, tied, won = table[:, opponents].tolist()
@@ -205,10 +205,10 @@ class ArenaState:
         """Return the strengths of all versions in log-odds, not centred, and begin with those of the last time."""
         from referee.league.ratings import strengths
 
-        known = {"duels": 0, "of": [], **(self._store.fact(STRENGTHS) or {})}
+        stored = {"duels": 0, "of": [], **(self._store.fact(STRENGTHS) or {})}
         begin = np.zeros(len(self.names))
-        begin[: len(known["of"])] = known["of"]
-        if known["duels"] == len(self):
+        begin[: len(stored["of"])] = stored["of"]
+        if stored["duels"] == len(self):
             return begin
         pairs = self.pairs
         return strengths(len(self.names), pairs.a, pairs.b, pairs.games, pairs.wins, begin)
@@ -222,21 +222,21 @@ class ArenaState:
         if stores:
             self.catch_up()
         while True:
-            found, left = self._results(plan, is_playing=is_playing)
+            outcomes, left = self._results(plan, is_playing=is_playing)
             if stores:
-                self._store.put_outcomes(found)
-            if found:
-                self._append(np.array(found, dtype=np.int32).T[1:])
-            if left or not found:
+                self._store.put_outcomes(outcomes)
+            if outcomes:
+                self._append(np.array(outcomes, dtype=np.int32).T[1:])
+            if left or not outcomes:
                 return left
 
     def _results(self, plan: MatchPlan, *, is_playing: bool = False) -> tuple[list[tuple[int, ...]], int]:
         """Return the next results without a gap, and how many of the duels that were looked at have none."""
         duels = self._store.open_duels(len(self))
         if is_playing:
-            duels = list(itertools.takewhile(lambda one: all(record is not None for _, record in one.matches), duels))
+            duels = list(itertools.takewhile(lambda duel: all(record is not None for _, record in duel.matches), duels))
         forfeits = self._store.forfeits() if duels else {}
-        results = [plan.result(one.duel, one.matches, forfeits, is_stopped=one.is_stopped) for one in duels]
+        results = [plan.result(duel.duel, duel.matches, forfeits, is_stopped=duel.is_stopped) for duel in duels]
         whole = next((place for place, result in enumerate(results) if result is None), len(results))
         return [self._outcome(result) for result in results[:whole] if result is not None], len(results) - whole
 
@@ -248,6 +248,6 @@ class ArenaState:
                 f"The store {quoted(self._store.where)} has lost the team {lost[0]}, whose duels it has. Restore the file from a copy."
             )
         a, b = duel.teams
-        points = [round(2 * one.score) for one in comparisons(result)] or [-1]
+        points = [round(2 * comparison.score) for comparison in comparisons(result)] or [-1]
         absent = (a in result.forfeits) + 2 * (b in result.forfeits)
         return (duel.number, self.positions[a], self.positions[b], duel.start, duel.variant, points[0], absent)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json
     from referee.league.claim import Claim
     from referee.league.store import StoredMatch
-    from referee.league.values import Duel, MatchRecord, MatchTask, Team
+    from referee.league.values import MatchRecord, MatchTask, PlannedDuel, Team
 
 #: The fact with what is being played: {"time", "host", "slots", "matches"}; a match has {"key", "seats", "since"}. Times are in seconds since
 #: the epoch. It is stored again every half second.
@@ -112,7 +112,7 @@ class RatingPoint(NamedTuple):
 class OpenDuel(NamedTuple):
     """A duel whose result is not in the table of results, with its matches. ``is_stopped``: not all of them will be played."""
 
-    duel: Duel
+    duel: PlannedDuel
     is_stopped: bool
     matches: list[tuple[MatchTask, MatchRecord | None]]
 
@@ -170,7 +170,7 @@ class ArenaStore(Store):
 
     def put_outcomes(self, outcomes: Sequence[Sequence[int]]) -> None:
         """Store results of duels, each a row of the table of results. Those that are there already stay as they are."""
-        self._put_new({_outcomes: [dict(zip(_outcomes.columns.keys(), one, strict=True)) for one in outcomes]})
+        self._put_new({_outcomes: [dict(zip(_outcomes.columns.keys(), outcome, strict=True)) for outcome in outcomes]})
 
     def open_duels(self, first: int) -> list[OpenDuel]:
         """The duels from ``first`` on with their matches, in their order, but not more than a thousand."""
@@ -180,12 +180,12 @@ class ArenaStore(Store):
             if not rows:
                 return []
             mine = select(matches).where(matches.c.duel.between(first, rows[-1].number)).order_by(matches.c.duel, matches.c.game_number)
-            found = {row.number: OpenDuel(duel_of(row), row.note is not None, []) for row in rows}
+            by_number = {row.number: OpenDuel(duel_of(row), row.note is not None, []) for row in rows}
             for row in connection.execute(mine):
                 stored = stored_match(row)
-                if stored.task.duel in found:
-                    found[stored.task.duel].matches.append((stored.task, stored.record))
-        return list(found.values())
+                if stored.task.duel in by_number:
+                    by_number[stored.task.duel].matches.append((stored.task, stored.record))
+        return list(by_number.values())
 
     def matches_of(self, duels: Sequence[int]) -> list[tuple[StoredMatch, float | None]]:
         """The matches of some duels with the times at which they ended, the last duel first."""
@@ -208,22 +208,22 @@ class ArenaStore(Store):
     def match(self, key: str) -> tuple[StoredMatch, float | None] | None:
         """A match with the time at which it ended, None if there is no such match."""
         # PostgreSQL refuses to look for a NUL.
-        found = (
+        matches = (
             []
             if "\0" in key
             else self._all(select(database.matches).where(database.matches.c.key == key), lambda row: (stored_match(row), row.finished))
         )
-        return found[0] if found else None
+        return matches[0] if matches else None
 
     def void_pairs(self) -> dict[frozenset[str], int]:
         """How many matches of two versions were void."""
         duels, matches, voids = database.duels, database.matches, database.voids
         joined = voids.join(matches, matches.c.key == voids.c.key).join(duels, duels.c.number == matches.c.duel)
-        found: Counter[frozenset[str]] = Counter()
+        counts: Counter[frozenset[str]] = Counter()
         with self._read() as connection:
             for teams, count in connection.execute(select(duels.c.teams, func.count()).select_from(joined).group_by(duels.c.teams)):
-                found[frozenset(rows.names(teams))] += count
-        return dict(found)
+                counts[frozenset(rows.names(teams))] += count
+        return dict(counts)
 
     def versions(self, team: str | None = None) -> list[Version]:
         """All versions of all teams, or those of a team: the accepted ones in the order in which they were accepted, then the others."""
@@ -238,11 +238,11 @@ class ArenaStore(Store):
         """Return a text that differs once a version was added or refused, or another one is active."""
         return str(self.fact(_CHANGED))
 
-    def names(self, known: int = -1) -> list[str] | None:
-        """The accepted versions by their positions; None if there are ``known`` of them, as many as the caller has already."""
+    def names(self, count: int = -1) -> list[str] | None:
+        """The accepted versions by their positions; None if there are ``count`` of them, as many as the caller has already."""
         teams = database.teams
         with self._read() as connection:
-            if connection.execute(select(func.count()).select_from(teams)).scalar_one() == known:
+            if connection.execute(select(func.count()).select_from(teams)).scalar_one() == count:
                 return None
             return list(connection.execute(select(teams.c.name).order_by(teams.c.position)).scalars())
 
@@ -256,18 +256,18 @@ class ArenaStore(Store):
             _change(connection)
             _check_admitted(connection, version.team)
             mine = _versions.c.team == version.team
-            known = connection.execute(select(_versions).where(mine, _versions.c.hash == version.hash)).first()
-            if known is not None and known.status == ACCEPTED:
+            earlier = connection.execute(select(_versions).where(mine, _versions.c.hash == version.hash)).first()
+            if earlier is not None and earlier.status == ACCEPTED:
                 # Another process has accepted the same files meanwhile.
-                _activate(connection, known.team, known.name)
-                return _version(known)._replace(is_active=True)
+                _activate(connection, earlier.team, earlier.name)
+                return _version(earlier)._replace(is_active=True)
             last = connection.execute(select(func.max(_versions.c.number)).where(mine)).scalar() or 0
-            number = last + 1 if known is None else known.number
+            number = last + 1 if earlier is None else earlier.number
             duels = connection.execute(select(func.count()).select_from(database.duels)).scalar_one()
             stored = version._replace(number=number, name=version_name(version.team, number), first_duel=duels)
             stored = stored._replace(submitted=version.submitted or time.time())
             connection.execute(_versions.delete().where(_versions.c.name == stored.name))
-            facts = {**stored._asdict(), "report": json.dumps(stored.report), "note": rows.kept(stored.note)}
+            facts = {**stored._asdict(), "report": json.dumps(stored.report), "note": rows.storable(stored.note)}
             facts |= {"is_reference": int(stored.is_reference), "is_active": 0}
             connection.execute(insert(_versions).values(**facts))
             if team is not None:
@@ -291,7 +291,7 @@ class ArenaStore(Store):
 
     def put_ratings(self, points: Sequence[RatingPoint]) -> None:
         """Store ratings. Those that are there already stay as they are."""
-        self._put_new({_ratings: [one._asdict() for one in points]})
+        self._put_new({_ratings: [point._asdict() for point in points]})
 
     def last_ratings(self, after: int = -1) -> dict[str, RatingPoint]:
         """The last rating of each version that has one of more than ``after`` duels."""
@@ -323,11 +323,11 @@ def version_name(team: str, number: int) -> str:
 
 def named(versions: Sequence[Version], team: str) -> list[Version]:
     """Return the versions of a team. UsageError if there is no such team."""
-    found = [version for version in versions if version.team == team]
-    if not found:
+    mine = [version for version in versions if version.team == team]
+    if not mine:
         teams = ", ".join(dict.fromkeys(version.team for version in versions if version.is_active or not version.is_reference))
         raise UsageError(f"The arena has no team {team}; there {f'are {teams}' if teams else 'is none yet'}.")
-    return found
+    return mine
 
 
 def _change(connection: Connection) -> None:
@@ -337,8 +337,8 @@ def _change(connection: Connection) -> None:
 
 
 def _disqualified(connection: Connection) -> dict[str, str]:
-    found = connection.execute(select(database.facts.c.value).where(database.facts.c.name == DISQUALIFIED)).scalar()
-    return {} if found is None else dict(json.loads(found))
+    text = connection.execute(select(database.facts.c.value).where(database.facts.c.name == DISQUALIFIED)).scalar()
+    return {} if text is None else dict(json.loads(text))
 
 
 def _check_admitted(connection: Connection, team: str) -> None:

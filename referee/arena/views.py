@@ -46,10 +46,10 @@ def _view(answer: Callable[Concatenate[ArenaViews, _P], _T]) -> Callable[Concate
     """Let one thread at a time ask, and take what is new in the store first."""
 
     @functools.wraps(answer)
-    def asked(self: ArenaViews, /, *args: _P.args, **given: _P.kwargs) -> _T:
+    def asked(self: ArenaViews, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
         with self._lock:
             self._refresh()
-            return answer(self, *args, **given)
+            return answer(self, *args, **kwargs)
 
     return asked
 
@@ -61,13 +61,13 @@ def _shared(factor: float = 1.0) -> Callable[[Callable[[ArenaViews], _T]], Calla
         @functools.wraps(answer)
         def asked(self: ArenaViews) -> _T:
             with self._lock:
-                due, value = self._kept.get(answer.__name__, (0.0, None))
+                due, value = self._cache.get(answer.__name__, (0.0, None))
                 if monotonic() >= due:
                     self._refresh()
                     value = answer(self)
-                    self._kept[answer.__name__] = (monotonic() + factor * self._stale_seconds, value)
-                found: _T = value
-                return found
+                    self._cache[answer.__name__] = (monotonic() + factor * self._stale_seconds, value)
+                result: _T = value
+                return result
 
         return asked
 
@@ -99,7 +99,7 @@ class ArenaViews:
         self._matches: OrderedDict[int, list[models.MatchAnswer]] = OrderedDict()
         self._seats: dict[str, dict[int, list[tuple[str, str, bool]]]] = {}
         #: The answers that are the same for everybody, each with the time until which it is good.
-        self._kept: dict[str, tuple[float, Any]] = {}
+        self._cache: dict[str, tuple[float, Any]] = {}
         #: Those that are good until something changes, each with what says so.
         self._lasting: dict[str, tuple[object, Any]] = {}
 
@@ -107,7 +107,7 @@ class ArenaViews:
         """Read everything anew: something was changed here."""
         with self._lock:
             self._due = 0.0
-            self._kept.clear()
+            self._cache.clear()
             self._lasting.clear()
 
     @_view
@@ -130,11 +130,11 @@ class ArenaViews:
         return self._unchanged(f"ratings {team}", last, lambda: read(self._ratings(team)))
 
     def _unchanged(self, name: str, mark: object, read: Callable[[], _T]) -> _T:
-        known = self._lasting.get(name)
-        if known is None or known[0] != mark:
-            known = self._lasting[name] = (mark, read())
-        found: _T = known[1]
-        return found
+        cached = self._lasting.get(name)
+        if cached is None or cached[0] != mark:
+            cached = self._lasting[name] = (mark, read())
+        value: _T = cached[1]
+        return value
 
     def _refresh(self) -> None:
         if monotonic() < self._due:
@@ -149,12 +149,12 @@ class ArenaViews:
             self._versions = self._store.versions()
             self._by_name = {version.name: version for version in self._versions}
             self._mark = mark
-        told = {"of": [], **(self._store.fact(STRENGTHS) or {})}
-        known = told.get("now", told["of"])
-        if known == self._strengths and len(self._elo) == len(self._state.names):
+        stored = {"of": [], **(self._store.fact(STRENGTHS) or {})}
+        latest = stored.get("now", stored["of"])
+        if latest == self._strengths and len(self._elo) == len(self._state.names):
             return
-        self._strengths = known
-        strengths = [*known, *[0.0] * (len(self._state.names) - len(known))]
+        self._strengths = latest
+        strengths = [*latest, *[0.0] * (len(self._state.names) - len(latest))]
         mean = sum(strengths) / len(strengths) if strengths else 0.0
         self._elo = {name: (strength - mean) * POINTS for name, strength in zip(self._state.names, strengths, strict=False)}
 
@@ -178,7 +178,7 @@ class ArenaViews:
         """The active versions, best rating first. A version without duels has the rating of an average one, and a wide interval."""
         active = [version for version in self._versions if version.is_active and version.name in self._elo]
         active.sort(key=lambda version: (-self._elo[version.name], version.name))
-        found = []
+        entries = []
         for rank, version in enumerate(active, 1):
             rating, low, high = self._interval(version.name)
             entry = models.StandingsEntry(
@@ -192,8 +192,8 @@ class ArenaViews:
                 is_reference=version.is_reference,
                 submitted=moment(version.submitted),
             )
-            found.append(entry)
-        return models.StandingsAnswer(entries=found)
+            entries.append(entry)
+        return models.StandingsAnswer(entries=entries)
 
     def _duels(self, version: Version) -> int:
         return int(self._state.counted[self._state.positions[version.name]])
@@ -204,36 +204,38 @@ class ArenaViews:
         rated = [version for version in self._versions if version.name in self._elo]
         earlier = self._store.ratings_at([version.name for version in rated if version.is_active], time.time() - _DAY)
         last: dict[str, float] = {}
-        found: dict[str, float] = {}
-        for version in sorted(rated, key=lambda one: one.number):
+        changes: dict[str, float] = {}
+        for version in sorted(rated, key=lambda version: version.number):
             before = earlier.get(version.name, last.get(version.team))
             if version.is_active and before is not None:
-                found[version.team] = self._elo[version.name] - before
+                changes[version.team] = self._elo[version.name] - before
             last[version.team] = self._elo[version.name]
-        return found
+        return changes
 
     @_view
     def by_seat(self, name: str) -> dict[str, dict[str, list[int]]]:
         """The matches won and played of a team, by the opponent's team and the own seat, of its last 200 duels."""
         numbers = self._state.duels_of(self._positions(name, None), None, len(self._state), _RECENT)
-        before, own = self._seats.get(name, {}), {version.name for version in named(self._versions, name)}
-        known = {number: before.get(number, []) for number in numbers}
+        before, names = self._seats.get(name, {}), {version.name for version in named(self._versions, name)}
+        by_duel = {number: before.get(number, []) for number in numbers}
         for number, seats, winner in self._store.winners([number for number in numbers if number not in before]):
-            pairs = [(seat, other) for seat, version in seats.items() if version in own for other in seats.values() if other not in own]
-            known[number] += [(self._team(other), seat, winner == seat) for seat, other in pairs]
-        self._seats[name] = known
-        found: dict[str, dict[str, list[int]]] = {}
-        for other, seat, is_won in (one for some in known.values() for one in some):
-            counts = found.setdefault(other, {}).setdefault(seat, [0, 0])
+            pairs = [(seat, other) for seat, version in seats.items() if version in names for other in seats.values() if other not in names]
+            by_duel[number] += [(self._team(other), seat, winner == seat) for seat, other in pairs]
+        self._seats[name] = by_duel
+        totals: dict[str, dict[str, list[int]]] = {}
+        for other, seat, is_won in (result for results in by_duel.values() for result in results):
+            counts = totals.setdefault(other, {}).setdefault(seat, [0, 0])
             counts[0] += is_won
             counts[1] += 1
-        return found
+        return totals
 
     @_shared(_LONG)
     def recent(self) -> dict[str, Any]:
         """Of the last 200 duels: how many "matches" there are, "faults" by team and kind, and by host the matches with the time of the last one."""
         end = len(self._state) + len(self._open())
-        played = [(one, ended) for one, ended in self._store.matches_of(range(max(0, end - _RECENT), end)) if one.record is not None]
+        played = [
+            (stored, ended) for stored, ended in self._store.matches_of(range(max(0, end - _RECENT), end)) if stored.record is not None
+        ]
         faults: dict[str, Counter[str]] = {}
         hosts: dict[str, tuple[int, float]] = {}
         for stored, ended in played:
@@ -257,7 +259,9 @@ class ArenaViews:
                 "team": name,
                 "is_reference": mine[0].is_reference,
                 "disqualified": self._store.disqualified().get(name),
-                "versions": [self._version(one, sees_all=sees_all) for one in mine if sees_all or one.status == ACCEPTED],
+                "versions": [
+                    self._version(each_version, sees_all=sees_all) for each_version in mine if sees_all or each_version.status == ACCEPTED
+                ],
                 "ratings": [_point(number, point) for number, point in self._ratings(name)] if is_whole else [],
                 "against": self.against(name) if is_whole else [],
             }
@@ -272,11 +276,11 @@ class ArenaViews:
         """The record of all versions of a team together by the opponent's team, most duels first, each as a ``RecordAnswer``."""
         names, first = self._state.names, dict[str, int]()
         # A team's number is that of its first version.
-        numbers = (first.setdefault(self._team(one), at) for at, one in enumerate(names))
+        numbers = (first.setdefault(self._team(version_name), at) for at, version_name in enumerate(names))
         teams = self._unchanged("teams", len(names), lambda: np.fromiter(numbers, np.int64, len(names)))
-        found = self._state.against(self._positions(name, None), teams)
-        played = [(self._team(names[at]), won, tied, lost) for at, (lost, tied, won) in found.items()]
-        ordered = sorted((one for one in played if one[0] != name), key=lambda one: (-sum(one[1:]), one[0]))
+        records = self._state.against(self._positions(name, None), teams)
+        played = [(self._team(names[at]), won, tied, lost) for at, (lost, tied, won) in records.items()]
+        ordered = sorted((record for record in played if record[0] != name), key=lambda record: (-sum(record[1:]), record[0]))
         return [{"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, won, tied, lost in ordered]
 
     def _version(self, version: Version, *, sees_all: bool) -> dict[str, Any]:
@@ -296,34 +300,34 @@ class ArenaViews:
         }
 
     @_view
-    def matches(self, asked: models.MatchesQuery) -> models.MatchesAnswer:
+    def matches(self, query: models.MatchesQuery) -> models.MatchesAnswer:
         """Return the last matches that are done: of a team, of one of its versions, against another team; before the value of ``next``.
 
         UsageError if there is no such team or version, or if a version or an opponent is given without a team.
         """
-        team, before, limit = asked.team, asked.before, asked.limit
-        if team is None and (asked.version is not None or asked.opponent is not None):
+        team, before, limit = query.team, query.before, query.limit
+        if team is None and (query.version is not None or query.opponent is not None):
             raise UsageError("Name the team whose version or opponent is given.")
-        mine = None if team is None else self._positions(team, asked.version)
-        others = None if asked.opponent is None else self._positions(asked.opponent, None)
+        mine = None if team is None else self._positions(team, query.version)
+        others = None if query.opponent is None else self._positions(query.opponent, None)
         # An order of 2 d + g is that of game g of the duel d.
         end = None if before is None else (before + 1) // 2
         settled = len(self._state)
         numbers = []
         if end is None or end > settled:
-            for duel in (one.duel for one in reversed(self._open())):
+            for duel in (open_duel.duel for open_duel in reversed(self._open())):
                 pair = [self._state.positions.get(name, -1) for name in duel.teams]
                 if (end is None or duel.number < end) and _is_wanted(pair, mine, others):
                     numbers.append(duel.number)
         numbers += self._state.duels_of(mine, others, settled if end is None else end, limit + 1)
-        found: list[models.MatchAnswer] = []
+        matches: list[models.MatchAnswer] = []
         # Most duels have two matches, but those without a certain result may have none yet.
-        some = len(self._open()) + limit // 2 + 1
-        for first in range(0, len(numbers), some):
-            found += [one for one in self._of(numbers[first : first + some]) if before is None or one.order < before]
-            if len(found) > limit:
+        size = len(self._open()) + limit // 2 + 1
+        for first in range(0, len(numbers), size):
+            matches += [match for match in self._of(numbers[first : first + size]) if before is None or match.order < before]
+            if len(matches) > limit:
                 break
-        return models.MatchesAnswer(matches=found[:limit], next=found[limit - 1].order if len(found) > limit else None)
+        return models.MatchesAnswer(matches=matches[:limit], next=matches[limit - 1].order if len(matches) > limit else None)
 
     def _open(self) -> list[OpenDuel]:
         if self._unsettled is None:
@@ -336,30 +340,33 @@ class ArenaViews:
         for stored, ended in self._store.matches_of(list(new)) if new else ():
             if stored.record is not None:
                 new[stored.task.duel].append(self._match(stored, ended))
-        found: list[models.MatchAnswer] = []
+        matches: list[models.MatchAnswer] = []
         for number in duels:
             mine = new[number] if number in new else self._matches.pop(number)
             self._matches[number] = mine
-            found += mine
+            matches += mine
         while len(self._matches) > _KEPT_DUELS:
             self._matches.popitem(last=False)
-        return found
+        return matches
 
     @_shared()
     def workers(self) -> dict[str, Any]:
         """Who plays what now: {"host", "slots", "matches"}, just "matches" if nobody plays. The "seconds" of a match are those so far."""
-        told, now = self._store.fact(PLAYING), time.time()
-        if told is None or now - told["time"] > _TOLD_SECONDS:
+        playing, now = self._store.fact(PLAYING), time.time()
+        if playing is None or now - playing["time"] > _TOLD_SECONDS:
             return {"matches": []}
         none: dict[str, Any] = {"order": 0, "winner": None, "reason": "", "scores": {}, "steps": 0, "faults": {}, "ended": None}
-        found = ({**none, "id": one["key"], "seats": self._sides(one["seats"]), "seconds": now - one["since"]} for one in told["matches"])
-        return {**told, "matches": [models.MatchAnswer.model_validate(one) for one in found]}
+        running = (
+            {**none, "id": match["key"], "seats": self._sides(match["seats"]), "seconds": now - match["since"]}
+            for match in playing["matches"]
+        )
+        return {**playing, "matches": [models.MatchAnswer.model_validate(match) for match in running]}
 
     @_view
     def match(self, key: str) -> tuple[models.MatchAnswer, str] | None:
         """A match that is done, and its replay's path in the arena's folder; None if there is none."""
-        found = self._store.match(key)
-        return None if found is None or found[0].record is None else (self._match(*found), found[0].record.replay)
+        row = self._store.match(key)
+        return None if row is None or row[0].record is None else (self._match(*row), row[0].record.replay)
 
     def _positions(self, team: str, number: int | None) -> list[int]:
         mine = named(self._versions, team)
@@ -398,7 +405,7 @@ class ArenaViews:
 
 def _is_wanted(pair: Sequence[int], mine: Sequence[int] | None, others: Sequence[int] | None) -> bool:
     """True if one of a duel is among ``mine`` and the other one among ``others``; None: anybody."""
-    return any((mine is None or one in mine) and (others is None or other in others) for one, other in (pair, pair[::-1]))
+    return any((mine is None or version in mine) and (others is None or other in others) for version, other in (pair, pair[::-1]))
 
 
 def _point(number: int, point: RatingPoint) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from referee.support.words import aligned, counted, program, signed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.arena.arena import OpenArena, Standing
+    from referee.arena.arena import OpenArena, VersionStanding
     from referee.arena.history import VersionHistory
     from referee.arena.store import Version
 
@@ -326,7 +326,7 @@ def _lines(opened: OpenArena, high: int) -> list[str]:
     return _table(opened.standings(resamples=100)[:high])
 
 
-def _table(places: Sequence[Standing]) -> list[str]:
+def _table(places: Sequence[VersionStanding]) -> list[str]:
     from referee.league.standings_text import fitted
 
     rows = []

@@ -187,7 +187,7 @@ def report(
             written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"))
             missing = report_folder.unreadable(data, folder)
             if as_json:
-                put_json({"file": str(written.path), "shown": written.shown, "left_out": written.left_out, "missing": missing})
+                put_json({"file": str(written.path), "shown": written.viewable, "left_out": written.left_out, "missing": missing})
                 return
             put(str(written.path))
             if missing:

@@ -70,10 +70,10 @@ def compare(
     wanted = request.build({**flags, "game": game}, draws_starts=True)
     if out is not None and out.exists():
         check_not_input(out, [each for player in (a, b, *(against or ())) for each in named_files(player)])
-    from referee.league.compare import Trial
+    from referee.league.compare import SequentialTest
     from referee.league.comparison import begin
 
-    test = Trial(p0, p1, alpha, beta, duels)
+    test = SequentialTest(p0, p1, alpha, beta, duels)
     with told_anyway(
         lambda: {"matches": 0, "duels": 0},
         lambda: put(f"Undecided after 0 of at most {counted(duels, 'duel')}: the bots were being started to see which roles they play."),
@@ -128,7 +128,7 @@ def _play(comparison: BotComparison, out: Path | None, *, is_quiet: bool, shows_
 
 def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) -> None:
     """Print the state of the comparison. ``is_whole``: it has come to its end."""
-    from referee.league.kept_duels import MATCHES_FILE
+    from referee.league.comparison_store import MATCHES_FILE
 
     put(*comparison.lines(is_whole=is_whole))
     if out is not None:

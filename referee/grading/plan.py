@@ -10,7 +10,7 @@ from referee.grading.rubric import commitment_of, own_seats
 from referee.grading.values import AFTER_DUE, Trial
 from referee.league.keys import match_key
 from referee.league.starts import match_seed, placed
-from referee.league.values import Duel, MatchTask
+from referee.league.values import MatchTask, PlannedDuel
 from referee.league.worker import Terms
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ class GradingPlan:
         rubric = self.rubric
         return Terms(rubric.game, rubric.rules, rubric.options)
 
-    def duels(self, results: Sequence[DuelResult]) -> list[Duel]:
+    def duels(self, results: Sequence[DuelResult]) -> list[PlannedDuel]:
         """All trials that can be played. A duel's ``variant`` is the number of its test."""
         return [duel for student in self.students for duel in self.duels_of(student)]
 
-    def duels_of(self, student: str) -> list[Duel]:
+    def duels_of(self, student: str) -> list[PlannedDuel]:
         """The trials of one student for which there is a program."""
         index = self._numbers[student]
         played = self.teams[student].players.keys()
@@ -71,21 +71,21 @@ class GradingPlan:
             if played >= set(own_seats(self.game, place.test, self.game.seats(place.checked)))
         ]
 
-    def _duel(self, index: int, number: int) -> Duel:
+    def _duel(self, index: int, number: int) -> PlannedDuel:
         place = self.places[number]
         teams = (self.students[index], opponent_name(place.test.against))
-        return Duel(index * len(self.places) + number, 0, teams, place.start.number, place.test.number)
+        return PlannedDuel(index * len(self.places) + number, 0, teams, place.start.number, place.test.number)
 
-    def place(self, duel: Duel) -> PlannedStart:
+    def place(self, duel: PlannedDuel) -> PlannedStart:
         """The test and the start of a trial."""
         return self.places[duel.number % len(self.places)]
 
-    def trial(self, duel: Duel) -> Trial:
+    def trial(self, duel: PlannedDuel) -> Trial:
         """The trial of a duel in the store."""
         place = self.place(duel)
         return Trial(duel.teams[0], place.test.number, place.start.number, place.is_hidden)
 
-    def tasks(self, duel: Duel) -> list[MatchTask]:
+    def tasks(self, duel: PlannedDuel) -> list[MatchTask]:
         """The match of a trial, or both matches of a test in which the roles are swapped."""
         place = self.place(duel)
         student, opponent = duel.teams
@@ -96,7 +96,7 @@ class GradingPlan:
             for number, mine in enumerate(student_seats)
         ]
 
-    def _task(self, duel: Duel, number: int, seats: Mapping[Seat, str]) -> MatchTask:
+    def _task(self, duel: PlannedDuel, number: int, seats: Mapping[Seat, str]) -> MatchTask:
         place = self.place(duel)
         seed = match_seed(place.start)
         lineup = {seat: self.teams[name] for seat, name in seats.items()}
@@ -105,7 +105,7 @@ class GradingPlan:
 
     def result(
         self,
-        duel: Duel,
+        duel: PlannedDuel,
         matches: Sequence[tuple[MatchTask, MatchRecord | None]],
         forfeits: Container[str],
         *,
@@ -117,7 +117,7 @@ class GradingPlan:
         """The student; None for an opponent."""
         return team if team in self._numbers else None
 
-    def stage(self, duel: Duel) -> int:
+    def stage(self, duel: PlannedDuel) -> int:
         """Return 0 for a start whose match is handed out at once, 1 for one that is handed out after the due date, 2 for a hidden one.
 
         A bot that knows a start could signal it by the load of the machine. When the matches of a stage begin, every match that is handed out
@@ -126,6 +126,6 @@ class GradingPlan:
         place = self.place(duel)
         return 2 if place.is_hidden else int(place.test.when == AFTER_DUE)
 
-    def order(self, duel: Duel) -> tuple[int, ...]:
+    def order(self, duel: PlannedDuel) -> tuple[int, ...]:
         """The order of the schedule."""
         return (duel.number,)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.league.engine import LeagueStopped
-from referee.league.worker import Played, Void
+from referee.league.worker import Completed, Void
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -27,7 +27,7 @@ _VOIDED = "an opponent failed, which is not the submission's fault: {}"
 def fairly(finished: Finished, students: Container[str]) -> Finished:
     """Return the end of a match: it is void if an opponent failed and the submission didn't."""
     task, report = finished
-    if isinstance(report, Played) and (faults := report.record.faults) and not any(task.seats[seat] in students for seat in faults):
+    if isinstance(report, Completed) and (faults := report.record.faults) and not any(task.seats[seat] in students for seat in faults):
         text = next(iter(faults.values()))
         return finished._replace(report=Void(task.key, _VOIDED.format(text), report.record.host))
     return finished

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.league.league import OpenLeague
-    from referee.league.standings import Row
+    from referee.league.standings import StandingsRow
     from referee.league.store import StoredMatch
     from referee.league.values import DuelResult, MatchTask
 
@@ -44,23 +44,23 @@ class LeagueReport(NamedTuple):
 def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> MatchRecord:
     """The result of a match from its replay alone, which is simulated again. ReplayError says what is wrong with it."""
     folder, game = opened.folder, opened.schedule.game
-    found = reader.verify(path)
-    if found.problem is not None:
-        raise ReplayError(found.problem.text)
-    head, result = found.head, found.result
+    verified = reader.verify(path)
+    if verified.problem is not None:
+        raise ReplayError(verified.problem.text)
+    head, result = verified.head, verified.result
     assert result is not None, "a replay without a problem is complete"
     seats = {seat: player.get("team") for seat, player in head["players"].items()}
     if seats != dict(task.seats):
         raise ReplayError("it is the replay of other teams")
     for seat, team in seats.items():
         files = opened.schedule.teams[team].files.get(seat, {})
-        known = (files[PROGRAM],) if PROGRAM in files else tuple(files.values())
-        if known and head["players"][seat].get("sha256") not in (None, *known):
+        hashes = (files[PROGRAM],) if PROGRAM in files else tuple(files.values())
+        if hashes and head["players"][seat].get("sha256") not in (None, *hashes):
             raise ReplayError(f"{the_seat(seat, begins=False)}'s program in it is not that of {team}")
     if head["settings"] != dict(task.settings) or head["seed"] != task.seed:
         raise ReplayError("it is the replay of a match with other settings or another seed")
-    faults = {seat: fault for record in found.faults for seat, fault in record["faults"].items()}
-    position = game.codec.view_text(found.final, None)
+    faults = {seat: fault for record in verified.faults for seat, fault in record["faults"].items()}
+    position = game.codec.view_text(verified.final, None)
     used = result["time"]
     return MatchRecord(
         key=task.key,
@@ -79,9 +79,9 @@ def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> MatchRecord:
         position=hashlib.sha256(position.encode()).hexdigest()[:16],
         ranks=result.get("ranks"),
         # A player that fails before it is ready gets no question.
-        started=not any(record["turn"] == 0 and any(not used[seat]["answers"] for seat in record["faults"]) for record in found.faults),
+        started=not any(record["turn"] == 0 and any(not used[seat]["answers"] for seat in record["faults"]) for record in verified.faults),
         answers={seat: clock["answers"] for seat, clock in used.items()},
-        fault_steps={seat: record["turn"] for record in found.faults for seat in record["faults"]},
+        fault_steps={seat: record["turn"] for record in verified.faults for seat in record["faults"]},
     )
 
 
@@ -124,22 +124,22 @@ class _LeagueCheck:
             return self._check_rest(tasks, numbers)
         theirs = StateReader(plan, duels := store.duels(), self._stopped, self._forfeits)
         ours = StateReader(plan, duels, self._stopped, self._forfeits)
-        known = {duel.number: duel for duel in duels}
+        duels_by_number = {duel.number: duel for duel in duels}
         for number, group in itertools.groupby(store.matches(), key=lambda stored: stored.task.duel):
-            if number not in known:
+            if number not in duels_by_number:
                 # Its round was planned after the duels were read.
                 continue
-            expected = {task.key: task for task in plan.tasks(known[number])}
+            expected = {task.key: task for task in plan.tasks(duels_by_number[number])}
             matches = list(group)
             theirs.put(number, [(stored.task, stored.record) for stored in matches])
             ours.put(number, [(stored.task, self._checked(stored, expected.get(stored.task.key))) for stored in matches])
-        found = ours.state()
+        state = ours.state()
         left, count = _unplanned(self._opened, theirs.state().results)
         self._problems += self._lost(left)
-        if self._table(found.results) != self._table(theirs.state().results) and not self._problems:
+        if self._table(state.results) != self._table(theirs.state().results) and not self._problems:
             self._problems.append("The standings from the replays alone differ from those of the store.")
         if not self._problems:
-            self._problems += self._opened.contradicted(found.results)
+            self._problems += self._opened.contradicted(state.results)
         return LeagueReport(
             self._count,
             self._problems,
@@ -158,14 +158,14 @@ class _LeagueCheck:
         return LeagueReport(self._count, self._problems, self._left(0))
 
     def _lost(self, tasks: Sequence[MatchTask]) -> list[str]:
-        found = []
+        problems = []
         for task in tasks:
             path = replay_path(self._opened.replays, task.key)
             its = "its replay is there" if path.exists() else "its replay is missing, too"
-            found.append(f"The match {_named(task)}, replay {path}: the store has lost it; {its}.")
-        return found
+            problems.append(f"The match {_named(task)}, replay {path}: the store has lost it; {its}.")
+        return problems
 
-    def _table(self, results: Sequence[DuelResult]) -> Sequence[Row]:
+    def _table(self, results: Sequence[DuelResult]) -> Sequence[StandingsRow]:
         return table(results, self._plan.plan.teams, more_is_better=self._plan.game.pairing is None)
 
     def _checked(self, stored: StoredMatch, expected: MatchTask | None) -> MatchRecord | None:
@@ -183,10 +183,10 @@ class _LeagueCheck:
                 (self._failed if is_failed else self._started)[team] += 1
         return record
 
-    def _record(self, task: MatchTask, kept: MatchRecord, expected: MatchTask | None) -> MatchRecord | None:
+    def _record(self, task: MatchTask, stored: MatchRecord, expected: MatchTask | None) -> MatchRecord | None:
         """The record of a match's replay; what is wrong is added to the problems."""
         opened, problems = self._opened, self._problems
-        path = opened.folder / kept.replay
+        path = opened.folder / stored.replay
         where = f"The match {_named(task)}, replay {path}"
         if task != expected:
             problems.append(f"{where}: the league's schedule has no such match.")
@@ -198,9 +198,9 @@ class _LeagueCheck:
         except (ReplayError, OSError) as error:
             problems.append(f"{where}: {str(error).rstrip('.')}.")
             return None
-        if record.replay_hash != kept.replay_hash:
+        if record.replay_hash != stored.replay_hash:
             problems.append(f"{where}: the file has changed since the match.")
-        differing = [name.replace("_", " ") for name in _COMPARED if getattr(record, name) != getattr(kept, name)]
+        differing = [name.replace("_", " ") for name in _COMPARED if getattr(record, name) != getattr(stored, name)]
         problems += [f"{where}: its {name} differs from the store's." for name in differing]
         return record
 
@@ -210,14 +210,14 @@ class _LeagueCheck:
         for team, why in self._forfeits.items():
             if self._failed[team] or team in self._opened.disqualified:
                 continue
-            told = f"The store says that {team} can't start ({why.rstrip('.')})"
+            statement = f"The store says that {team} can't start ({why.rstrip('.')})"
             if self._started[team]:
-                shown = counted(self._started[team], "replay")
+                replays = counted(self._started[team], "replay")
                 self._problems.append(
-                    f"{told}, so it loses all its duels, but {shown} of it {'show' if self._started[team] > 1 else 'shows'} that it started."
+                    f"{statement}, so it loses all its duels, but {replays} of it {'show' if self._started[team] > 1 else 'shows'} that it started."
                 )
             else:
-                notes.append(f"{told}; there is no replay of it, so nothing but the store shows that.")
+                notes.append(f"{statement}; there is no replay of it, so nothing but the store shows that.")
         return notes
 
     def _left(self, unplanned: int) -> list[str]:
@@ -251,8 +251,8 @@ def _unplanned(opened: OpenLeague, results: Sequence[DuelResult]) -> tuple[list[
 
     ``results`` are those of a store that has lost nothing before the last known duel.
     """
-    known = {duel.number for duel in opened.store.duels()}
-    new = [duel for duel in opened.schedule.duels(results) if duel.number not in known]
+    numbers = {duel.number for duel in opened.store.duels()}
+    new = [duel for duel in opened.schedule.duels(results) if duel.number not in numbers]
     tasks = [task for duel in new for task in opened.schedule.tasks(duel)]
     return [task for task in tasks if replay_path(opened.replays, task.key).exists()], len(new)
 

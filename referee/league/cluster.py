@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
-from referee.league.cluster_worker import Batch, Host, examine, play_batch
+from referee.league.cluster_worker import Batch, ClusterHost, examine, play_batch
 from referee.league.local import Finished, worker_ended
 from referee.league.package import pack
-from referee.league.worker import Played, Terms, Void, replay_path
+from referee.league.worker import Completed, Terms, Void, replay_path
 from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
 from referee.support.packages import install_command
@@ -82,7 +82,7 @@ class ClusterPool:
         folder: Path,
         address: str,
         *,
-        on_host: Callable[[Host], None] = lambda _: None,
+        on_host: Callable[[ClusterHost], None] = lambda _: None,
         on_note: Callable[[str], None] = lambda _: None,
         batch_seconds: float = _BATCH_SECONDS,
         late_seconds: float = LATE_SECONDS,
@@ -155,30 +155,32 @@ class ClusterPool:
 
     def _wait_for_workers(self) -> int:
         deadline = time.monotonic() + self._connect_seconds
-        while not (found := self._client.nthreads()):
+        while not (threads := self._client.nthreads()):
             if time.monotonic() > deadline:
                 raise UsageError(
                     f"The Dask scheduler at {self._address} has no workers. Start some: dask worker ADDRESS --nthreads 1 --nworkers 4"
                 )
             time.sleep(0.2)
-        return sum(found.values())
+        return sum(threads.values())
 
     def _check_workers(self, terms: Terms) -> None:
         """Raise UsageError if a worker has another version of the referee, or can't prove its sandbox."""
 
         # The function is local, so that its code travels to workers that have other code.
         def version() -> str:
-            from referee.version import __version__ as found
+            from referee.version import __version__
 
-            return found
+            return __version__
 
-        for worker, found in self._client.run(version, on_error="return").items():
-            if found != __version__:
-                told = f"has version {found} of the referee" if isinstance(found, str) else f"has no referee ({found!s:.200})"
-                raise UsageError(f"The worker {worker} {told}; the coordinator has version {__version__}. Install the same version on all.")
-        for worker, found in self._client.run(examine, terms, on_error="return").items():
-            if isinstance(found, BaseException):
-                raise UsageError(f"The worker {worker} can't play: {found!s:.1000}")
+        for worker, reply in self._client.run(version, on_error="return").items():
+            if reply != __version__:
+                problem = f"has version {reply} of the referee" if isinstance(reply, str) else f"has no referee ({reply!s:.200})"
+                raise UsageError(
+                    f"The worker {worker} {problem}; the coordinator has version {__version__}. Install the same version on all."
+                )
+        for worker, reply in self._client.run(examine, terms, on_error="return").items():
+            if isinstance(reply, BaseException):
+                raise UsageError(f"The worker {worker} can't play: {reply!s:.1000}")
 
     def _send_files(self, terms: Terms, packages: Sequence[Package]) -> None:
         """Send every team's files to every worker once; workers that join later get them, too."""
@@ -242,9 +244,9 @@ class ClusterPool:
             assert isinstance(batch, Batch)
             return batch
 
-        def put(found: concurrent.futures.Future[Batch]) -> None:
-            if not found.cancelled():
-                self._done.put((number, found.exception() or found.result()))
+        def put(gathered: concurrent.futures.Future[Batch]) -> None:
+            if not gathered.cancelled():
+                self._done.put((number, gathered.exception() or gathered.result()))
 
         if client is not None:
             asyncio.run_coroutine_threadsafe(gather(), client.loop.asyncio_loop).add_done_callback(put)
@@ -257,16 +259,16 @@ class ClusterPool:
         self._give_out()
         self._copy_late()
         try:
-            number, found = self._done.get(timeout=seconds)
+            number, outcome = self._done.get(timeout=seconds)
         except queue.Empty:
             return []
         sent = self._sent.pop(number)
-        if isinstance(found, Batch):
-            return self._take(sent, found)
+        if isinstance(outcome, Batch):
+            return self._take(sent, outcome)
         if self._client.status != "running":
             self._lost_batches.append((sent.tasks, sent.losses))
             return self._cut_off()
-        return self._lost(sent, str(found))
+        return self._lost(sent, str(outcome))
 
     def _cut_off(self) -> list[Finished]:
         """Stop the league: the connection to the scheduler is lost, and with it everything that was under way."""
@@ -297,23 +299,23 @@ class ClusterPool:
         self._is_measured = True
         self._played_seconds += batch.seconds
         return [
-            Finished(task, self._kept(task, report, files, batch.host))
+            Finished(task, self._stored(task, report, files, batch.host))
             for task, report, files in zip(sent.tasks, batch.reports, batch.files, strict=True)
         ]
 
-    def _kept(self, task: MatchTask, report: Report, files: Mapping[str, bytes], host: Host) -> Report:
+    def _stored(self, task: MatchTask, report: Report, files: Mapping[str, bytes], host: ClusterHost) -> Report:
         """Write the files of a match. A second result of a match keeps a replay of its own beside the first one."""
         is_first = task.key in self._open
         self._open.discard(task.key)
         if isinstance(report, Void):
             return report._replace(text=f"On {host.name}: {report.text}")
-        if not isinstance(report, Played):
+        if not isinstance(report, Completed):
             return report
         path = replay_path(self._folder, task.key if is_first else f"{task.key}.second")
         path.parent.mkdir(parents=True, exist_ok=True)
         for end, data in files.items():
             write_whole(path.with_name(path.name.removesuffix(SUFFIX) + end), data)
-        return Played(report.record._replace(replay=str(path.relative_to(self._folder.parent))))
+        return Completed(report.record._replace(replay=str(path.relative_to(self._folder.parent))))
 
     def _lost(self, sent: _Sent, why: str) -> list[Finished]:
         """Give the matches of a lost batch out again: its workers died, and few of its matches can have caused that.

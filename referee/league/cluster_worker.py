@@ -18,7 +18,7 @@ from referee.errors import UsageError
 from referee.league.local import LocalPool
 from referee.league.package import unpack
 from referee.league.values import Team
-from referee.league.worker import Played, Report, Terms, replay_path, speed_score
+from referee.league.worker import Completed, Report, Terms, replay_path, speed_score
 from referee.replay.paths import SUFFIX
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from referee.league.values import MatchTask
 
 
-class Host(NamedTuple):
+class ClusterHost(NamedTuple):
     """A machine that plays: its name, its speed (see ``speed_score``) and the isolation level that the test of its sandbox has reached."""
 
     name: str
@@ -40,7 +40,7 @@ class Host(NamedTuple):
 class Batch(NamedTuple):
     """The results of a batch in the order of its matches. ``files`` holds each match's replay and logs, by what follows the key in the name."""
 
-    host: Host
+    host: ClusterHost
     seconds: float
     reports: Sequence[Report]
     files: Sequence[dict[str, bytes]]
@@ -70,23 +70,23 @@ _lock = threading.Lock()
 _setups: dict[str, _Setup] = {}
 _teams: dict[str, dict[str, Team]] = {}
 _slots: dict[str, dict[int, _Slot]] = {}
-_hosts: dict[tuple[str, Limits], Host] = {}
+_hosts: dict[tuple[str, Limits], ClusterHost] = {}
 
 
-def this_host(terms: Terms) -> Host:
+def this_host(terms: Terms) -> ClusterHost:
     """Return this machine, after a test that its sandbox has the isolation that the league asks for. UsageError if it hasn't."""
     from referee.isolation.choose import choose
 
     with _lock:
         options = terms.options
-        found = _hosts.get((options.isolation, options.limits))
-        if found is None:
+        host = _hosts.get((options.isolation, options.limits))
+        if host is None:
             level = choose(options.isolation, options.limits).level
-            found = _hosts[options.isolation, options.limits] = Host(platform.node(), speed_score(), level)
-        return found
+            host = _hosts[options.isolation, options.limits] = ClusterHost(platform.node(), speed_score(), level)
+        return host
 
 
-async def examine(terms: Terms) -> Host:
+async def examine(terms: Terms) -> ClusterHost:
     """Check this worker as ``this_host`` does, without blocking its connection to the scheduler."""
     return await asyncio.to_thread(this_host, terms)
 
@@ -125,18 +125,18 @@ def play_batch(key: str, tasks: Sequence[MatchTask]) -> Batch:
             pass
         report = ended[0].report
         reports.append(report)
-        files.append(_take_files(slot.folder / "replays", task.key, is_kept=isinstance(report, Played)))
+        files.append(_take_files(slot.folder / "replays", task.key, is_kept=isinstance(report, Completed)))
     return Batch(this_host(terms), time.monotonic() - begun, reports, files)
 
 
 def _take_files(folder: Path, key: str, *, is_kept: bool) -> dict[str, bytes]:
     """Remove the replay and the logs of a match from this machine; return them if they are to be kept."""
-    found = {}
+    files = {}
     for path in sorted(replay_path(folder, key).parent.glob(f"{key}.*")):
         if is_kept and (path.name == key + SUFFIX or path.stat().st_size):
-            found[path.name.removeprefix(key)] = path.read_bytes()
+            files[path.name.removeprefix(key)] = path.read_bytes()
         path.unlink()
-    return found
+    return files
 
 
 def _slot(key: str) -> tuple[_Slot, Terms]:
@@ -148,11 +148,11 @@ def _slot(key: str) -> tuple[_Slot, Terms]:
             raise UsageError(f"The worker on {platform.node()} has no files of this league.")
         if key not in _teams:
             _teams[key] = {package.name: _unpacked(package, setup.folder) for package in setup.packages}
-        found = _slots[key].get(thread)
-        if found is None:
+        slot = _slots[key].get(thread)
+        if slot is None:
             folder = Path(tempfile.mkdtemp(prefix="referee-matches-", dir=setup.folder))
-            found = _slots[key][thread] = _Slot(LocalPool(setup.terms, _teams[key], folder / "replays", 1), folder)
-    return found, setup.terms
+            slot = _slots[key][thread] = _Slot(LocalPool(setup.terms, _teams[key], folder / "replays", 1), folder)
+    return slot, setup.terms
 
 
 def _unpacked(package: Package, folder: Path) -> Team:

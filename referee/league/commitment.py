@@ -181,21 +181,21 @@ def announcement(commitment: Commitment, path: Path) -> list[str]:
 def no_commitment(commitment: Commitment) -> str:
     """Return the sentence that says why no hash is printed."""
     what = "the number" if isinstance(commitment.source, int) or commitment.source.isdecimal() else "the text"
-    shown = str(commitment.source)
+    seed = str(commitment.source)
     name = "rubric" if commitment.kind == GRADING else "league file"
     return (
-        f"No commitment is printed: the starts come from the seed in the {name}, {what} {shown[:40]!r}, which can be guessed. "
+        f"No commitment is printed: the starts come from the seed in the {name}, {what} {seed[:40]!r}, which can be guessed. "
         f"Remove the seed, and the {commitment.kind} begins with a secret that the system draws."
     )
 
 
-class _Family(Section):
+class _FamilyTable(Section):
     settings: dict[str, Any]
     drawn: int = Field(ge=0, le=start_lists.MOST)
     hidden: int = Field(default=0, ge=0, le=start_lists.MOST)
 
 
-class _Start(Section):
+class _StartTable(Section):
     seed: int
     settings: dict[str, Any]
 
@@ -209,9 +209,9 @@ class _File(Section):
     secret: Annotated[str, Field(pattern=f"^{_DIGITS}$")]
     seed: int | str | None = None
     repeat: int = Field(ge=1, le=start_lists.MOST)
-    tests: list[_Family] = Field(default_factory=list)
-    variants: list[_Family] = Field(default_factory=list)
-    starts: list[_Start] = Field(default_factory=list)
+    tests: list[_FamilyTable] = Field(default_factory=list)
+    variants: list[_FamilyTable] = Field(default_factory=list)
+    starts: list[_StartTable] = Field(default_factory=list)
 
 
 def is_commitment(path: Path) -> bool:
@@ -238,7 +238,7 @@ def read(path: Path, kind: str) -> tuple[Commitment, str]:
         raise UsageError(f"{where} has more than {start_lists.MOST:,} starts: the referee wrote none like it.")
     listed = tuple(MatchStart(number, start.settings, start.seed) for number, start in enumerate(data.starts))
     source = data.secret if data.seed is None else data.seed
-    found = Commitment(data.kind, data.game, data.version, data.rules, source, families, listed, data.repeat)
+    commitment = Commitment(data.kind, data.game, data.version, data.rules, source, families, listed, data.repeat)
     try:
         version = games.get(data.game).info.version
     except SettingsError as error:
@@ -247,7 +247,7 @@ def read(path: Path, kind: str) -> tuple[Commitment, str]:
         raise UsageError(
             f"{where} is for version {data.version} of the rules of {data.game}; this referee has version {version}. Take the referee that wrote it."
         )
-    return found, hashlib.sha256(text).hexdigest()
+    return commitment, hashlib.sha256(text).hexdigest()
 
 
 class CommittedStart(NamedTuple):
@@ -287,14 +287,14 @@ def starts_json(commitment: Commitment) -> dict[str, Any]:
 
 def starts_lines(commitment: Commitment) -> list[str]:
     """Return a line for each start: its place, its seed, and its settings as JSON."""
-    found = []
+    lines = []
     for number in range(len(commitment.families)):
         for each in committed_starts(commitment, number):
             place = [f"{_TABLES[commitment.kind][:-1]} {number + 1}", f"start {each.start + 1}"]
             place += [f"repetition {each.repeat + 1}"] if commitment.repeat > 1 else []
             place += ["hidden"] if each.hidden else []
-            found.append(f'{", ".join(place)}: "settings":{_compact(each.settings)}, "seed":{each.seed}')
-    return found
+            lines.append(f'{", ".join(place)}: "settings":{_compact(each.settings)}, "seed":{each.seed}')
+    return lines
 
 
 def _compact(value: object) -> str:

@@ -17,7 +17,7 @@ from referee.league.sequential import Comparing
 from referee.league.starts import drawn, match_seed
 from referee.league.stream import play_stream
 from referee.league.teams import team as read_team
-from referee.league.values import Duel, MatchTask
+from referee.league.values import MatchTask, PlannedDuel
 from referee.league.worker import Terms
 from referee.support.words import counted, cut, signed
 from referee.wire.seeds import new_seed, secret_of
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
     from referee.api.runner import MatchRequest
     from referee.games.game import Seat
-    from referee.league.kept_duels import KeptDuels
+    from referee.league.comparison_store import ComparisonStore
     from referee.league.sequential import Compared
     from referee.league.values import DuelResult, MatchRecord, MatchStart, Team
 
 MOST_DUELS = 1_000_000
 
 
-class Trial(NamedTuple):
+class SequentialTest(NamedTuple):
     """The sequential test: the hypotheses ``p0`` and ``p1`` on A's share, the error rates, and the most duels."""
 
     p0: float = 0.5
@@ -44,10 +44,10 @@ class Trial(NamedTuple):
     duels: int = 1000
 
 
-STANDARD = Trial()
+STANDARD = SequentialTest()
 
 
-class Failure(NamedTuple):
+class TeamFault(NamedTuple):
     """A team's fault in a match of a duel. ``is_start``: it failed before the first step."""
 
     team: str
@@ -70,7 +70,7 @@ class BotComparison:
         a: str,
         b: str,
         against: Sequence[str] = (),
-        test: Trial = STANDARD,
+        test: SequentialTest = STANDARD,
         slots: int | None = None,
         seat: Seat | None = None,
     ) -> None:
@@ -104,7 +104,7 @@ class BotComparison:
         self._settings: dict[int, Any] = {}
         #: The matches played so far, those included that do not count.
         self.matches = 0
-        self._failures: dict[int, list[Failure]] = {}
+        self._failures: dict[int, list[TeamFault]] = {}
         #: The bots that have started in a match.
         self._started: set[str] = set()
 
@@ -133,25 +133,27 @@ class BotComparison:
         """The state of the comparison so far."""
         return self._comparing.compared()
 
-    def failures(self) -> dict[str, list[Failure]]:
+    def failures(self) -> dict[str, list[TeamFault]]:
         """The faults in the duels that count, by team."""
-        found: dict[str, list[Failure]] = {}
+        by_team: dict[str, list[TeamFault]] = {}
         for number in sorted(self._failures):
             if number < self._comparing.duels:
                 for failure in self._failures[number]:
-                    found.setdefault(failure.team, []).append(failure)
-        return found
+                    by_team.setdefault(failure.team, []).append(failure)
+        return by_team
 
     def _note(self, task: MatchTask, record: MatchRecord, on_note: Callable[[str], None]) -> None:
         """Keep the faults of a match. StartError if an opponent did not start, and never has."""
         if record.started:
             self._started.update(task.seats.values())
         for seat, text in record.faults.items():
-            failure = Failure(task.seats[seat], text, not record.started)
-            known = [each.team for failures in self._failures.values() for each in failures if each.is_start] if failure.is_start else []
+            failure = TeamFault(task.seats[seat], text, not record.started)
+            not_started = (
+                [each.team for failures in self._failures.values() for each in failures if each.is_start] if failure.is_start else []
+            )
             if failure.is_start and failure.team in self.against and failure.team not in self._started:
                 raise StartError(f"The opponent {failure.team} did not start, so nothing can be compared: {text}")
-            if failure.is_start and failure.team not in known:
+            if failure.is_start and failure.team not in not_started:
                 how = "the duel counts as a tie" if failure.team in self.against else "it loses the duel"
                 on_note(f"{failure.team} did not start, so {how}: {text}")
             self._failures.setdefault(task.duel, []).append(failure)
@@ -178,16 +180,16 @@ class BotComparison:
         folder: Path,
         on_match: Callable[[], None] = lambda: None,
         on_note: Callable[[str], None] = lambda _: None,
-        kept: KeptDuels | None = None,
+        store: ComparisonStore | None = None,
     ) -> Generator[Compared, None, None]:
         """Play until the test decides, or to the last duel; yield the state of the comparison after each duel that counts.
 
-        ``folder`` is for the replays. ``on_note`` is called once for each team that does not start. ``kept`` has the results of earlier
+        ``folder`` is for the replays. ``on_note`` is called once for each team that does not start. ``store`` has the results of earlier
         runs, which aren't played again, and keeps those of this one.
         """
         played: dict[int, dict[tuple[int, int], tuple[MatchTask, MatchRecord]]] = {}
         count = 0
-        with contextlib.closing(self._results(folder, kept)) as results:
+        with contextlib.closing(self._results(folder, store)) as results:
             for task, record in results:
                 self.matches += 1
                 self._note(task, record, on_note)
@@ -203,23 +205,23 @@ class BotComparison:
                 if self._comparing.decision != "undecided":
                     return
 
-    def _results(self, folder: Path, kept: KeptDuels | None) -> Generator[tuple[MatchTask, MatchRecord], None, None]:
+    def _results(self, folder: Path, store: ComparisonStore | None) -> Generator[tuple[MatchTask, MatchRecord], None, None]:
         """Yield the results of earlier runs, then those of the matches that are played now, in the order of arrival."""
-        tasks = self._tasks(kept)
-        records = dict(kept.records) if kept is not None else {}
+        tasks = self._tasks(store)
+        records = dict(store.records) if store is not None else {}
         missing = []
         while records and (task := next(tasks, None)) is not None:
             if task.key in records:
                 yield task, records.pop(task.key)
             else:
                 missing.append(task)
-        asked = self.request
-        terms = Terms(self._game.info.name, asked.settings.rules, asked.options)
+        request = self.request
+        terms = Terms(self._game.info.name, request.settings.rules, request.options)
         with contextlib.closing(LocalPool(terms, self.teams, folder / "replays", self._slots)) as pool:
             most = 4 * pool.slots + 4
             for task, record in play_stream(pool, chain(missing, tasks), lambda task: task.duel < self._comparing.duels + most):
-                if kept is not None:
-                    kept.keep(task, record)
+                if store is not None:
+                    store.keep(task, record)
                 yield task, record
 
     @property
@@ -227,14 +229,14 @@ class BotComparison:
         """The matches of two teams on one start."""
         return 1 if self._game.pairing is None else 2
 
-    def _tasks(self, kept: KeptDuels | None) -> Iterator[MatchTask]:
+    def _tasks(self, store: ComparisonStore | None) -> Iterator[MatchTask]:
         base = self._game.codec.settings_json(self.request.settings)
         for number, start in enumerate(islice(drawn(self._game, self.request.settings, secret_of(self.seed)), self.test.duels)):
             settings = {**base, **start.settings}
             self._settings[number] = self._game.codec.settings(self.request.settings.rules, settings)
             tasks = [task for place, pair in enumerate(self.pairs) for task in self._pair(number, place, pair, settings, start)]
-            if kept is not None:
-                kept.plan(Duel(number, 0, tuple(self.programs), start.number), tasks)
+            if store is not None:
+                store.plan(PlannedDuel(number, 0, tuple(self.programs), start.number), tasks)
             yield from tasks
 
     def _pair(self, number: int, place: int, pair: tuple[str, str], settings: Mapping[str, Any], start: MatchStart) -> Iterator[MatchTask]:
@@ -263,7 +265,7 @@ class BotComparison:
         results = []
         for place, pair in enumerate(self.pairs):
             matches = [played[place, game] for game in range(self._games)]
-            result = duel_result(self._game, self._settings[number], Duel(number, 0, pair), matches)
+            result = duel_result(self._game, self._settings[number], PlannedDuel(number, 0, pair), matches)
             assert result is not None
             results.append(result)
         del self._settings[number]
@@ -284,19 +286,19 @@ class BotComparison:
 
     def sentence(self, *, is_whole: bool = True, more: str = "--duels ") -> str:
         """Return what is known so far as a sentence. ``is_whole``: the comparison has come to its end. ``more`` is how more duels are asked for."""
-        known, test = self.compared(), self.test
+        state, test = self.compared(), self.test
         a, b = cut(self.a, 60), cut(self.b, 60)
-        if known.decision == "better":
+        if state.decision == "better":
             return f"{a} is better than {b}."
-        if known.decision == "worse":
+        if state.decision == "worse":
             return f"{a} is worse than {b}."
-        if known.decision == "no-difference":
+        if state.decision == "no-difference":
             return f"There is no difference between {a} and {b} beyond a share of {test.p1:g}."
         if not is_whole:
-            return f"Undecided after {known.duels:,} of at most {counted(test.duels, 'duel')}: the comparison has not come to its end."
+            return f"Undecided after {state.duels:,} of at most {counted(test.duels, 'duel')}: the comparison has not come to its end."
         return (
-            f"Undecided after {counted(known.duels, 'duel')}: too few for a chance of error of {test.alpha:.1%}; "
-            f"more of them: {more}{4 * max(known.duels, 250)}"
+            f"Undecided after {counted(state.duels, 'duel')}: too few for a chance of error of {test.alpha:.1%}; "
+            f"more of them: {more}{4 * max(state.duels, 250)}"
         )
 
     def setting(self) -> Iterator[str]:
@@ -306,14 +308,14 @@ class BotComparison:
 
     def lines(self, *, is_whole: bool) -> list[str]:
         """Return what is known so far, for people. ``is_whole``: the comparison has come to its end."""
-        known = self.compared()
-        played = f"{known.duels:,} ({counted(self.matches, 'match')}): {known.wins:,} won, {known.ties:,} tied, {known.losses:,} lost"
+        state = self.compared()
+        played = f"{state.duels:,} ({counted(self.matches, 'match')}): {state.wins:,} won, {state.ties:,} tied, {state.losses:,} lost"
         return [
             self.sentence(is_whole=is_whole),
             f"  duels    {played}",
-            f"  share    {known.share:.3f}  ({known.low:.3f} to {known.high:.3f}, valid at every moment)",
-            f"  Elo      {signed(known.elo)}  ({signed(known.elo_low)} to {signed(known.elo_high)})",
-            f"  LLR      better {known.llr:+.2f}, worse {known.llr_worse:+.2f}; bounds {known.lower:+.2f} and {known.upper:+.2f}",
+            f"  share    {state.share:.3f}  ({state.low:.3f} to {state.high:.3f}, valid at every moment)",
+            f"  Elo      {signed(state.elo)}  ({signed(state.elo_low)} to {signed(state.elo_high)})",
+            f"  LLR      better {state.llr:+.2f}, worse {state.llr_worse:+.2f}; bounds {state.lower:+.2f} and {state.upper:+.2f}",
             *self._fault_lines(),
             f"  seed     {self.seed}",
         ]
@@ -321,17 +323,17 @@ class BotComparison:
     def _fault_lines(self) -> list[str]:
         """A line for each team that failed."""
         lines = []
-        for team, found in self.failures().items():
-            starts = [failure for failure in found if failure.is_start]
+        for team, failures in self.failures().items():
+            starts = [failure for failure in failures if failure.is_start]
             begun = f"it did not start in {counted(len(starts), 'match')}" if starts else "it always started"
-            text = (starts or found)[0].text
-            lines.append(f"  faults   {team} in {counted(len(found), 'match')}; {begun}: {text}")
+            text = (starts or failures)[0].text
+            lines.append(f"  faults   {team} in {counted(len(failures), 'match')}; {begun}: {text}")
         return lines
 
     def to_json(self) -> dict[str, Any]:
         """The state of the comparison as one JSON object; infinite ratings are None."""
         failures = self.failures()
-        known = {
+        state = {
             name: None if isinstance(value, float) and math.isinf(value) else value for name, value in self.compared()._asdict().items()
         }
         return {
@@ -342,19 +344,21 @@ class BotComparison:
             "seed": self.seed,
             "matches": self.matches,
             **self.test._asdict(),
-            **known,
-            "faults": {team: len(found) for team, found in failures.items()},
-            "not_started": {team: count for team, found in failures.items() if (count := sum(each.is_start for each in found))},
+            **state,
+            "faults": {team: len(team_failures) for team, team_failures in failures.items()},
+            "not_started": {
+                team: count for team, team_failures in failures.items() if (count := sum(each.is_start for each in team_failures))
+            },
         }
 
 
 def _named(programs: Sequence[str]) -> dict[str, str]:
     """Return programs by the names of their teams: as given, numbered where two are equal."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for program in programs:
         short = cut(Path(program).stem if "/" in program or program.endswith(".py") else program, 40)
         chosen, number = short, 2
-        while chosen in found:
+        while chosen in by_name:
             chosen, number = f"{short} ({number})", number + 1
-        found[chosen] = program
-    return found
+        by_name[chosen] = program
+    return by_name

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from referee import games as registry
 from referee.api import matches
 from referee.errors import PlayerError, UsageError
-from referee.league.compare import STANDARD, BotComparison, Trial
-from referee.league.kept_duels import kept_duels, kept_seed
+from referee.league.compare import STANDARD, BotComparison, SequentialTest
+from referee.league.comparison_store import open_comparison, stored_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -34,16 +34,16 @@ class Comparison:
     """
 
     def __init__(self, comparison: BotComparison) -> None:
-        known = comparison.compared()
+        state = comparison.compared()
         self._json = comparison.to_json()
         self.a, self.b, self.against = comparison.a, comparison.b, list(comparison.against)
         #: The only role in which they were compared; None for all roles.
         self.seat: Seat | None = comparison.seat
         self.seed: int = comparison.seed
-        self.decision: Decision = known.decision
-        self.duels, self.wins, self.ties, self.losses = known.duels, known.wins, known.ties, known.losses
-        self.share, self.low, self.high = known.share, known.low, known.high
-        self.elo, self.elo_low, self.elo_high = known.elo, known.elo_low, known.elo_high
+        self.decision: Decision = state.decision
+        self.duels, self.wins, self.ties, self.losses = state.duels, state.wins, state.ties, state.losses
+        self.share, self.low, self.high = state.share, state.low, state.high
+        self.elo, self.elo_low, self.elo_high = state.elo, state.elo_low, state.elo_high
         self.matches: int = comparison.matches
         self.faults: dict[str, int] = self._json["faults"]
         self.not_started: dict[str, int] = self._json["not_started"]
@@ -100,22 +100,22 @@ def compare(
     folder = matches.path_text(out)
     request, _ = matches.request((a, b), game, rules, seed, time, isolation, None, settings, draws_starts=True)
     names = [str(program) for program in (a, b, *opponents)]
-    comparison = begin(request, names, Trial(p0, p1, alpha, beta, duels), slots, seat, None if folder is None else Path(folder))
+    comparison = begin(request, names, SequentialTest(p0, p1, alpha, beta, duels), slots, seat, None if folder is None else Path(folder))
     with contextlib.closing(duels_of(comparison, None if folder is None else Path(folder))) as states:
-        for known in states:
+        for state in states:
             if progress is not None:
-                progress(known)
+                progress(state)
     return Comparison(comparison)
 
 
 def begin(
-    request: MatchRequest, programs: Sequence[str], test: Trial, slots: int | None, seat: Seat | None, out: Path | None
+    request: MatchRequest, programs: Sequence[str], test: SequentialTest, slots: int | None, seat: Seat | None, out: Path | None
 ) -> BotComparison:
     """Return the comparison of A, B and their opponents. It has the seed of the one that the folder ``out`` keeps, unless the request has one."""
     if out is not None and out.is_file():
         raise UsageError(f"out is {str(out)!r:.200}, a file; a comparison writes several files and needs a folder.")
     if request.seed is None and out is not None:
-        request = request._replace(seed=kept_seed(out))
+        request = request._replace(seed=stored_seed(out))
     a, b, *against = programs
     return BotComparison(request, a, b, against, test, slots, seat)
 
@@ -125,13 +125,13 @@ def duels_of(
     out: Path | None,
     on_match: Callable[[], None] = lambda: None,
     on_note: Callable[[str], None] = lambda _: None,
-    on_kept: Callable[[int], None] = lambda _: None,
+    on_stored: Callable[[int], None] = lambda _: None,
 ) -> Generator[Compared, None, None]:
-    """Play the duels; yield the state after each that counts. ``on_kept`` is called with the number of matches that ``out`` has already."""
+    """Play the duels; yield the state after each that counts. ``on_stored`` is called with the number of matches that ``out`` has already."""
     with contextlib.ExitStack() as stack:
         if out is None:
-            folder, kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-compare-"))), None
+            folder, store = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-compare-"))), None
         else:
-            folder, kept = out, stack.enter_context(kept_duels(out, comparison.facts, list(comparison.teams.values())))
-            on_kept(len(kept.records))
-        yield from stack.enter_context(contextlib.closing(comparison.run(folder, on_match, on_note, kept)))
+            folder, store = out, stack.enter_context(open_comparison(out, comparison.facts, list(comparison.teams.values())))
+            on_stored(len(store.records))
+        yield from stack.enter_context(contextlib.closing(comparison.run(folder, on_match, on_note, store)))

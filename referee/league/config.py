@@ -116,17 +116,17 @@ class League(NamedTuple):
 def from_json(data: Mapping[str, Any]) -> League:
     """Return the league that ``League.to_json`` wrote. UsageError if it is the data of something else."""
     try:
-        own = dict(data)
-        form, listed = dict(own.pop("format")), own.pop("starts")
+        fields = dict(data)
+        form, listed = dict(fields.pop("format")), fields.pop("starts")
         if form["kind"] not in FORMATS:
             raise ValueError(f"the format {form['kind']!r:.60}")
         return League(
             format=Format(**form),
-            variants=tuple(Variant(**variant) for variant in own.pop("variants")),
-            teams=tuple(Team(**team) for team in own.pop("teams")),
+            variants=tuple(Variant(**variant) for variant in fields.pop("variants")),
+            teams=tuple(Team(**team) for team in fields.pop("teams")),
             starts=StartList(listed["drawn"], tuple(MatchStart(**start) for start in listed["listed"])),
-            options=MatchOptions.model_validate({name: own.pop(name) for name in MatchOptions.model_fields}),
-            **own,
+            options=MatchOptions.model_validate({name: fields.pop(name) for name in MatchOptions.model_fields}),
+            **fields,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"This is not a league of this version of the referee ({error}); restore its store from a copy.") from None
@@ -180,9 +180,9 @@ def load(path: Path) -> League:
 
 def _of_file(path: Path) -> League:
     name = path.parent.resolve().name if path.name == FILE else path.stem
-    given = settings_file.read(path, LeagueFile, "league file", _MOST_BYTES)
+    file = settings_file.read(path, LeagueFile, "league file", _MOST_BYTES)
     try:
-        return LeagueReader(given, path.parent.resolve(), name).league()
+        return LeagueReader(file, path.parent.resolve(), name).league()
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the league file {path}: {error}") from None
 
@@ -208,146 +208,146 @@ def _of_folder(path: Path) -> League:
 class LeagueReader:
     """Turns the content of a league file into a league. Its errors name the key; the caller adds the file."""
 
-    def __init__(self, given: LeagueFile, home: Path, name: str) -> None:
-        self.given = given
+    def __init__(self, file: LeagueFile, home: Path, name: str) -> None:
+        self.file = file
         self.home = home
-        self.name = name if given.name is None else given.name
-        self.game = games.get(given.game)
+        self.name = name if file.name is None else file.name
+        self.game = games.get(file.game)
         #: What is wrong with the settings if they are played without a drawn or listed start.
         self._unplaced: SettingsError | None = None
 
     def league(self) -> League:
         """Return the league. Raises UsageError or SettingsError."""
         names = self._names()
-        found, checked, size = self.without_teams()
-        return found._replace(format=self._format(len(names), size), teams=self._teams(names, checked))
+        league, checked, size = self.without_teams()
+        return league._replace(format=self._format(len(names), size), teams=self._teams(names, checked))
 
     def without_teams(self) -> tuple[League, list[Any], int]:
         """Return all of the league but its teams and its format, the checked settings of its variants, and how many teams meet in a match.
 
         Raises UsageError or SettingsError.
         """
-        given = self.given
+        file = self.file
         teams.check_name(self.name, "The league's name")
-        seed = new_secret() if given.seed is None else given.seed
+        seed = new_secret() if file.seed is None else file.seed
         size = self._table_size()
         variants, checked = self._variants(size)
-        found = League(
+        league = League(
             name=self.name,
-            game=given.game,
+            game=file.game,
             rules=checked[0].rules,
             format=Format(),
             seed=seed,
             variants=variants,
             teams=(),
             starts=self._starts(variants, checked, root(seed)),
-            repeat=given.repeat,
+            repeat=file.repeat,
             options=MatchOptions(
-                time=TimeControl(**given.time.given, kind=given.clock), run=given.run, isolation=given.isolation, limits=given.limits
+                time=TimeControl(**file.time.given, kind=file.clock), run=file.run, isolation=file.isolation, limits=file.limits
             ).settled(),
-            slots=given.slots,
+            slots=file.slots,
             home=str(self.home),
         )
-        return found, checked, size
+        return league, checked, size
 
     # Settings.
 
     def _table_size(self) -> int:
         """Return how many teams meet in a match."""
-        given, info = self.given, self.game.info
-        if given.format not in FORMATS:
-            raise UsageError(f"format is '{given.format}'; {near_one(given.format, FORMATS)}")
-        if given.table_size is not None and given.format != TABLES:
-            raise UsageError(f'table_size is for the format "{TABLES}", but the format is "{given.format}"; remove table_size.')
-        if given.format == TABLES and self.game.pairing is not None:
+        file, info = self.file, self.game.info
+        if file.format not in FORMATS:
+            raise UsageError(f"format is '{file.format}'; {near_one(file.format, FORMATS)}")
+        if file.table_size is not None and file.format != TABLES:
+            raise UsageError(f'table_size is for the format "{TABLES}", but the format is "{file.format}"; remove table_size.')
+        if file.format == TABLES and self.game.pairing is not None:
             raise UsageError(f'format "{TABLES}" is for games of many players; in {info.name} two teams meet, so take "{ROUND_ROBIN}".')
         if info.players_option:
-            wanted = self.given.settings.get(info.players_option)
-            size = given.table_size or (wanted if given.format == TABLES else 2)
-            if wanted is not None and size != wanted:
-                why = f"table_size is {size}" if given.format == TABLES else f'in the format "{given.format}" two teams meet'
-                raise UsageError(f"settings.{info.players_option} is {shown(wanted)}, but {why}; remove one of them.")
+            player_count = self.file.settings.get(info.players_option)
+            size = file.table_size or (player_count if file.format == TABLES else 2)
+            if player_count is not None and size != player_count:
+                why = f"table_size is {size}" if file.format == TABLES else f'in the format "{file.format}" two teams meet'
+                raise UsageError(f"settings.{info.players_option} is {shown(player_count)}, but {why}; remove one of them.")
             if size is not None:
                 return size
         size = len(self.game.seats(self._settings({}, "")))
-        if given.table_size not in (None, size):
-            raise UsageError(f"table_size is {given.table_size}, but {info.name} has {size} players; remove table_size.")
-        if given.format != TABLES and size != 2:
-            raise UsageError(f'format is "{given.format}", but {info.name} has {size} players; take "{TABLES}".')
+        if file.table_size not in (None, size):
+            raise UsageError(f"table_size is {file.table_size}, but {info.name} has {size} players; remove table_size.")
+        if file.format != TABLES and size != 2:
+            raise UsageError(f'format is "{file.format}", but {info.name} has {size} players; take "{TABLES}".')
         return size
 
-    def _settings(self, given: Mapping[str, Any], where: str) -> Any:
+    def _settings(self, settings: Mapping[str, Any], where: str) -> Any:
         """Return checked settings; ``where`` names the variant for the message."""
         source = self.game.starts
         try:
-            return self.game.codec.settings(self.given.rules, given)
+            return self.game.codec.settings(self.file.rules, settings)
         except SettingsError as error:
             wrong = SettingsError(f"{where}{error}")
-            if source is None or self.given.starts == StartsSection():
+            if source is None or self.file.starts == StartsSection():
                 raise wrong from None
         try:
-            found = source.settings(self.given.rules, given)
+            checked = source.settings(self.file.rules, settings)
         except SettingsError as error:
             raise SettingsError(f"{where}{error}") from None
         # Only the start of the settings themselves is wrong, and it may never be played.
         self._unplaced = wrong
-        return found
+        return checked
 
     def _variants(self, size: int) -> tuple[tuple[Variant, ...], list[Any]]:
         """Return the variants, and their settings as the game has checked them."""
         option = self.game.info.players_option
-        found: dict[str, Variant] = {}
+        variants: dict[str, Variant] = {}
         checked: list[Any] = []
         names: dict[str, int] = {}
-        for number, table in enumerate(self.given.variants or [{}], 1):
-            own = dict(table)
-            name = own.pop("name", f"variant {number}" if self.given.variants else "")
-            where = f"variants, table {number}: " if self.given.variants else ""
+        for number, table in enumerate(self.file.variants or [{}], 1):
+            overrides = dict(table)
+            name = overrides.pop("name", f"variant {number}" if self.file.variants else "")
+            where = f"variants, table {number}: " if self.file.variants else ""
             if not isinstance(name, str):
                 raise UsageError(f"{where}name is {shown(name)}, but must be a text.")
             if where:
                 teams.check_name(name, f"The name of variants, table {number}")
             if names.setdefault(teams.file_name(name), number) != number:
                 raise UsageError(f"{where}an earlier table has the name '{name}', too; give one of them another name.")
-            if option and own.get(option, size) != size:
+            if option and overrides.get(option, size) != size:
                 raise UsageError(f"{where}{option} can't differ between variants; remove it.")
-            settings = self._settings({**self.given.settings, **({option: size} if option else {}), **own}, where)
+            settings = self._settings({**self.file.settings, **({option: size} if option else {}), **overrides}, where)
             variant = Variant(name, self.game.codec.settings_json(settings))
-            twin = next((other for other in found.values() if other.settings == variant.settings), None)
+            twin = next((other for other in variants.values() if other.settings == variant.settings), None)
             if twin is not None:
                 raise UsageError(f"{where}its settings are those of '{twin.name}'; remove one of them.")
-            found[name] = variant
+            variants[name] = variant
             checked.append(settings)
-        return tuple(found.values()), checked
+        return tuple(variants.values()), checked
 
     def _starts(self, variants: Sequence[Variant], checked: Sequence[Any], secret: bytes) -> StartList:
-        given = self.given.starts
-        if given.count is not None and given.file is not None:
+        section = self.file.starts
+        if section.count is not None and section.file is not None:
             raise UsageError("starts has both count and file; remove one of them.")
         named = [(variant.name, settings) for variant, settings in zip(variants, checked, strict=True)]
-        if given.file is not None:
-            listed = starts.read(self.home / given.file, self.game, named, secret)
+        if section.file is not None:
+            listed = starts.read(self.home / section.file, self.game, named, secret)
             if self._unplaced is not None and not all(starts.is_placed(self.game, checked[0], start.settings) for start in listed):
                 raise self._unplaced
             return StartList(0, listed)
-        if given.count is None:
+        if section.count is None:
             return StartList()
         for name, settings in named:
             try:
-                found = starts.starts(self.game, settings, secret, given.count)
+                drawn = starts.starts(self.game, settings, secret, section.count)
             except SettingsError as error:
-                raise SettingsError(f"starts.count is {given.count}, but{f' in {name!r}' if name else ''} {error}") from None
-            tables: Iterable[Mapping[str, Any]] = (self.given.settings, *self.given.variants)
-            twice = sorted({key for key in found[0].settings for table in tables if key in table})
+                raise SettingsError(f"starts.count is {section.count}, but{f' in {name!r}' if name else ''} {error}") from None
+            tables: Iterable[Mapping[str, Any]] = (self.file.settings, *self.file.variants)
+            twice = sorted({key for key in drawn[0].settings for table in tables if key in table})
             if twice:
                 raise UsageError(f"settings.{twice[0]} names a start, but starts.count draws the starts; remove one of them.")
-        return StartList(given.count)
+        return StartList(section.count)
 
     # Teams.
 
     def _names(self) -> list[str]:
         """Return the names of the teams, checked."""
-        rows = self.given.teams
+        rows = self.file.teams
         if len(rows) < 2:
             raise UsageError(
                 f"there {'is one team' if rows else 'are no teams'}, but a league needs two or more; "
@@ -368,31 +368,31 @@ class LeagueReader:
         return names
 
     def _teams(self, names: Sequence[str], checked: Sequence[Any]) -> tuple[Team, ...]:
-        found = []
-        for name, row in zip(names, self.given.teams, strict=True):
+        league_teams = []
+        for name, row in zip(names, self.file.teams, strict=True):
             spec = self.spec(name, row, checked[0])
             team = teams.team(name, spec, self.game, checked[0], self.home)
             for settings in checked[1:]:
                 teams.check_plays(team, self.game, settings)
-            found.append(team)
-        return tuple(found)
+            league_teams.append(team)
+        return tuple(league_teams)
 
     def spec(self, name: str, row: Mapping[str, Any], settings: Any, seats: Sequence[Seat] | None = None) -> str | dict[str, str]:
         """Return the program of every seat, or one for each of ``seats`` (None: all of the game). UsageError if one is missing or unknown."""
         # Where there can be any number of players, all seats are alike.
-        own = () if self.game.info.players_option else self.game.seats(settings) if seats is None else tuple(seats)
+        seat_keys = () if self.game.info.players_option else self.game.seats(settings) if seats is None else tuple(seats)
         programs = {key: value for key, value in row.items() if key != "name"}
         for key, value in programs.items():
-            if key not in ("program", *own):
-                raise UsageError(f"the team '{name}' has an unknown key '{key}'; {near_one(key, ('name', 'program', *own))}")
+            if key not in ("program", *seat_keys):
+                raise UsageError(f"the team '{name}' has an unknown key '{key}'; {near_one(key, ('name', 'program', *seat_keys))}")
             if not isinstance(value, str):
                 raise UsageError(f"the team '{name}' has a wrong {key!r}, {shown(value)}; write a text.")
         if "program" in programs:
             every = str(programs["program"])
-            return every if len(programs) == 1 else {seat: programs.get(seat, every) for seat in own}
-        missing = [seat for seat in own if seat not in programs]
-        if missing == list(own):
-            ways = "program" + (f", or {' and '.join(own)}" if own else "")
+            return every if len(programs) == 1 else {seat: programs.get(seat, every) for seat in seat_keys}
+        missing = [seat for seat in seat_keys if seat not in programs]
+        if missing == list(seat_keys):
+            ways = "program" + (f", or {' and '.join(seat_keys)}" if seat_keys else "")
             raise UsageError(f"the team '{name}' has no program; add the key {ways}.")
         if missing:
             raise UsageError(f"the team '{name}' has no {missing[0]}. {teams.to_add(missing[0], self.game, settings)}")
@@ -401,26 +401,26 @@ class LeagueReader:
     # The format.
 
     def _format(self, teams: int, size: int) -> Format:
-        given = self.given
-        if given.format == TABLES and teams < size:
+        file = self.file
+        if file.format == TABLES and teams < size:
             raise UsageError(f"there are {teams} teams, but a table has {size} players; add teams or take smaller tables.")
-        if given.rounds is not None and given.format not in (SWISS, TABLES):
-            raise UsageError(f'rounds is for the formats "{SWISS}" and "{TABLES}", but the format is "{given.format}"; remove rounds.')
-        return Format(given.format, self._rounds(teams, size), size)
+        if file.rounds is not None and file.format not in (SWISS, TABLES):
+            raise UsageError(f'rounds is for the formats "{SWISS}" and "{TABLES}", but the format is "{file.format}"; remove rounds.')
+        return Format(file.format, self._rounds(teams, size), size)
 
     def _rounds(self, teams: int, size: int) -> int:
         """Return the number of rounds: by default, as many as find the best of a Swiss league, or let everybody meet at tables."""
-        given = self.given
-        if given.format == SWISS:
+        file = self.file
+        if file.format == SWISS:
             # An odd team has no opponent in one of the rounds.
             most = teams - 1 + teams % 2
-            if given.rounds is not None and given.rounds > most:
+            if file.rounds is not None and file.rounds > most:
                 raise UsageError(
-                    f"rounds is {given.rounds}, but {teams} teams have met everybody after {most}; take at most {most}, or the format "
+                    f"rounds is {file.rounds}, but {teams} teams have met everybody after {most}; take at most {most}, or the format "
                     f'"{ROUND_ROBIN}".'
                 )
-            return given.rounds or schedule.default_rounds(teams)
-        if given.format == TABLES:
-            schedule.check_tables(teams, size, given.rounds or 0)
-            return given.rounds or schedule.tables_each(teams, size)
+            return file.rounds or schedule.default_rounds(teams)
+        if file.format == TABLES:
+            schedule.check_tables(teams, size, file.rounds or 0)
+            return file.rounds or schedule.tables_each(teams, size)
         return 0

@@ -28,20 +28,20 @@ class Dispute(NamedTuple):
 
 def blamed(disputes: Iterable[Dispute]) -> set[str]:
     """Return the teams that are to blame for void matches, by all these in the order in which they ended."""
-    found: set[str] = set()
+    culprits: set[str] = set()
     unexplained: list[Dispute] = []
     for dispute in disputes:
-        if found.isdisjoint(dispute.teams):
+        if culprits.isdisjoint(dispute.teams):
             unexplained.append(dispute)
             new = [team for team in dispute.suspects if _has_two_opponents(team, unexplained)]
-            found.update(new if len(new) == 1 else ())
-            unexplained = [one for one in unexplained if found.isdisjoint(one.teams)]
-    return found
+            culprits.update(new if len(new) == 1 else ())
+            unexplained = [earlier for earlier in unexplained if culprits.isdisjoint(earlier.teams)]
+    return culprits
 
 
 def _has_two_opponents(team: str, disputes: Iterable[Dispute]) -> bool:
     """True if two of these matches, of which the team can be to blame, have no other team in common."""
-    others = [one.teams - {team} for one in disputes if team in one.suspects]
+    others = [dispute.teams - {team} for dispute in disputes if team in dispute.suspects]
     return any(others[a].isdisjoint(others[b]) for b in range(len(others)) for a in range(b))
 
 
@@ -51,7 +51,7 @@ class Disputes:
     def __init__(self, store: Store, owner: Callable[[str], str | None]) -> None:
         self._store = store
         self._owner = owner
-        self._found: list[list[list[str]]] = store.fact(_FACT) or []
+        self._disputes: list[list[list[str]]] = store.fact(_FACT) or []
         self._blamed = self._decide()
 
     def is_blamed(self, team: str) -> bool:
@@ -61,26 +61,26 @@ class Disputes:
     def add(self, teams: Iterable[str], suspects: Iterable[str]) -> dict[str, list[str]]:
         """Note such a match. Return the owners who turn out to be to blame, each with the teams that were void with theirs."""
         dispute = [sorted(set(teams)), sorted(set(suspects) or set(teams))]
-        if self._found.count(dispute) > 1:
+        if self._disputes.count(dispute) > 1:
             # A further repeat shows nothing more.
             return {}
-        self._found.append(dispute)
-        self._store.set_fact(_FACT, self._found)
+        self._disputes.append(dispute)
+        self._store.set_fact(_FACT, self._disputes)
         before, self._blamed = self._blamed, self._decide()
         return {owner: self._others(owner) for owner in sorted(self._blamed - before)}
 
     def _decide(self) -> set[str]:
-        return blamed(Dispute(*(frozenset(filter(None, map(self._owner, teams))) for teams in one)) for one in self._found)
+        return blamed(Dispute(*(frozenset(filter(None, map(self._owner, teams))) for teams in entry)) for entry in self._disputes)
 
     def _others(self, owner: str) -> list[str]:
-        mine = [teams for teams, _ in self._found if owner in map(self._owner, teams)]
+        mine = [teams for teams, _ in self._disputes if owner in map(self._owner, teams)]
         return sorted({team for teams in mine for team in teams if self._owner(team) != owner})
 
 
 def forget(store: Store, teams: Container[str]) -> None:
     """Forget such matches of some teams, whose programs are others now."""
-    found = store.fact(_FACT) or []
-    store.set_fact(_FACT, [one for one in found if not any(team in teams for team in one[0])])
+    entries = store.fact(_FACT) or []
+    store.set_fact(_FACT, [entry for entry in entries if not any(team in teams for team in entry[0])])
 
 
 def disputed(store: Store) -> list[str]:

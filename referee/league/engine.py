@@ -16,7 +16,7 @@ from referee.league.disputes import Disputes
 from referee.league.repeats import Repeats
 from referee.league.standings import stopped as not_played
 from referee.league.values import MOST_VOIDS
-from referee.league.worker import NotStarted, Played, Void
+from referee.league.worker import Completed, NotStarted, Void
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from referee.league.local import Finished, Pool
     from referee.league.store import Store
-    from referee.league.values import Duel, DuelResult, MatchRecord, MatchTask
+    from referee.league.values import DuelResult, MatchRecord, MatchTask, PlannedDuel
 
 #: How long the engine waits for the end of a match before it shows its progress again, in seconds.
 _TICK = 0.5
@@ -55,15 +55,15 @@ class MachineFailed(LeagueStopped):
 class MatchPlan(Protocol):
     """What a league plays."""
 
-    def duels(self, results: Sequence[DuelResult]) -> Sequence[Duel]:
+    def duels(self, results: Sequence[DuelResult]) -> Sequence[PlannedDuel]:
         """All duels that are known after these results, in schedule order; an earlier duel never changes."""
 
-    def tasks(self, duel: Duel) -> Sequence[MatchTask]:
+    def tasks(self, duel: PlannedDuel) -> Sequence[MatchTask]:
         """The matches of a duel."""
 
     def result(
         self,
-        duel: Duel,
+        duel: PlannedDuel,
         matches: Sequence[tuple[MatchTask, MatchRecord | None]],
         forfeits: Container[str],
         *,
@@ -78,10 +78,10 @@ class MatchPlan(Protocol):
     def owner(self, team: str) -> str | None:
         """Return who answers for a team's programs; None for those of the organizers, who are never to blame."""
 
-    def stage(self, duel: Duel) -> int:
+    def stage(self, duel: PlannedDuel) -> int:
         """Return the stage of a duel. Its matches begin when no match of an earlier stage is left."""
 
-    def order(self, duel: Duel) -> tuple[int, ...]:
+    def order(self, duel: PlannedDuel) -> tuple[int, ...]:
         """Return the place of a duel in the order in which duels are played."""
 
 
@@ -129,7 +129,7 @@ class Engine:
         self._failed: defaultdict[str, int] = defaultdict(int)
         self._voids: defaultdict[frozenset[str], int] = defaultdict(int)
         self._disputes = Disputes(store, plan.owner)
-        self._duels: dict[int, Duel] = {}
+        self._duels: dict[int, PlannedDuel] = {}
 
     def run(self) -> None:
         """Play all matches. LeagueStopped if none can be played at present."""
@@ -141,8 +141,8 @@ class Engine:
             if len(new) > _MANY_DUELS:
                 self._watch.said(f"Planning {counted(len(new), 'duel')}; that takes a while.")
             for first in range(0, len(new), _AT_ONCE):
-                some = new[first : first + _AT_ONCE]
-                self._store.put(some, [task for duel in some for task in self._plan.tasks(duel)])
+                batch = new[first : first + _AT_ONCE]
+                self._store.put(batch, [task for duel in batch for task in self._plan.tasks(duel)])
                 self._watch.tick([])
             self._learn(new)
             for team, reason in self._forfeits.items():
@@ -154,11 +154,11 @@ class Engine:
             stages = [self._plan.stage(self._duels[task.duel]) for task in pending]
             self._play([task for task, stage in zip(pending, stages, strict=True) if stage == min(stages)])
 
-    def _further(self) -> list[Duel]:
+    def _further(self) -> list[PlannedDuel]:
         """Return the duels that are known now but not stored yet."""
         state = read_state(self._store, self._plan)
-        known = {duel.number for duel in state.duels}
-        return [duel for duel in self._plan.duels(state.results) if duel.number not in known]
+        numbers = {duel.number for duel in state.duels}
+        return [duel for duel in self._plan.duels(state.results) if duel.number not in numbers]
 
     def _recall(self) -> None:
         """Learn from the store what earlier runs have found out."""
@@ -172,7 +172,7 @@ class Engine:
             if key in teams:
                 self._voids[frozenset(teams[key])] += 1
 
-    def _learn(self, duels: Sequence[Duel]) -> None:
+    def _learn(self, duels: Sequence[PlannedDuel]) -> None:
         self._duels.update((duel.number, duel) for duel in duels)
         if any(duel.repeat for duel in duels):
             # Without repetitions nothing is compared, and working out the matches takes a while.
@@ -224,7 +224,7 @@ class Engine:
     def _take(self, finished: Finished) -> MatchTask | None:
         """Store the result of a match; return the match if it has to be played again."""
         task, report = finished
-        if isinstance(report, Played):
+        if isinstance(report, Completed):
             self._hit.clear()
             # A match can be played twice on a cluster. The store compares the results, and the first one counts.
             if self._store.finish(report.record):
@@ -262,7 +262,7 @@ class Engine:
         self._stop((duel for duel in self._duels.values() if team in duel.teams), reason)
         self._watch.said(f"{team} can't start and forfeits its other matches: {reason}")
 
-    def _stop(self, duels: Iterable[Duel], note: str) -> bool:
+    def _stop(self, duels: Iterable[PlannedDuel], note: str) -> bool:
         """Don't play the rest of some duels. False if all of them are stopped already."""
         numbers = {duel.number for duel in duels} - self._stopped
         if numbers:
@@ -350,7 +350,7 @@ class Engine:
 
 def _stops_nothing(finished: Finished) -> bool:
     """True for the result of a match that all teams have begun: no team forfeits by it, and no match is void."""
-    return isinstance(finished.report, Played) and finished.report.record.started
+    return isinstance(finished.report, Completed) and finished.report.record.started
 
 
 def _names(teams: Iterable[str]) -> str:
@@ -360,7 +360,7 @@ def _names(teams: Iterable[str]) -> str:
 class LeagueState(NamedTuple):
     """The state of a league: its duels, and the results that count."""
 
-    duels: Sequence[Duel]
+    duels: Sequence[PlannedDuel]
     results: Sequence[DuelResult]
 
 
@@ -371,14 +371,14 @@ class StateReader:
     Duels in ``stopped`` aren't played to the end, and teams in ``forfeits`` can't start.
     """
 
-    def __init__(self, plan: MatchPlan, duels: Sequence[Duel], stopped: Container[int], forfeits: Container[str]) -> None:
+    def __init__(self, plan: MatchPlan, duels: Sequence[PlannedDuel], stopped: Container[int], forfeits: Container[str]) -> None:
         self._plan = plan
         self._duels = duels
         self._by_number = {duel.number: duel for duel in duels}
         self._stopped = stopped
         self._forfeits = forfeits
         self._repeats = Repeats()
-        self._found: dict[int, DuelResult] = {}
+        self._results: dict[int, DuelResult] = {}
 
     def put(self, number: int, matches: Sequence[tuple[MatchTask, MatchRecord | None]]) -> None:
         """Add the matches of a duel. Matches of an unknown duel don't count."""
@@ -391,15 +391,15 @@ class StateReader:
                 self._repeats.note(duel, task, record)
         result = self._plan.result(duel, matches, self._forfeits, is_stopped=number in self._stopped)
         if result is not None:
-            self._found[number] = result
+            self._results[number] = result
 
     def state(self) -> LeagueState:
         """Return the state of the league by all matches that were put."""
-        found = self._found
-        for number, result in found.items():
+        results = self._results
+        for number, result in results.items():
             if result.duel.repeat and self._repeats.is_deterministic(result.duel.teams):
-                found[number] = not_played(result.duel)
-        return LeagueState(self._duels, [found[number] for number in sorted(found)])
+                results[number] = not_played(result.duel)
+        return LeagueState(self._duels, [results[number] for number in sorted(results)])
 
 
 def read_state(store: Store, plan: MatchPlan) -> LeagueState:
@@ -420,7 +420,7 @@ def read_state(store: Store, plan: MatchPlan) -> LeagueState:
 class Queue:
     """The waiting matches. They are taken in the order of their duels, which ``place`` returns."""
 
-    def __init__(self, place: Callable[[Duel], tuple[int, ...]], duels: Mapping[int, Duel]) -> None:
+    def __init__(self, place: Callable[[PlannedDuel], tuple[int, ...]], duels: Mapping[int, PlannedDuel]) -> None:
         self._place = place
         self._duels = duels
         self._heap: list[tuple[tuple[int, ...], int, int, MatchTask]] = []

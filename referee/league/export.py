@@ -85,7 +85,7 @@ def as_csv_text(rows: Sequence[Mapping[str, Any]], opened: OpenLeague, about: Ma
         for seat in seats:
             team = row["seats"].get(seat)
             cells += [team, *(row.get(what, {}).get(team) for what in ("scores", "faults", "seconds"))]
-            cells += [known.get(team) for known in about.values()]
+            cells += [by_team.get(team) for by_team in about.values()]
         lines.append(cells)
     return marked(written(lines))
 

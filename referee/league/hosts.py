@@ -39,17 +39,17 @@ def differing(endings: Mapping[str, Counter[str]]) -> list[tuple[str, str]]:
     """
     judged = {host: counts for host, counts in endings.items() if counts.total() >= _LEAST}
     level = _ERROR / max(1, len(judged))
-    found = []
+    differing_hosts = []
     while len(judged) > 1:
         tests = {host: _test(counts, _sum(more for other, more in judged.items() if other != host)) for host, counts in judged.items()}
         strange = sorted((p, host) for host, (p, _) in tests.items() if p < level)
         if not strange:
             break
         named = [host for _, host in strange] if len(judged) == 2 else [strange[0][1]]
-        found += [(host, tests[host][1]) for host in named]
+        differing_hosts += [(host, tests[host][1]) for host in named]
         for host in named:
             del judged[host]
-    return found
+    return differing_hosts
 
 
 def _sum(counters: Iterable[Counter[str]]) -> Counter[str]:
@@ -76,11 +76,11 @@ def warnings_of_hosts(opened: OpenLeague) -> Iterator[str]:
     """Yield sentences on which machines gave other results than the others, and which matches were played twice with different results."""
     for host, why in strange_hosts(opened.store):
         yield (f"warning: the results of the machine {host} differ from the others' ({why}).")
-    found = opened.store.disagreements()
-    if not found:
+    disagreements = opened.store.disagreements()
+    if not disagreements:
         return
     seats = {stored.task.key: stored.task.seats for stored in opened.store.matches(done=True)}
-    for key, record in found:
+    for key, record in disagreements:
         teams = " and ".join(seats.get(key, {}).values())
         replay = str(opened.folder / record.replay)
         yield (

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Seat
     from referee.league.ratings import Rating
-    from referee.league.standings import Row
-    from referee.league.values import Duel, DuelResult, Fixture, MatchRecord, MatchStart, Team
+    from referee.league.standings import StandingsRow
+    from referee.league.values import DuelResult, Fixture, MatchRecord, MatchStart, PlannedDuel, Team
 
 #: The folder of the replays in that of the league.
 REPLAYS = "replays"
@@ -80,17 +80,17 @@ class Schedule:
         """All fixtures that are known after these results."""
         return schedule.known_fixtures(self.plan, results)
 
-    def duels(self, results: Sequence[DuelResult]) -> list[Duel]:
+    def duels(self, results: Sequence[DuelResult]) -> list[PlannedDuel]:
         """All duels that are known after these results, in schedule order."""
         return list(schedule.duels(self.fixtures(results), len(self.starts[0]), len(self.league.variants), self.league.repeat))
 
-    def tasks(self, duel: Duel) -> list[MatchTask]:
+    def tasks(self, duel: PlannedDuel) -> list[MatchTask]:
         """The matches of a duel: both roles, or one match of all."""
         seats = self.game.seats(self.settings(duel))
         orders = [duel.teams] if self.game.pairing is None else [duel.teams, duel.teams[::-1]]
         return [self._task(duel, number, dict(zip(seats, order, strict=True))) for number, order in enumerate(orders)]
 
-    def _task(self, duel: Duel, number: int, seats: Mapping[Seat, str]) -> MatchTask:
+    def _task(self, duel: PlannedDuel, number: int, seats: Mapping[Seat, str]) -> MatchTask:
         start = self.starts[duel.variant][duel.start]
         settings, _ = self._settings_of(duel)
         seed = match_seed(start, duel.repeat)
@@ -100,21 +100,21 @@ class Schedule:
         key = keys.match_key(self.game, self.league.rules, lineup, settings, seed, repeat)
         return MatchTask(key, duel.number, number, seats, settings, seed)
 
-    def settings(self, duel: Duel) -> Any:
+    def settings(self, duel: PlannedDuel) -> Any:
         """The checked settings of a duel."""
         return self._settings_of(duel)[1]
 
-    def _settings_of(self, duel: Duel) -> tuple[dict[str, Json], Any]:
+    def _settings_of(self, duel: PlannedDuel) -> tuple[dict[str, Json], Any]:
         """The settings of a duel's matches, as JSON and checked; the same for all duels on its start."""
         place = (duel.variant, duel.start)
         if place not in self._settings:
-            given = self.league.match_settings(duel.variant, self.starts[duel.variant][duel.start])
-            self._settings[place] = given, self.game.codec.settings(self.league.rules, given)
+            settings = self.league.match_settings(duel.variant, self.starts[duel.variant][duel.start])
+            self._settings[place] = settings, self.game.codec.settings(self.league.rules, settings)
         return self._settings[place]
 
     def result(
         self,
-        duel: Duel,
+        duel: PlannedDuel,
         matches: Sequence[tuple[MatchTask, MatchRecord | None]],
         forfeits: Container[str],
         *,
@@ -131,11 +131,11 @@ class Schedule:
         """The team itself; None for one of example bots."""
         return None if {bot.name for bot in BOTS}.issuperset(self.teams[team].players.values()) else team
 
-    def stage(self, duel: Duel) -> int:
+    def stage(self, duel: PlannedDuel) -> int:
         """0: bots are shown nothing that is hidden from their authors."""
         return 0
 
-    def order(self, duel: Duel) -> tuple[int, ...]:
+    def order(self, duel: PlannedDuel) -> tuple[int, ...]:
         """Return the order of duels: start by start, and round by round on each, so that all teams have played about as many duels at any moment.
 
         In a Swiss league and in an elimination, a round ends before the next one is known, so a round has all its starts.
@@ -149,7 +149,7 @@ class Standing(NamedTuple):
     ``forfeit`` says why the team can't start.
     """
 
-    row: Row
+    row: StandingsRow
     rating: Rating
     is_decided: bool
     forfeit: str | None
@@ -207,10 +207,10 @@ class OpenLeague:
         """The standings with ratings."""
         from referee.league.ratings import decided_places, intervals
 
-        found = [comparison for result in results for comparison in comparisons(result)]
-        rated = intervals(found, self.schedule.plan.teams, seed=self.league.resampling_seed, resamples=resamples)
+        all_comparisons = [comparison for result in results for comparison in comparisons(result)]
+        rated = intervals(all_comparisons, self.schedule.plan.teams, seed=self.league.resampling_seed, resamples=resamples)
         ratings = {rating.team: rating for rating in rated}
-        decided = set(decided_places(rated)) if found else set()
+        decided = set(decided_places(rated)) if all_comparisons else set()
         forfeits = self.store.forfeits()
         return [
             Standing(row, rating, rating.best_rank == rating.worst_rank in decided, forfeits.get(row.team))
@@ -223,11 +223,11 @@ class OpenLeague:
 
         The reasons of teams that can't start are left out.
         """
-        known = set(self.store.forfeits().values())
+        forfeit_reasons = set(self.store.forfeits().values())
         ties = [line.tie for line in self.bracket(results) if line.tie]
-        return [*dict.fromkeys([*ties, *sorted(note for note in self.store.duel_notes().values() if note not in known)])]
+        return [*dict.fromkeys([*ties, *sorted(note for note in self.store.duel_notes().values() if note not in forfeit_reasons)])]
 
-    def rows(self, results: Sequence[DuelResult]) -> tuple[Row, ...]:
+    def rows(self, results: Sequence[DuelResult]) -> tuple[StandingsRow, ...]:
         """The standings without ratings."""
         plan = self.schedule.plan
         fixtures = self.schedule.fixtures(results) if plan.format in schedule.ROUND_BY_ROUND else ()
@@ -257,8 +257,8 @@ class OpenLeague:
 
 def check_new(folder: Path, database: str | None = None) -> None:
     """Raise UsageError if a folder has a league already. It begins nothing."""
-    told = address.read(folder)
-    if (told is not None and told.url != database) or (database is not None and (folder / FILE).exists()):
+    stored = address.read(folder)
+    if (stored is not None and stored.url != database) or (database is not None and (folder / FILE).exists()):
         raise UsageError(_there(str(folder), folder))
     if database is None and (folder / FILE).exists():
         with Store.open(folder, create=True) as store:
@@ -306,13 +306,13 @@ def _there(where: str, folder: Path) -> str:
 
 def open_league(folder: Path) -> OpenLeague:
     """Open the league of a folder. UsageError if there is none, or if its database holds another league."""
-    told = address.read(folder)
-    store = Store.open(folder, None if told is None else told.url)
+    stored = address.read(folder)
+    store = Store.open(folder, None if stored is None else stored.url)
     try:
         opened = OpenLeague(folder, store)
-        if told is not None and store.fact("id") != told.id:
+        if stored is not None and store.fact("id") != stored.id:
             raise UsageError(f"{store.where} holds another league ({opened.league.name}) than the one of {folder}.")
-        if told is None and address.read_id(folder) not in (None, store.fact("id")):
+        if stored is None and address.read_id(folder) not in (None, store.fact("id")):
             raise UsageError(
                 f"{store.where} is the file of another league ({opened.league.name}) than the one of "
                 f"{folder}. Put this league's own {FILE} there."
@@ -325,5 +325,5 @@ def open_league(folder: Path) -> OpenLeague:
 
 def first(names: Sequence[str], most: int = 5) -> str:
     """Some names for a sentence."""
-    told = ", ".join(islice(names, most))
-    return told if len(names) <= most else f"{told} and {len(names) - most:,} more"
+    text = ", ".join(islice(names, most))
+    return text if len(names) <= most else f"{text} and {len(names) - most:,} more"

@@ -137,8 +137,8 @@ def _checked_games(games: int) -> int:
 def _drawn_games(request: MatchRequest, games: int) -> list[tuple[MatchStart, int]]:
     """Return the starts of all games, with their seeds."""
     seed = new_seed() if request.seed is None else request.seed
-    found = drawn(request.game, request.settings, secret_of(seed))
-    return [(start, match_seed(start)) for start, _ in zip(found, range(games), strict=False)]
+    starts = drawn(request.game, request.settings, secret_of(seed))
+    return [(start, match_seed(start)) for start, _ in zip(starts, range(games), strict=False)]
 
 
 def new_folder(request: MatchRequest, players: Sequence[str]) -> Path:

@@ -123,10 +123,10 @@ class _Packer:
         """Return an argument with the places of the files in it: a path, ``--option=path`` or a search path."""
         option, equals, rest = word.partition("=")
         parts = (rest if equals else word).split(os.pathsep)
-        found = [self._found(part) for part in parts]
-        if any(path is None for path in found):
+        paths = [self._found(part) for part in parts]
+        if any(path is None for path in paths):
             return word
-        return (option + equals if equals else "") + os.pathsep.join(self._add(path) for path in found if path is not None)
+        return (option + equals if equals else "") + os.pathsep.join(self._add(path) for path in paths if path is not None)
 
     def _found(self, text: str) -> Path | None:
         """Return the file or folder that a text names, or None."""

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from referee.league.values import Comparison
+    from referee.league.values import PairedComparison
 
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int64]
-    Comparisons: TypeAlias = "Iterable[Comparison] | ComparisonArrays"
+    Comparisons: TypeAlias = "Iterable[PairedComparison] | ComparisonArrays"
 
 #: The most numbers in one array of the bootstrap; more resamples are computed in parts.
 MOST_NUMBERS = 1_000_000
@@ -87,7 +87,7 @@ def strengths(count: int, a: Counts, b: Counts, games: Floats, wins: Floats, beg
 
     ``a`` and ``b`` are the teams of each pair, ``wins`` the points of ``a``, ``begin`` strengths that are nearly these.
     """
-    return _Pairs(count, a, b, games, wins).fit(begin)[:, 0]
+    return _PairSums(count, a, b, games, wins).fit(begin)[:, 0]
 
 
 def intervals(
@@ -123,11 +123,11 @@ def intervals(
     reach = errors.reach_of_teams(float(ndtri((1 + confidence) / 2)))
     better, worse = _certainly_better(centre, errors, confidence)
     ends = np.array([centre, centre - reach, centre + reach]).T * POINTS
-    found = [
+    ratings = [
         Rating(team, elo, low, high, 1 + int(above), len(ends) - int(below))
         for team, (elo, low, high), above, below in zip(names, ends.tolist(), better, worse, strict=True)
     ]
-    return sorted(found, key=lambda rating: (-rating.elo, rating.team))
+    return sorted(ratings, key=lambda rating: (-rating.elo, rating.team))
 
 
 def best_of(
@@ -173,7 +173,7 @@ class ComparisonArrays(NamedTuple):
     starts: Counts
 
 
-def arrays(comparisons: Iterable[Comparison]) -> ComparisonArrays:
+def arrays(comparisons: Iterable[PairedComparison]) -> ComparisonArrays:
     """Return comparisons as arrays."""
     teams: dict[str, int] = {}
     rows = [(teams.setdefault(a, len(teams)), teams.setdefault(b, len(teams)), score, start) for a, b, score, start in comparisons]
@@ -185,14 +185,14 @@ def arrays(comparisons: Iterable[Comparison]) -> ComparisonArrays:
 
 def _in_order(values: Counts) -> tuple[Counts, Counts]:
     """Return the different values in the order in which they come first, and the place of each value among them."""
-    found, firsts, places = np.unique(values, return_index=True, return_inverse=True)
+    distinct, firsts, places = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(firsts)
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order))
-    return found[order], ranks[places]
+    return distinct[order], ranks[places]
 
 
-class _Pairs:
+class _PairSums:
     """The sums of the games and wins of pairs of teams. ``low`` and ``high`` are the teams of each pair, and ``wins`` those of the first."""
 
     def __init__(self, count: int, low: Counts, high: Counts, games: Floats, wins: Floats) -> None:
@@ -213,9 +213,9 @@ class _Pairs:
         strengths = np.zeros((self._count, 1)) if begin is None else begin.reshape(-1, 1).copy()
         for _ in range(200 if self._count else 0):
             differences = self.pairs @ strengths
-            chances, own = expit(differences), expit(strengths)
-            gradient = self.by_team @ (wins - games * chances) + 0.5 - own
-            step = self.solve(games * chances * (1 - chances), own * (1 - own), gradient, PRECISION)
+            chances, tie_chances = expit(differences), expit(strengths)
+            gradient = self.by_team @ (wins - games * chances) + 0.5 - tie_chances
+            step = self.solve(games * chances * (1 - chances), tie_chances * (1 - tie_chances), gradient, PRECISION)
             np.clip(step, -LONGEST_STEP, LONGEST_STEP, out=step)
             value = _likelihood(games, wins, strengths, differences)
             for _ in range(30):
@@ -228,13 +228,13 @@ class _Pairs:
                 break
         return strengths
 
-    def solve(self, weights: Floats, own: Floats, right: Floats, tolerance: float) -> Floats:
-        """Solve with the negated second derivative of the likelihood: ``weights`` of the pairs, and ``own`` of the virtual ties.
+    def solve(self, weights: Floats, tie_weights: Floats, right: Floats, tolerance: float) -> Floats:
+        """Solve with the negated second derivative of the likelihood: ``weights`` of the pairs, and ``tie_weights`` of the virtual ties.
 
         Conjugate gradients on all columns at once. The matrix is sparse, and its virtual ties keep it well conditioned: also for
         10,000 teams a few dozen iterations are enough. Three digits of a step are enough, because the next step corrects it.
         """
-        diagonal = self._spread @ weights + own
+        diagonal = self._spread @ weights + tie_weights
         solution = np.zeros_like(right)
         residual = right.copy()
         direction = residual / diagonal
@@ -243,7 +243,7 @@ class _Pairs:
         for _ in range(2 * self._count + 100):
             if not (product > goal).any():
                 break
-            image = self.by_team @ (weights * (self.pairs @ direction)) + own * direction
+            image = self.by_team @ (weights * (self.pairs @ direction)) + tie_weights * direction
             curvature = (direction * image).sum(axis=0)
             length = np.divide(product, curvature, out=np.zeros_like(product), where=curvature > 0)
             solution += length * direction
@@ -254,37 +254,37 @@ class _Pairs:
             direction += preconditioned
         return solution
 
-    def solver(self, weights: Floats, own: Floats, tolerance: float) -> Callable[[Floats], Floats]:
+    def solver(self, weights: Floats, tie_weights: Floats, tolerance: float) -> Callable[[Floats], Floats]:
         """Return a function that solves as ``solve`` does, for many columns: with as many pairs as here, a dense matrix is faster."""
         if len(weights) < DENSE_PAIRS or self._count > MOST_DENSE_TEAMS:
             part = max(1, MOST_NUMBERS // max(len(weights), self._count, 1))
             return lambda right: np.concatenate(
-                [self.solve(weights, own, right[:, at : at + part], tolerance) for at in range(0, right.shape[1], part)], axis=1
+                [self.solve(weights, tie_weights, right[:, at : at + part], tolerance) for at in range(0, right.shape[1], part)], axis=1
             )
         # In this order the factor takes the matrix's own memory.
         dense = (self.by_team @ self.pairs.multiply(weights).tocsr()).toarray(order="F")
-        dense[np.diag_indices(self._count)] += own[:, 0]
+        dense[np.diag_indices(self._count)] += tie_weights[:, 0]
         factor = linalg.cho_factor(dense, overwrite_a=True, check_finite=False)
         return lambda right: np.asarray(linalg.cho_solve(factor, right, check_finite=False))
 
 
-class _Design(_Pairs):
+class _Design(_PairSums):
     """The comparisons as sparse matrices: pairs by teams, and pairs by starts for games and wins."""
 
     def __init__(self, comparisons: Comparisons, teams: Iterable[str]) -> None:
-        found = comparisons if isinstance(comparisons, ComparisonArrays) else arrays(comparisons)
-        if found.scores.size and not (found.scores.min() >= 0 and found.scores.max() <= 1):
-            raise ValueError(f"A score lies from 0 to 1; {found.scores[np.argmax(np.abs(found.scores - 0.5))]} does not.")
-        if (found.a == found.b).any():
-            raise ValueError(f"A team can't be compared with itself: {found.teams[found.a[np.argmax(found.a == found.b)]]!r:.60}.")
+        data = comparisons if isinstance(comparisons, ComparisonArrays) else arrays(comparisons)
+        if data.scores.size and not (data.scores.min() >= 0 and data.scores.max() <= 1):
+            raise ValueError(f"A score lies from 0 to 1; {data.scores[np.argmax(np.abs(data.scores - 0.5))]} does not.")
+        if (data.a == data.b).any():
+            raise ValueError(f"A team can't be compared with itself: {data.teams[data.a[np.argmax(data.a == data.b)]]!r:.60}.")
         names = {team: number for number, team in enumerate(dict.fromkeys(teams))}
-        seen = np.bincount(np.concatenate([found.a, found.b]), minlength=len(found.teams))
-        numbers = np.array([names.setdefault(team, len(names)) if seen[at] else -1 for at, team in enumerate(found.teams)], dtype=np.int64)
-        first, second = (numbers[each] if each.size else each for each in (found.a, found.b))
+        seen = np.bincount(np.concatenate([data.a, data.b]), minlength=len(data.teams))
+        numbers = np.array([names.setdefault(team, len(names)) if seen[at] else -1 for at, team in enumerate(data.teams)], dtype=np.int64)
+        first, second = (numbers[each] if each.size else each for each in (data.a, data.b))
         low, high = np.minimum(first, second), np.maximum(first, second)
         pairs, rows = _in_order(low * len(names) + high)
-        units, columns = _in_order(found.starts)
-        scores = np.where(first > second, 1 - found.scores, found.scores)
+        units, columns = _in_order(data.starts)
+        scores = np.where(first > second, 1 - data.scores, data.scores)
         shape = (len(pairs), max(len(units), 1))
         self.games = sparse.csr_matrix((np.ones(len(scores)), (rows, columns)), shape=shape)
         self.wins = sparse.csr_matrix((scores, (rows, columns)), shape=shape)
@@ -302,10 +302,12 @@ class _Design(_Pairs):
 
     def errors(self, strengths: Floats, count: int, seed: int) -> _Errors:
         """Return ``count`` draws of the errors of the strengths in each way."""
-        chances, own = expit(self.pairs @ strengths), expit(strengths)
-        own *= 1 - own
+        chances, tie_weights = expit(self.pairs @ strengths), expit(strengths)
+        tie_weights *= 1 - tie_weights
         spread = chances * (1 - chances)
-        near_spread, near_own = (expit(each * TOWARDS_EQUAL) * expit(-each * TOWARDS_EQUAL) for each in (self.pairs @ strengths, strengths))
+        near_spread, near_tie_weights = (
+            expit(each * TOWARDS_EQUAL) * expit(-each * TOWARDS_EQUAL) for each in (self.pairs @ strengths, strengths)
+        )
         games, squares = (_sums(matrix) for matrix in (self.games, self.games.power(2)))
         # The variance of the sum of a team's scores is that of its duels, and on each start what the start adds to its strength.
         of_starts = START_EFFECT**2 * _sums((self._spread @ self.games.multiply(spread)).power(2))
@@ -314,19 +316,19 @@ class _Design(_Pairs):
         part = max(1, MOST_NUMBERS // max(*self.games.shape, len(self.teams)))
         sources = list(zip(np.random.default_rng(seed).spawn(3), (*self.games.shape, len(self.teams)), strict=True))
         for first in range(0, count, part):
-            some = slice(first, min(count, first + part))
-            pair, start, team = (source.standard_normal((some.stop - first, size)).T for source, size in sources)
-            noises[0][:, some] = self.by_team @ (np.sqrt(games * spread) * pair) + np.sqrt(own) * team
-            noises[1][:, some] = self.by_team @ (np.sqrt(squares * spread) * pair) + np.sqrt(own + of_starts) * team
-            noises[2][:, some] = scores @ (start - start.mean(axis=0))
-            noises[3][:, some] = self.by_team @ (np.sqrt(games * near_spread) * pair) + np.sqrt(near_own) * team
+            columns = slice(first, min(count, first + part))
+            pair, start, team = (source.standard_normal((columns.stop - first, size)).T for source, size in sources)
+            noises[0][:, columns] = self.by_team @ (np.sqrt(games * spread) * pair) + np.sqrt(tie_weights) * team
+            noises[1][:, columns] = self.by_team @ (np.sqrt(squares * spread) * pair) + np.sqrt(tie_weights + of_starts) * team
+            noises[2][:, columns] = scores @ (start - start.mean(axis=0))
+            noises[3][:, columns] = self.by_team @ (np.sqrt(games * near_spread) * pair) + np.sqrt(near_tie_weights) * team
         # One dense matrix after the other, when the large arrays are gone.
-        model, believed, resampled = self._solved(noises[:3], games * spread, own)
-        (nearer,) = self._solved(noises[3:], games * near_spread, near_own)
+        model, believed, resampled = self._solved(noises[:3], games * spread, tie_weights)
+        (nearer,) = self._solved(noises[3:], games * near_spread, near_tie_weights)
         return _Errors(model, believed, resampled, nearer, self._starts)
 
-    def _solved(self, noises: Sequence[Floats], weights: Floats, own: Floats) -> list[Floats]:
-        solve = self.solver(weights, own, 1e-4)
+    def _solved(self, noises: Sequence[Floats], weights: Floats, tie_weights: Floats) -> list[Floats]:
+        solve = self.solver(weights, tie_weights, 1e-4)
         return [_centred(solve(noise)) for noise in noises]
 
 
@@ -341,15 +343,15 @@ class _Errors:
         self.model, self.nearer = model, nearer
         self._believed, self._resampled, self._starts = believed, resampled, starts
         freedom = np.maximum(starts - 1, 0)
-        shown = starts * np.divide(_of_teams(resampled), _of_teams(believed), out=np.zeros_like(starts), where=freedom > 0)
+        observed = starts * np.divide(_of_teams(resampled), _of_teams(believed), out=np.zeros_like(starts), where=freedom > 0)
         #: How much greater the resampled variances of all teams together are than the believed ones.
-        self._excess = float((PRIOR_STARTS + shown.sum()) / (PRIOR_STARTS + freedom.sum()))
+        self._excess = float((PRIOR_STARTS + observed.sum()) / (PRIOR_STARTS + freedom.sum()))
 
     def of(self, rows: Counts) -> _Errors:
         """Return the errors of some teams."""
-        found = _Errors(*(each[rows] for each in (self.model, self._believed, self._resampled, self.nearer, self._starts)))
-        found._excess = self._excess
-        return found
+        selected = _Errors(*(each[rows] for each in (self.model, self._believed, self._resampled, self.nearer, self._starts)))
+        selected._excess = self._excess
+        return selected
 
     def reach_of_teams(self, normal: float) -> Floats:
         """Return how far each strength may lie from the truth, where a normal distribution reaches ``normal`` standard deviations."""
@@ -408,7 +410,7 @@ def _certainly_better(centre: Floats, errors: _Errors, confidence: float) -> tup
     np.fill_diagonal(scales, 0)
     part = max(1, MOST_NUMBERS // scales.size)
     draws = (errors.nearer.T[first : first + part, :, np.newaxis] for first in range(0, errors.nearer.shape[1], part))
-    largest = np.concatenate([(np.abs(some - some.transpose(0, 2, 1)) * scales).max(axis=(1, 2)) for some in draws])
+    largest = np.concatenate([(np.abs(draw - draw.transpose(0, 2, 1)) * scales).max(axis=(1, 2)) for draw in draws])
     is_better = centre[:, np.newaxis] - centre > errors.reach_of_pairs(float(np.quantile(largest, confidence)))
     return is_better.sum(axis=0), is_better.sum(axis=1)
 

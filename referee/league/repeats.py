@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from referee.league.values import Duel, MatchRecord, MatchTask
+    from referee.league.values import MatchRecord, MatchTask, PlannedDuel
 
 
 class Repeats:
@@ -21,17 +21,17 @@ class Repeats:
         self._games: defaultdict[tuple[frozenset[str], int], dict[int, tuple[Any, ...]]] = defaultdict(dict)
         self._counts: dict[tuple[frozenset[str], int], int] = {}
 
-    def expect(self, duel: Duel, matches: int) -> None:
+    def expect(self, duel: PlannedDuel, matches: int) -> None:
         """Note the number of matches of a duel."""
         if self.decides(duel):
             self._counts[frozenset(duel.teams), duel.repeat] = matches
 
     @staticmethod
-    def decides(duel: Duel) -> bool:
+    def decides(duel: PlannedDuel) -> bool:
         """True for the duels that are compared."""
         return duel.repeat < 2 and duel.start == 0 and duel.variant == 0
 
-    def note(self, duel: Duel, task: MatchTask, record: MatchRecord) -> None:
+    def note(self, duel: PlannedDuel, task: MatchTask, record: MatchRecord) -> None:
         """A match is done."""
         if self.decides(duel):
             self._games[frozenset(duel.teams), duel.repeat][task.game_number] = (record.position, record.steps, record.reason)

@@ -134,7 +134,7 @@ def _settings(opened: OpenLeague, base: Mapping[str, Json]) -> dict[str, Json]:
     """The settings of all matches, and how they are played. Settings that every start replaces are left out: they were never played."""
     league, starts = opened.league, opened.schedule.starts
     replaced = set.intersection(*(set(start.settings) for listed in starts for start in listed))
-    given = "drawn from the seed" if league.starts.drawn else "listed"
+    source = "drawn from the seed" if league.starts.drawn else "listed"
     limits = (
         ("startup", league.options.time.startup),
         ("move", league.options.time.move),
@@ -143,7 +143,7 @@ def _settings(opened: OpenLeague, base: Mapping[str, Json]) -> dict[str, Json]:
     )
     return {
         **{name: value for name, value in base.items() if name not in replaced},
-        "starts": f"{len(starts[0]):,} {given}" if league.starts != StartList() else "the one of the settings",
+        "starts": f"{len(starts[0]):,} {source}" if league.starts != StartList() else "the one of the settings",
         "isolation": league.options.isolation,
         "clock": f"{league.options.time.kind}; "
         + ", ".join(f"{name} {'no limit' if seconds is None else f'{seconds:g} s'}" for name, seconds in limits),
@@ -171,9 +171,9 @@ def _duels(opened: OpenLeague, points: Mapping[int, Mapping[str, float]]) -> Ite
             # Its round was planned after the duels were read.
             continue
         matches = tuple(_match(stored.task, stored.record) for stored in group if stored.record is not None)
-        known = points.get(number)
-        if matches or known:
-            yield DuelLine(number, duel.round, duel.teams, known or {}, matches, duel.start, duel.variant, notes.get(number, ""))
+        duel_points = points.get(number)
+        if matches or duel_points:
+            yield DuelLine(number, duel.round, duel.teams, duel_points or {}, matches, duel.start, duel.variant, notes.get(number, ""))
 
 
 def _match(task: MatchTask, record: MatchRecord) -> MatchLine:

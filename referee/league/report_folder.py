@@ -45,11 +45,11 @@ LOADER = Path(__file__).parents[1] / "pages" / "loader.js"
 _KEY = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
 
 
-class Written(NamedTuple):
+class WrittenReport(NamedTuple):
     """What was written: the report, the number of matches that its viewer shows, and the number of matches that have only a command."""
 
     path: Path
-    shown: int
+    viewable: int
     left_out: int
 
 
@@ -65,7 +65,7 @@ def write(
     most_bytes: int = MOST_BYTES,
     out: Path | None = None,
     progress: Progress | None = None,
-) -> Written:
+) -> WrittenReport:
     """Write the report into the league's folder, or into ``out``. OSError if that fails; a report that was there before is then still whole.
 
     While the league is running, the scripts have no verdicts: the matches need the processors. Replays that have their script already are
@@ -73,15 +73,15 @@ def write(
     the other matches get the command that shows them. Pass 0 to write the report alone. ``progress`` is called with the number of scripts
     that were made and of those to make: each replay is simulated for its verdicts.
     """
-    wanted = [match.replay for duel in data.duels for match in duel.matches if match.replay]
+    replays = [match.replay for duel in data.duels for match in duel.matches if match.replay]
     place = folder if out is None else out
     place.mkdir(parents=True, exist_ok=True)
-    shown = write_pages(wanted, folder, most_bytes, place, has_findings=data.progress.state != RUNNING, progress=progress)
+    viewable = write_pages(replays, folder, most_bytes, place, has_findings=data.progress.state != RUNNING, progress=progress)
     path = place / REPORT
-    write_whole(path, report_page.html(data, shown).encode())
+    write_whole(path, report_page.html(data, viewable).encode())
     if most_bytes:
-        remove_others(place / PAGES, shown)
-    return Written(path, len(shown), len(set(wanted)) - len(shown))
+        remove_others(place / PAGES, viewable)
+    return WrittenReport(path, len(viewable), len(set(replays)) - len(viewable))
 
 
 def write_pages(
@@ -98,32 +98,32 @@ def write_pages(
     The paths of the replays are relative to the folder. With ``has_findings`` the scripts have the verdicts and the metrics, too.
     """
     place = folder if out is None else out
-    shown: set[str] = set()
+    viewable: set[str] = set()
     due: list[_Script] = []
     left = most_bytes
     for replay in replays:
-        found = _script(replay, folder, place / PAGES, left, has_findings=has_findings) if left > 0 else None
-        if found is not None:
-            shown.add(replay)
-            left -= found.size
-            due += [found] if found.is_due else []
+        candidate = _script(replay, folder, place / PAGES, left, has_findings=has_findings) if left > 0 else None
+        if candidate is not None:
+            viewable.add(replay)
+            left -= candidate.size
+            due += [candidate] if candidate.is_due else []
     for number, (script, is_written) in enumerate(_made(due), 1):
         if not is_written:
-            shown.discard(script.replay)
+            viewable.discard(script.replay)
         if progress is not None:
             progress(number, len(due))
-    if shown:
+    if viewable:
         viewer = page.waiting(LOADER.read_text(encoding="utf-8"), "pages")
         write_whole(place / VIEWER, page.generated(viewer, "referee viewer").encode())
-    return shown
+    return viewable
 
 
-def remove_others(pages: Path, shown: Container[str]) -> None:
+def remove_others(pages: Path, viewable: Container[str]) -> None:
     """Remove scripts of replays that are not shown any more, and parts of scripts. Other files stay."""
     remove_parts(pages.rglob("*.js.*.part"))
     for path in pages.rglob("*.js"):
         replay = path.relative_to(pages).as_posix().removesuffix(".js") + SUFFIX
-        if replay not in shown and path.is_file() and _is_script(path):
+        if replay not in viewable and path.is_file() and _is_script(path):
             path.unlink()
 
 
@@ -142,8 +142,8 @@ def is_served(place: Path, path: str) -> bool:
 
 def unreadable(data: ReportData, folder: Path) -> int:
     """How many replays of a league's matches are missing or can't be read."""
-    wanted = {match.replay for duel in data.duels for match in duel.matches if match.replay}
-    return sum(not ((folder / replay).is_file() and os.access(folder / replay, os.R_OK)) for replay in wanted)
+    replays = {match.replay for duel in data.duels for match in duel.matches if match.replay}
+    return sum(not ((folder / replay).is_file() and os.access(folder / replay, os.R_OK)) for replay in replays)
 
 
 class _Script(NamedTuple):
@@ -199,9 +199,9 @@ def _made(due: list[_Script]) -> Iterator[tuple[_Script, bool]]:
 def _findings(script: _Script) -> str:
     """Return what the viewer is told about a replay, as JSON. The page may be published, so it names no folder of this machine."""
     source = script.folder / script.replay
-    found = findings(source, script.folder)
-    found["check"]["text"] = found["check"]["text"].replace(str(source), script.replay)
-    return json.dumps(found, separators=(",", ":"))
+    verdicts = findings(source, script.folder)
+    verdicts["check"]["text"] = verdicts["check"]["text"].replace(str(source), script.replay)
+    return json.dumps(verdicts, separators=(",", ":"))
 
 
 def _make(script: _Script) -> bool:
@@ -211,8 +211,8 @@ def _make(script: _Script) -> bool:
             packed = base64.b64encode(file.read(_MOST_REPLAY)).decode()
     except OSError:
         return False
-    found = f",{_findings(script)}" if script.has_findings else ""
-    text = f'{_CALL}{json.dumps(script.replay.removesuffix(SUFFIX))},"{packed}"{found});\n'.encode()
+    findings_text = f",{_findings(script)}" if script.has_findings else ""
+    text = f'{_CALL}{json.dumps(script.replay.removesuffix(SUFFIX))},"{packed}"{findings_text});\n'.encode()
     script.place.parent.mkdir(parents=True, exist_ok=True)
     write_whole(script.place, text)
     return True

@@ -60,10 +60,10 @@ def _shown(data: ReportData) -> dict[str, Any]:
     """Return what the template of the report shows."""
     rows = [_row(place) for place in data.standings]
     names = [place.row.team for place in data.standings]
-    found = tallies(names, data.duels)
+    team_tallies = tallies(names, data.duels)
     cross = crosstable(names, data.duels)
     is_elimination = data.format == ELIMINATION
-    teams = [(row, found[team], [_cell(cross, team, other) for other in names]) for row, team in zip(rows, names, strict=True)]
+    teams = [(row, team_tallies[team], [_cell(cross, team, other) for other in names]) for row, team in zip(rows, names, strict=True)]
     about = [f"{data.game} {data.rules}".strip(), data.format, counted(len(rows), "team"), "" if data.seed is None else f"seed {data.seed}"]
     return {
         "league": data,
@@ -82,9 +82,9 @@ def _shown(data: ReportData) -> dict[str, Any]:
         },
         "bracket": list(_bracket(data)),
         "fixture_rule": FIXTURE_RULE,
-        "endings": endings(found.values(), data.duels),
+        "endings": endings(team_tallies.values(), data.duels),
         "time": _time(data),
-        "most_time": max([1e-9, *(tally.mean for tally in found.values())]),
+        "most_time": max([1e-9, *(tally.mean for tally in team_tallies.values())]),
         "settings": _facts(data.settings),
         "variants": [_facts(settings) for settings in data.variants] if len(data.variants) > 1 else [],
     }
@@ -109,12 +109,12 @@ def _cell(cross: Mapping[tuple[str, str], float], team: str, other: str) -> tupl
     """Return the class of a cell of the crosstable and its text: ahead and behind have four shades."""
     from referee.pages import render
 
-    own = cross.get((team, other))
-    if own is None:
+    points = cross.get((team, other))
+    if points is None:
         return ("self", "") if team == other else ("none", "·")
-    share = own / max(1e-9, own + cross.get((other, team), 0.0))
+    share = points / max(1e-9, points + cross.get((other, team), 0.0))
     shade = math.ceil(abs(2 * share - 1) * 4 - 1e-9)
-    return f"a{shade}" if share > 0.5 else f"b{shade}" if share < 0.5 else "level", render.points(own)
+    return f"a{shade}" if share > 0.5 else f"b{shade}" if share < 0.5 else "level", render.points(points)
 
 
 class _Scale:
@@ -147,8 +147,8 @@ def _bracket(data: ReportData) -> Iterator[tuple[str, list[BracketLine], int]]:
     count = max(1, math.ceil(math.log2(max(2, len(data.standings)))))
     for number in range(count):
         size = 2 ** (count - 1 - number)
-        known = [line for line in data.bracket if line.round == number]
-        yield _ROUNDS.get(size, f"Round {number + 1}"), known, max(0, size - len(known))
+        lines = [line for line in data.bracket if line.round == number]
+        yield _ROUNDS.get(size, f"Round {number + 1}"), lines, max(0, size - len(lines))
 
 
 def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()) -> dict[str, Any]:
@@ -195,8 +195,8 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
         details = [f"round {duel.round + 1}"]
         details += [f"start {duel.start + 1}"] if has_starts else []
         details += [f"variant {duel.variant + 1}"] if len(data.variants) > 1 else []
-        known = [duel.points[team] for team in duel.teams if team in duel.points]
-        best = [at for at, team in enumerate(duel.teams) if known and duel.points.get(team) == max(known) > min(known)]
+        scores = [duel.points[team] for team in duel.teams if team in duel.points]
+        best = [at for at, team in enumerate(duel.teams) if scores and duel.points.get(team) == max(scores) > min(scores)]
         return [
             duel.number,
             index(" · ".join(details)),

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from referee.games.outcome import Outcome
 from referee.league.standings import stopped
-from referee.league.values import Comparison, DuelResult
+from referee.league.values import DuelResult, PairedComparison
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from referee.games.game import Game
-    from referee.league.values import Duel, MatchRecord, MatchTask
+    from referee.league.values import MatchRecord, MatchTask, PlannedDuel
 
 
 def duel_result(
     game: Game[Any, Any],
     settings: Any,
-    duel: Duel,
+    duel: PlannedDuel,
     matches: Sequence[tuple[MatchTask, MatchRecord | None]],
     forfeits: Container[str] = (),
     *,
@@ -39,7 +39,7 @@ def duel_result(
     return _table(duel, *played[0], out) if game.pairing is None else _pair(game, settings, duel, played)
 
 
-def _forfeited(duel: Duel, out: Sequence[str], *, more_is_better: bool) -> DuelResult:
+def _forfeited(duel: PlannedDuel, out: Sequence[str], *, more_is_better: bool) -> DuelResult:
     """A duel of which some teams could not start: the others have beaten them, and tie with each other."""
     ready = len(duel.teams) - len(out)
     won = (len(out) + (ready - 1) / 2) / (len(duel.teams) - 1)
@@ -47,7 +47,7 @@ def _forfeited(duel: Duel, out: Sequence[str], *, more_is_better: bool) -> DuelR
     return DuelResult(duel, shares, {}, tuple(out), more_is_better)
 
 
-def _pair(game: Game[Any, Any], settings: Any, duel: Duel, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> DuelResult:
+def _pair(game: Game[Any, Any], settings: Any, duel: PlannedDuel, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> DuelResult:
     """Both games of a duel; the team that has the first seat in the first game comes first."""
     pairing = game.pairing
     assert pairing is not None
@@ -59,7 +59,7 @@ def _pair(game: Game[Any, Any], settings: Any, duel: Duel, matches: Sequence[tup
     return DuelResult(duel, points, needed)
 
 
-def _table(duel: Duel, task: MatchTask, record: MatchRecord, out: Sequence[str]) -> DuelResult:
+def _table(duel: PlannedDuel, task: MatchTask, record: MatchRecord, out: Sequence[str]) -> DuelResult:
     """One match of many: a team's points are the share of the others that it has beaten. Teams in ``out`` could not start."""
     worth = {team: (float("-inf"),) if team in out else _worth(record, seat) for seat, team in task.seats.items()}
     points = {}
@@ -78,7 +78,7 @@ def _worth(record: MatchRecord, seat: str) -> tuple[float, ...]:
     return (float("-inf") if score is None else score, float(record.winner == seat))
 
 
-def comparisons(result: DuelResult) -> list[Comparison]:
+def comparisons(result: DuelResult) -> list[PairedComparison]:
     """Return a duel's result as comparisons of two teams each."""
     teams = result.duel.teams
     if not result.points:
@@ -87,16 +87,16 @@ def comparisons(result: DuelResult) -> list[Comparison]:
     if len(teams) == 2:
         # Nobody is better where neither could start.
         score = 0.5 if set(teams) <= set(result.forfeits) else result.points[teams[0]]
-        return [Comparison(*teams, score, result.duel.start)]
-    found = []
+        return [PairedComparison(*teams, score, result.duel.start)]
+    pairs = []
     for number, a in enumerate(teams):
         for b in teams[number + 1 :]:
             if a in result.forfeits or b in result.forfeits:
                 score = 0.5 if a in result.forfeits and b in result.forfeits else float(b in result.forfeits)
             else:
                 score = _score((result.points[a], result.totals.get(a, 0.0)), (result.points[b], result.totals.get(b, 0.0)))
-            found.append(Comparison(a, b, score, result.duel.start))
-    return found
+            pairs.append(PairedComparison(a, b, score, result.duel.start))
+    return pairs
 
 
 def _score(mine: tuple[float, float], other: tuple[float, float]) -> float:

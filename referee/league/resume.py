@@ -43,9 +43,9 @@ def check_files(opened: OpenLeague) -> None:
         if now.hash != team.hash:
             changes[team.name] = changed(now, team)
     if changes:
-        shown = "; ".join(f"{name}: {first(phrases)}" for name, phrases in list(changes.items())[:5])
+        summary = "; ".join(f"{name}: {first(phrases)}" for name, phrases in list(changes.items())[:5])
         raise UsageError(
-            f"The files of {counted(len(changes), 'team')} have changed since the league began ({shown}). Restore them, and go on:  "
+            f"The files of {counted(len(changes), 'team')} have changed since the league began ({summary}). Restore them, and go on:  "
             f"{again(opened)}   Or begin another league with the new files:  {program()} league run FILE --out DIR"
         )
 

@@ -30,7 +30,7 @@ def check_roles(teams: Iterable[Team], game: Game[Any, Any], settings: Any, term
     """
     if game.pairing is None:
         return
-    found: dict[str, tuple[Seat, str]] = {}
+    missing_roles: dict[str, tuple[Seat, str]] = {}
     request = MatchRequest(game, settings, terms.options)
     by_name = {team.name: team for team in teams}
     for team in by_name.values():
@@ -42,13 +42,15 @@ def check_roles(teams: Iterable[Team], game: Game[Any, Any], settings: Any, term
         except RefereeError:
             continue
         if refused:
-            found[team.name] = next(iter(refused.items()))
-    if not found:
+            missing_roles[team.name] = next(iter(refused.items()))
+    if not missing_roles:
         return
-    first, *others = found
-    seat, why = found[first]
-    more = f" {len(others):,} more: {', '.join(f'{name} has no {found[name][0]}' for name in others[:_MOST_NAMED])}." if others else ""
-    rivals = _rivals(by_name, first, seat, [name for name in others if found[name][0] == seat])
+    first, *others = missing_roles
+    seat, why = missing_roles[first]
+    more = (
+        f" {len(others):,} more: {', '.join(f'{name} has no {missing_roles[name][0]}' for name in others[:_MOST_NAMED])}." if others else ""
+    )
+    rivals = _rivals(by_name, first, seat, [name for name in others if missing_roles[name][0] == seat])
     raise UsageError(f"The team '{first}' doesn't play {seat}. {why} {to_add(seat, game, settings, rivals)}{more}")
 
 
@@ -86,26 +88,26 @@ def role_of(request: MatchRequest, settings: Any, programs: Mapping[str, str], s
     if seat is not None and seat not in seats:
         raise UsageError(f"--seat is {seat!r:.40}, but {game.info.name} has no such seat; there are {', '.join(seats)}.")
     refused = {name: _refused(request, settings, name, program) for name, program in programs.items()}
-    why = tuple(_sentence(name, programs[name], seats, found) for name, found in refused.items() if found)
+    why = tuple(_sentence(name, programs[name], seats, reasons) for name, reasons in refused.items() if reasons)
     a, b, *opponents = refused
     common = [
-        one
-        for one in seats
-        if one not in {*refused[a], *refused[b]} and not any({*seats} - {one} & {*refused[other]} for other in opponents)
+        candidate
+        for candidate in seats
+        if candidate not in {*refused[a], *refused[b]} and not any({*seats} - {candidate} & {*refused[other]} for other in opponents)
     ]
     if (seat or next(iter(common), None)) not in common:
-        told = "there is no role in which they can be compared" if seat is None else f"they can't be compared as {seat}"
-        raise UsageError(f"{' '.join(why)} So {told}; name bots that play the same role, or folders with a program for each role.")
+        problem = "there is no role in which they can be compared" if seat is None else f"they can't be compared as {seat}"
+        raise UsageError(f"{' '.join(why)} So {problem}; name bots that play the same role, or folders with a program for each role.")
     if seat is None and len(common) == len(seats):
         return Role(None)
     seat = seat or common[0]
     if len(programs) > 2:
         return Role(seat, why)
-    other = next(one for one in seats if one != seat)
-    found = middling(game.info.name, other, settings.rules)
-    if found is None:
+    other = next(candidate for candidate in seats if candidate != seat)
+    opponent = middling(game.info.name, other, settings.rules)
+    if opponent is None:
         raise UsageError(f"The bots are compared as {seat}, and there is no example bot for {other}; name their opponent: --against C")
-    return Role(seat, why, (found,))
+    return Role(seat, why, (opponent,))
 
 
 def _refused(request: MatchRequest, settings: Any, name: str, program: str) -> dict[Seat, str]:

@@ -97,8 +97,8 @@ def task_of(row: Any) -> MatchTask:
 @lru_cache(maxsize=4096)
 def _settings(text: str) -> Mapping[str, Any]:
     """The settings of many matches are the same: they share one value, which nobody changes."""
-    found: dict[str, Any] = json.loads(text)
-    return found
+    settings: dict[str, Any] = json.loads(text)
+    return settings
 
 
 @lru_cache(maxsize=4096)
@@ -118,7 +118,7 @@ def team_row(team: Team) -> dict[str, Any]:
     return {**team._asdict(), "players": json.dumps(dict(team.players)), "home": json.dumps(team.home), "files": json.dumps(team.files)}
 
 
-def kept(text: str) -> str:
+def storable(text: str) -> str:
     """Text as a database takes it: PostgreSQL stores no NUL, and neither database a lone surrogate."""
     return text if text.isprintable() else escape(text, _LONGEST)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
 from referee.league.standings import table
-from referee.league.values import Duel, Fixture
+from referee.league.values import Fixture, PlannedDuel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -96,7 +96,7 @@ def known_fixtures(plan: FixturePlan, results: Collection[DuelResult] = ()) -> t
     return tuple(_round_robin(plan.teams))
 
 
-def duels(fixtures: Iterable[Fixture], starts: int = 1, variants: int = 1, repeat: int = 1) -> Iterator[Duel]:
+def duels(fixtures: Iterable[Fixture], starts: int = 1, variants: int = 1, repeat: int = 1) -> Iterator[PlannedDuel]:
     """Return the duels of all fixtures from the first on, in schedule order. A bye has none.
 
     A duel's number depends only on the fixtures before its own, so it stays when fixtures are appended.
@@ -108,7 +108,7 @@ def duels(fixtures: Iterable[Fixture], starts: int = 1, variants: int = 1, repea
         for start in range(starts):
             for variant in range(variants):
                 for repetition in range(repeat):
-                    yield Duel(number, fixture.round, fixture.teams, start, variant, repetition)
+                    yield PlannedDuel(number, fixture.round, fixture.teams, start, variant, repetition)
                     number += 1
 
 
@@ -134,14 +134,14 @@ def bracket(plan: FixturePlan, results: Collection[DuelResult]) -> list[BracketL
     """Return the fixtures of an elimination that are known after these results, round by round."""
     by_fixture = _by_fixture(results)
     seeds = {team: seed for seed, team in enumerate(plan.teams)}
-    found = []
+    lines = []
     for fixture in known_fixtures(plan, results):
         winner = _winner(plan, fixture, by_fixture, seeds)
         ranks = _ranks(fixture, by_fixture)
         tie = _tie(fixture, ranks, winner) if winner is not None and len(fixture.teams) > 1 else ""
         points = tuple(-rank[0] for rank in ranks.values()) if len(fixture.teams) > 1 else ()
-        found.append(BracketLine(fixture.round, fixture.teams, points, winner, tie))
-    return found
+        lines.append(BracketLine(fixture.round, fixture.teams, points, winner, tie))
+    return lines
 
 
 def _tie(fixture: Fixture, ranks: Mapping[str, tuple[float, ...]], winner: str) -> str:
@@ -204,34 +204,34 @@ def _round_by_round(plan: FixturePlan, results: Collection[DuelResult]) -> tuple
     by_fixture = _by_fixture(results)
     through = plan.teams
     seeds = {team: seed for seed, team in enumerate(through)}
-    found: list[Fixture] = []
+    all_fixtures: list[Fixture] = []
     for number in range(round_count(plan) or 0):
-        fixtures = _swiss(plan, number, results, found) if plan.format == "swiss" else _bracket(number, through)
-        found += fixtures
+        fixtures = _swiss(plan, number, results, all_fixtures) if plan.format == "swiss" else _bracket(number, through)
+        all_fixtures += fixtures
         if any(len(by_fixture.get(_key(fixture), ())) < plan.duels_each for fixture in fixtures if len(fixture.teams) > 1):
             break
         if plan.format == "elimination":
             through = tuple(_winner(plan, fixture, by_fixture, seeds) or fixture.teams[0] for fixture in fixtures)
-    _refuse_strangers(found, results)
-    return tuple(found)
+    _refuse_strangers(all_fixtures, results)
+    return tuple(all_fixtures)
 
 
-def _key(fixture: Fixture | Duel) -> tuple[int, frozenset[str]]:
+def _key(fixture: Fixture | PlannedDuel) -> tuple[int, frozenset[str]]:
     return fixture.round, frozenset(fixture.teams)
 
 
 def _by_fixture(results: Iterable[DuelResult]) -> dict[tuple[int, frozenset[str]], dict[int, DuelResult]]:
     """The results of each fixture by the number of the duel."""
-    found: dict[tuple[int, frozenset[str]], dict[int, DuelResult]] = {}
+    grouped: dict[tuple[int, frozenset[str]], dict[int, DuelResult]] = {}
     for result in results:
-        found.setdefault(_key(result.duel), {})[result.duel.number] = result
-    return found
+        grouped.setdefault(_key(result.duel), {})[result.duel.number] = result
+    return grouped
 
 
 def _refuse_strangers(fixtures: Sequence[Fixture], results: Iterable[DuelResult]) -> None:
-    known = {_key(fixture) for fixture in fixtures}
+    keys = {_key(fixture) for fixture in fixtures}
     for result in results:
-        if _key(result.duel) not in known:
+        if _key(result.duel) not in keys:
             teams = " against ".join(map(repr, result.duel.teams))
             raise UsageError(
                 f"Duel {result.duel.number} ({teams}, round {result.duel.round + 1}) belongs to another schedule than this league's."
@@ -295,13 +295,13 @@ def _winner(
 
 def _ranks(fixture: Fixture, by_fixture: Mapping[tuple[int, frozenset[str]], Mapping[int, DuelResult]]) -> dict[str, tuple[float, ...]]:
     """Return what decides a fixture, the smallest first: points (negative), the number of totals (negative), and their sum."""
-    found = list(by_fixture.get(_key(fixture), {}).values())
-    more = any(result.more_is_better for result in found)
+    results = list(by_fixture.get(_key(fixture), {}).values())
+    more = any(result.more_is_better for result in results)
 
     def rank(team: str) -> tuple[float, ...]:
-        totals = [result.totals[team] for result in found if team in result.totals]
+        totals = [result.totals[team] for result in results if team in result.totals]
         total = fsum(totals)
-        return -round(fsum(result.points.get(team, 0.0) for result in found), 9), -len(totals), -total if more else total
+        return -round(fsum(result.points.get(team, 0.0) for result in results), 9), -len(totals), -total if more else total
 
     return {team: rank(team) for team in fixture.teams}
 

@@ -25,13 +25,13 @@ from referee.league.values import DuelResult
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from referee.league.values import Duel
+    from referee.league.values import PlannedDuel
 
     #: Two teams at one table, the points of the first against the second, and of the second against the first.
     Meeting = tuple[str, str, float, float]
 
 
-class Row(NamedTuple):
+class StandingsRow(NamedTuple):
     """A team's line in the standings.
 
     ``shared`` is True if another team has the same place. ``played`` counts duels, forfeited ones included and byes not. ``total`` is the
@@ -81,7 +81,7 @@ def rule(kind: str, *, is_live: bool) -> str:
     return f"{first}, then the totals, then the duels between the teams."
 
 
-def stopped(duel: Duel) -> DuelResult:
+def stopped(duel: PlannedDuel) -> DuelResult:
     """Return the result of a duel that will not be played: it has no points and counts for nobody."""
     return DuelResult(duel, {}, {})
 
@@ -96,7 +96,7 @@ def table(
     more_is_better: bool | None = None,
     has_buchholz: bool = False,
     is_live: bool = False,
-) -> tuple[Row, ...]:
+) -> tuple[StandingsRow, ...]:
     """Return the standings, best team first; teams on a shared place have the order of ``teams``.
 
     ``byes`` is the number of byes of each team. A bye counts as a fixture won: ``duels_each`` points. ``stages`` are the rounds that each
@@ -109,7 +109,7 @@ def table(
     sums = sorted(_sums(results, teams, form), key=itemgetter(0))
     level = [[row for _, row in group] for _, group in groupby(sums, key=itemgetter(0))]
     meetings = _meetings_within(results, [[team.team for team in group] for group in level if len(group) > 1])
-    rows: list[Row] = []
+    rows: list[StandingsRow] = []
     for group in level:
         by_name = {team.team: team for team in group}
         points, places = _head_to_head(list(by_name), meetings.get(group[0].team, []))
@@ -131,7 +131,7 @@ class _Form(NamedTuple):
     is_live: bool
 
 
-def _sums(results: Collection[DuelResult], teams: Sequence[str], form: _Form) -> Iterator[tuple[tuple[float, ...], Row]]:
+def _sums(results: Collection[DuelResult], teams: Sequence[str], form: _Form) -> Iterator[tuple[tuple[float, ...], StandingsRow]]:
     """The row of each team without its place, in the order of ``teams``, with what the place is by: the smallest is first."""
     points: dict[str, list[float]] = {team: [] for team in teams}
     totals: dict[str, list[float]] = {team: [] for team in teams}
@@ -167,7 +167,9 @@ def _sums(results: Collection[DuelResult], teams: Sequence[str], form: _Form) ->
         played, opponents = won + tied + lost, buchholz.get(team)
         score = round(scores[team] / max(1, played + free * form.duels_each), 9) if form.is_live else scores[team]
         rank = (-stage, -score, -(opponents or 0.0), missed, -mean if form.more_is_better else mean)
-        row = Row(0, False, team, played, won, tied, lost, free, end["forfeits"], scores[team], total, missing, None, stage, opponents)
+        row = StandingsRow(
+            0, False, team, played, won, tied, lost, free, end["forfeits"], scores[team], total, missing, None, stage, opponents
+        )
         yield rank, row
 
 
@@ -192,11 +194,11 @@ def _totals(result: DuelResult) -> Mapping[str, float]:
 
 def _end(result: DuelResult, team: str) -> str:
     """How a duel ended for a team: "won" if it has the most points alone, "tied" if it shares them, else "lost"."""
-    own = result.points.get(team, 0.0)
+    points = result.points.get(team, 0.0)
     if team in result.forfeits:
         return "lost"
     best = max(result.points.values())
-    if own < best:
+    if points < best:
         return "lost"
     return "won" if sum(value == best for value in result.points.values()) == 1 else "tied"
 
@@ -220,17 +222,17 @@ def _meetings(result: DuelResult) -> Iterator[Meeting]:
 def _meetings_within(results: Iterable[DuelResult], groups: Sequence[Sequence[str]]) -> dict[str, list[Meeting]]:
     """The meetings inside of each group of level teams, by the group's first team."""
     group_of = {team: group[0] for group in groups for team in group}
-    found: dict[str, list[Meeting]] = {}
+    meetings: dict[str, list[Meeting]] = {}
     if not group_of:
-        return found
+        return meetings
     for result in results:
         if sum(team in group_of for team in result.duel.teams) < 2:
             continue
         for meeting in _meetings(result):
             group = group_of.get(meeting[0])
             if group is not None and group == group_of.get(meeting[1]):
-                found.setdefault(group, []).append(meeting)
-    return found
+                meetings.setdefault(group, []).append(meeting)
+    return meetings
 
 
 def _head_to_head(teams: list[str], meetings: Sequence[Meeting]) -> tuple[dict[str, float], list[list[str]]]:

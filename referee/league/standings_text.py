@@ -33,8 +33,8 @@ def report(opened: OpenLeague, state: LeagueState, places: Sequence[Standing]) -
 
 def counts(opened: OpenLeague) -> dict[str, Any]:
     """How many matches there are, as ``--json`` prints it."""
-    found = opened.store.counts()
-    return {"matches": {**found._asdict(), "total": found.total}}
+    match_counts = opened.store.counts()
+    return {"matches": {**match_counts._asdict(), "total": match_counts.total}}
 
 
 def place_json(place: Standing) -> dict[str, Any]:
@@ -112,13 +112,13 @@ def _fitting(rows: Sequence[Mapping[str, str]], room: int) -> list[str]:
     """Return the headings of the columns that fit into so many characters, in order."""
     if not rows:
         return []
-    kept = set()
-    for heading in (one for one in _KEPT if one in rows[0]):
+    fitting = set()
+    for heading in (name for name in _KEPT if name in rows[0]):
         room -= max(len(heading), *(len(row[heading]) for row in rows)) + 2
         if room < 0:
             break
-        kept.add(heading)
-    return [heading for heading in rows[0] if heading in kept]
+        fitting.add(heading)
+    return [heading for heading in rows[0] if heading in fitting]
 
 
 def _cells(place: Standing) -> dict[str, str]:

@@ -44,12 +44,12 @@ def starts(game: Game[Any, Any], settings: Any, secret: bytes, count: int) -> tu
     Those of the last call are kept: who opens an arena needs its thousand starts five times, to check its file, to compare and to play.
     """
     key = (game.info.name, settings.rules, canonical(game.codec.settings_json(settings)), secret, count)
-    found = _last.get(key)
-    if found is None:
-        found = tuple(islice(drawn(game, settings, secret), count))
+    drawn_starts = _last.get(key)
+    if drawn_starts is None:
+        drawn_starts = tuple(islice(drawn(game, settings, secret), count))
         _last.clear()
-        _last[key] = found
-    return found
+        _last[key] = drawn_starts
+    return drawn_starts
 
 
 def standard(secret: bytes) -> tuple[MatchStart, ...]:
@@ -66,17 +66,17 @@ def drawn(game: Game[Any, Any], settings: Any, secret: bytes) -> Iterator[MatchS
     if source is None:
         yield from (MatchStart(number, {}, _seed(secret, number)) for number in count_from())
         return
-    known: set[str] = set()
+    positions: set[str] = set()
     for number in count_from():
         for attempt in range(_MOST_DRAWS):
             seed = _seed(secret, number, attempt)
             position = source.draw(settings, secret_of(seed))
             text = canonical(dict(position))
-            if text not in known:
+            if text not in positions:
                 break
         else:
-            raise SettingsError(f"these settings have hardly more than {len(known):,} different starts; ask for fewer.")
-        known.add(text)
+            raise SettingsError(f"these settings have hardly more than {len(positions):,} different starts; ask for fewer.")
+        positions.add(text)
         yield MatchStart(number, position, seed)
 
 
@@ -98,7 +98,7 @@ def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], 
     """
     where = f"The starts file {path}"
     text = plain(content(path, where, _MOST_BYTES))
-    found: list[MatchStart] = []
+    listed: list[MatchStart] = []
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -112,12 +112,12 @@ def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], 
         before = lines.setdefault(canonical([settings, seed]), number)
         if before != number:
             raise UsageError(f"{where}, line {number}: this is the same start as in line {before}; remove one of them.")
-        if len(found) == MOST:
+        if len(listed) == MOST:
             raise UsageError(f"{where} has more than {MOST:,} starts, the limit.")
-        found.append(MatchStart(len(found), settings, _seed(secret, len(found)) if seed is None else seed))
-    if not found:
+        listed.append(MatchStart(len(listed), settings, _seed(secret, len(listed)) if seed is None else seed))
+    if not listed:
         raise UsageError(f'{where} has no start; write one JSON object a line, such as {{"settings": {{}}, "seed": 7}}.')
-    return tuple(found)
+    return tuple(listed)
 
 
 def _read_line(line: bytes) -> tuple[Mapping[str, Json], int | None]:
@@ -138,10 +138,10 @@ def _read_line(line: bytes) -> tuple[Mapping[str, Json], int | None]:
     return settings, seed
 
 
-def _check(game: Game[Any, Any], name: str, settings: Any, given: Mapping[str, Json]) -> None:
+def _check(game: Game[Any, Any], name: str, settings: Any, start_settings: Mapping[str, Json]) -> None:
     """Raise SettingsError unless a game can begin with these settings in the variant of that name, with the same seats."""
     try:
-        if game.seats(placed(game, settings, given)) != game.seats(settings):
+        if game.seats(placed(game, settings, start_settings)) != game.seats(settings):
             raise SettingsError("a start can't change the number of players.")
     except SettingsError as error:
         raise SettingsError(f"{_sentence(error)[:-1]} (in the variant '{name}')." if name else str(error)) from None

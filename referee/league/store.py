@@ -27,17 +27,17 @@ from referee.league.rows import (
     DiskFull,
     StoreError,
     essence,
-    kept,
     names,
     planned,
     quoted,
     record_of,
     result_text,
+    storable,
     task_of,
     team_of,
     team_row,
 )
-from referee.league.values import Duel
+from referee.league.values import PlannedDuel
 from referee.version import __version__
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ def stored_match(row: Any) -> StoredMatch:
     return StoredMatch(task_of(row), row.status, record)
 
 
-def duel_of(row: Any) -> Duel:
+def duel_of(row: Any) -> PlannedDuel:
     """Return the duel of a row. Raises one of ``WRONG``."""
-    return Duel(row.number, row.round, names(row.teams), row.start, row.variant, row.repeat)
+    return PlannedDuel(row.number, row.round, names(row.teams), row.start, row.variant, row.repeat)
 
 
 class Counts(NamedTuple):
@@ -210,8 +210,8 @@ class Store:
     def fact(self, name: str) -> Any:
         """A stored fact about the league, or None."""
         with self._read() as connection:
-            found = connection.execute(select(database.facts.c.value).where(database.facts.c.name == name)).scalar()
-            return None if found is None else json.loads(found)
+            text = connection.execute(select(database.facts.c.value).where(database.facts.c.name == name)).scalar()
+            return None if text is None else json.loads(text)
 
     def set_fact(self, name: str, value: Any) -> None:
         """Store a fact about the league; it replaces an earlier one."""
@@ -248,18 +248,18 @@ class Store:
     def forfeit(self, team: str, reason: str) -> None:
         """A team can't start: none of its other matches is played."""
         with self._write() as connection:
-            connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=kept(reason)))
+            connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=storable(reason)))
 
-    def put(self, duels: Sequence[Duel], tasks: Sequence[MatchTask]) -> None:
+    def put(self, duels: Sequence[PlannedDuel], tasks: Sequence[MatchTask]) -> None:
         """Store duels and their matches. Those that are there already stay as they are."""
         rows = [{**duel._asdict(), "teams": json.dumps(duel.teams)} for duel in duels]
         self._put_new({database.duels: rows, database.matches: [planned(task) for task in tasks]})
 
-    def _put_new(self, found: Mapping[Table, Sequence[Mapping[str, Any]]]) -> None:
+    def _put_new(self, rows_by_table: Mapping[Table, Sequence[Mapping[str, Any]]]) -> None:
         """Store rows of some tables in one transaction. Those that are there already stay as they are."""
         dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
         with self._write() as connection:
-            for table, rows in found.items():
+            for table, rows in rows_by_table.items():
                 if rows:
                     connection.execute(dialect.insert(table).on_conflict_do_nothing(), rows)
 
@@ -293,7 +293,7 @@ class Store:
             for task in tasks:
                 connection.execute(insert(database.matches).values(**planned(task)))
 
-    def duels(self) -> list[Duel]:
+    def duels(self) -> list[PlannedDuel]:
         """All duels so far in schedule order."""
         return self._all(select(database.duels).order_by(database.duels.c.number), duel_of)
 
@@ -328,11 +328,11 @@ class Store:
     def lost(self, matches_each: int) -> list[int]:
         """Return the numbers of duels of which the store has lost something: one of so many matches, or the duel itself."""
         duels, matches = database.duels, database.matches
-        kept = select(duels.c.number, func.count(matches.c.key)).outerjoin(matches, matches.c.duel == duels.c.number)
+        present = select(duels.c.number, func.count(matches.c.key)).outerjoin(matches, matches.c.duel == duels.c.number)
         alone = select(matches.c.duel).outerjoin(duels, matches.c.duel == duels.c.number).where(duels.c.number.is_(None))
         with self._read() as connection:
             counts = dict.fromkeys(connection.execute(alone.distinct()).scalars(), 0)
-            counts.update(tuple(row) for row in connection.execute(kept.group_by(duels.c.number)))
+            counts.update(tuple(row) for row in connection.execute(present.group_by(duels.c.number)))
         return [number for number in range(max(counts, default=-1) + 1) if counts.get(number, 0) < matches_each]
 
     def keys(self) -> set[str]:
@@ -356,8 +356,8 @@ class Store:
         Raises StoreError also where ``read`` finds a row damaged.
         """
         with self._stream() as connection:
-            found = connection.execution_options(stream_results=True, max_row_buffer=most).execute(query)
-            while rows := found.fetchmany(most):
+            result = connection.execution_options(stream_results=True, max_row_buffer=most).execute(query)
+            while rows := result.fetchmany(most):
                 yield [read(row) for row in rows]
 
     def finish(self, record: MatchRecord) -> bool:
@@ -367,18 +367,18 @@ class Store:
             changed = connection.execute(
                 update(database.matches)
                 .where(database.matches.c.key == record.key, database.matches.c.status != DONE)
-                .values(status=DONE, result=result, seconds=record.wall_seconds, host=kept(record.host), finished=time.time())
+                .values(status=DONE, result=result, seconds=record.wall_seconds, host=storable(record.host), finished=time.time())
             ).rowcount
             if not changed:
                 earlier = connection.execute(select(database.matches.c.result).where(database.matches.c.key == record.key)).scalar()
                 if earlier is not None and essence(earlier) != essence(result):
-                    connection.execute(insert(database.disagreements).values(key=record.key, result=result, host=kept(record.host)))
+                    connection.execute(insert(database.disagreements).values(key=record.key, result=result, host=storable(record.host)))
         return bool(changed)
 
     def void(self, key: str, why: str, host: str) -> int:
         """Note that an attempt was void; return the number of void attempts of this match."""
         with self._write() as connection:
-            connection.execute(insert(database.voids).values(key=key, text=kept(why), host=kept(host), time=time.time()))
+            connection.execute(insert(database.voids).values(key=key, text=storable(why), host=storable(host), time=time.time()))
             return int(connection.execute(select(func.count()).select_from(database.voids).where(database.voids.c.key == key)).scalar_one())
 
     def voids(self) -> list[tuple[str, str]]:
@@ -396,8 +396,8 @@ class Store:
         with self._read() as connection:
             rows = connection.execute(select(database.matches.c.status, func.count()).group_by(database.matches.c.status)).all()
             voids = connection.execute(select(func.count()).select_from(database.voids)).scalar_one()
-        found = {row[0]: row[1] for row in rows}
-        return Counts(found.get(PLANNED, 0), found.get(DONE, 0), found.get(STOPPED, 0), voids)
+        by_status = {row[0]: row[1] for row in rows}
+        return Counts(by_status.get(PLANNED, 0), by_status.get(DONE, 0), by_status.get(STOPPED, 0), voids)
 
     def last_times(self, count: int) -> list[float]:
         """When the last matches ended, in seconds since the epoch, the last one first."""
@@ -412,8 +412,8 @@ class Store:
     def put_host(self, name: str, score: float, level: str) -> None:
         """Store a machine that plays matches, with its speed (``worker.speed_score``) and the isolation that it has proved."""
         with self._write() as connection:
-            connection.execute(database.hosts.delete().where(database.hosts.c.name == kept(name)))
-            connection.execute(insert(database.hosts).values(name=kept(name), score=score, level=kept(level)))
+            connection.execute(database.hosts.delete().where(database.hosts.c.name == storable(name)))
+            connection.execute(insert(database.hosts).values(name=storable(name), score=score, level=storable(level)))
 
     def hosts(self) -> dict[str, tuple[float, str]]:
         """The machines that play, each with its speed and its isolation."""
@@ -435,7 +435,7 @@ def _kind(error: DBAPIError, where: str) -> type[StoreError]:
 
 def _stop(connection: Connection, duels: Iterable[int], note: str) -> None:
     for number in duels:
-        connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=kept(note)))
+        connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=storable(note)))
         mine = (database.matches.c.duel == number, database.matches.c.status == PLANNED)
         connection.execute(update(database.matches).where(*mine).values(status=STOPPED))
 

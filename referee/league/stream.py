@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid, StartError
 from referee.league.values import MOST_VOIDS
-from referee.league.worker import NotStarted, Played, Void
+from referee.league.worker import Completed, NotStarted, Void
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +32,7 @@ def play_stream(
     ended: deque[Finished] = deque()
     while running or again or ended or following is not None:
         # A free slot plays again before a result is handed on, unless the result is an error.
-        is_going_on = all(isinstance(report, Played) for _, report in ended)
+        is_going_on = all(isinstance(report, Completed) for _, report in ended)
         while is_going_on and pool.room > 0 and (again or (following is not None and may_begin(following))):
             if again:
                 pool.submit(again.pop())

@@ -67,8 +67,8 @@ def summary_lines(played: Sequence[ManyGame]) -> list[str]:
 def _listed(played: Sequence[ManyGame]) -> list[str]:
     """A line for each game: who won, why, after how many steps, and the name of its replay; of many games the first ones."""
     rows = [
-        (one.number + 1, f"{one.winner} won" if one.winner else "no winner", one.reason, counted(one.steps, "step"), one.replay.name)
-        for one in played[:_MOST_LISTED]
+        (game.number + 1, f"{game.winner} won" if game.winner else "no winner", game.reason, counted(game.steps, "step"), game.replay.name)
+        for game in played[:_MOST_LISTED]
     ]
     lines = [f"  game     {line}" for line in aligned(rows, left=range(5))]
     left = len(played) - len(rows)
@@ -91,9 +91,9 @@ def _student(freedom: int) -> float:
 
     Source: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 26.7.5.
     """
-    known = {0: 0.0, 1: 12.706205, 2: 4.302653, 3: 3.182446, 4: 2.776445, 5: 2.570582, 6: 2.446912}
-    if freedom in known:
-        return known[freedom]
+    exact = {0: 0.0, 1: 12.706205, 2: 4.302653, 3: 3.182446, 4: 2.776445, 5: 2.570582, 6: 2.446912}
+    if freedom in exact:
+        return exact[freedom]
     z = _Z
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96

@@ -71,12 +71,12 @@ def _exchange(paired: list[Pair], cost: Callable[[Pair], int]) -> None:
     is_better = True
     while is_better:
         is_better = False
-        for one, two in combinations(range(len(paired)), 2):
-            (a, b), (c, d) = paired[one], paired[two]
+        for left, right in combinations(range(len(paired)), 2):
+            (a, b), (c, d) = paired[left], paired[right]
             least = cost((a, b)) + cost((c, d))
             for first, second in (((a, c), (b, d)), ((a, d), (b, c))):
                 if (new := cost(first) + cost(second)) < least:
-                    paired[one], paired[two], least, is_better = first, second, new, True
+                    paired[left], paired[right], least, is_better = first, second, new, True
 
 
 def _search(teams: Sequence[str], met: Met, tries: Iterator[int]) -> list[Pair] | None:

@@ -47,38 +47,38 @@ class TeamTally:
 
 def tallies(teams: Iterable[str], duels: Iterable[DuelLine]) -> dict[str, TeamTally]:
     """Return the tally of each team."""
-    found = {team: TeamTally() for team in teams}
+    by_team = {team: TeamTally() for team in teams}
     for duel in duels:
         for match in duel.matches:
             for seat, team in match.seats.items():
-                if team in found:
-                    found[team].add(seat, match, f"{duel.number}.{match.game_number}")
-    return found
+                if team in by_team:
+                    by_team[team].add(seat, match, f"{duel.number}.{match.game_number}")
+    return by_team
 
 
-def endings(found: Iterable[TeamTally], duels: Iterable[DuelLine]) -> list[tuple[Seat, list[str]]]:
+def endings(team_tallies: Iterable[TeamTally], duels: Iterable[DuelLine]) -> list[tuple[Seat, list[str]]]:
     """Return the seats in the order in which matches name them, each with the reasons of its endings, the most frequent first."""
     totals: Counter[tuple[Seat, str]] = Counter()
-    for tally in found:
+    for tally in team_tallies:
         totals.update(tally.ended)
     seats = dict.fromkeys(seat for duel in duels for match in duel.matches for seat in match.seats)
     reasons = [(seat, [reason for (other, reason), _ in totals.most_common() if other == seat]) for seat in seats]
-    return [(seat, known) for seat, known in reasons if known]
+    return [(seat, seat_reasons) for seat, seat_reasons in reasons if seat_reasons]
 
 
 def crosstable(teams: Sequence[str], duels: Iterable[DuelLine]) -> dict[tuple[str, str], float]:
     """Return the points of each team against each other that it has met; at a table of many, a team has beaten those with fewer points."""
-    known = set(teams)
-    found: dict[tuple[str, str], float] = {}
+    members = set(teams)
+    table: dict[tuple[str, str], float] = {}
     for duel in duels:
         if not set(duel.teams) <= duel.points.keys():
             # A duel that counts for nobody has no points.
             continue
         for a in duel.teams:
             for b in duel.teams:
-                if a != b and a in known and b in known:
-                    found[a, b] = found.get((a, b), 0.0) + _against(duel.points, a, b, len(duel.teams))
-    return found
+                if a != b and a in members and b in members:
+                    table[a, b] = table.get((a, b), 0.0) + _against(duel.points, a, b, len(duel.teams))
+    return table
 
 
 def _against(points: Mapping[str, float], a: str, b: str, teams: int) -> float:

@@ -58,25 +58,25 @@ def team(
     """
     home = (home or Path.cwd()).absolute()
     seats = game.seats(settings) if seats is None else tuple(seats)
-    given = {seat: partnered(spec, seat, game, settings, home) for seat in seats} if isinstance(spec, str) else dict(spec)
-    missing = [seat for seat in seats if seat not in given]
+    texts = {seat: partnered(spec, seat, game, settings, home) for seat in seats} if isinstance(spec, str) else dict(spec)
+    missing = [seat for seat in seats if seat not in texts]
     if missing:
         raise UsageError(f"The team '{name}' has no program for {missing[0]}. {to_add(missing[0], game, settings)}")
     players: dict[Seat, str] = {}
     marks: dict[Seat, Json] = {}
     files: dict[Seat, dict[str, str]] = {}
     programs: dict[Seat, dict[str, str]] = {}
-    known: dict[Path, dict[str, str]] = {}
+    hash_cache: dict[Path, dict[str, str]] = {}
     try:
         for seat in seats:
-            players[seat] = absolute(given[seat], game.info.name, home)
+            players[seat] = absolute(texts[seat], game.info.name, home)
             program = _program(players[seat], seat, game, settings)
-            marks[seat], files[seat] = _mark(program, known)
+            marks[seat], files[seat] = _mark(program, hash_cache)
             if "sha256" in program.about:
                 programs[seat] = {PROGRAM: str(program.about["sha256"])}
     except PlayerError as error:
         is_one_role = isinstance(spec, str) and any(
-            _is_program(text, other, game, settings, home) for other, text in given.items() if other != seat
+            _is_program(text, other, game, settings, home) for other, text in texts.items() if other != seat
         )
         more = f" {to_add(seat, game, settings)}" if is_one_role else ""
         raise UsageError(f"The team '{name}' can't play: {error}{more}") from None
@@ -86,8 +86,8 @@ def team(
 
 def partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> str:
     """Return the program of a seat for a team named by one program. An example bot of another role is replaced by the middle one of this role."""
-    own = [bot for bot in BOTS if bot.game == game.info.name]
-    named = [bot for bot in own if bot.name == spec.strip()]
+    bots = [bot for bot in BOTS if bot.game == game.info.name]
+    named = [bot for bot in bots if bot.name == spec.strip()]
     if not named or any(bot.plays(seat) for bot in named) or _exists(home / spec.strip()):
         return spec
     return middling(game.info.name, seat, settings.rules) or spec
@@ -106,7 +106,7 @@ def to_add(seat: Seat, game: Game[Any, Any], settings: Any, rivals: Sequence[str
 
     ``rivals`` are this team's program and another one that plays the same seat, if both are known.
     """
-    here = " ".join(shlex.quote(one.removeprefix(f"{Path.cwd()}/")) for one in rivals)
+    here = " ".join(shlex.quote(rival.removeprefix(f"{Path.cwd()}/")) for rival in rivals)
     compare = f": referee compare {here}" if here else "; referee compare lets two of them meet the same opponent"
     return (
         f'Add a program for {seat}, or the line {seat} = "{middling(game.info.name, seat, settings.rules) or "..."}" to its table in the league file. '
@@ -127,13 +127,13 @@ def changed(team: Team, stored: Team) -> tuple[str, ...]:
     """Return what has changed in a team since it was stored, one phrase for each seat and file; empty if nothing has."""
     if team.hash == stored.hash:
         return ()
-    found = []
+    changes = []
     for seat in dict.fromkeys((*stored.files, *team.files)):
         now, then = _own(team.files.get(seat, {})), _own(stored.files.get(seat, {}))
-        found += [f"{seat}: '{path}' has changed" for path in now if path in then and now[path] != then[path]]
-        found += [f"{seat}: '{path}' is new" for path in now if path not in then]
-        found += [f"{seat}: '{path}' is gone" for path in then if path not in now]
-    return tuple(found) or ("its command line has changed",)
+        changes += [f"{seat}: '{path}' has changed" for path in now if path in then and now[path] != then[path]]
+        changes += [f"{seat}: '{path}' is new" for path in now if path not in then]
+        changes += [f"{seat}: '{path}' is gone" for path in then if path not in now]
+    return tuple(changes) or ("its command line has changed",)
 
 
 def check_copy(team: Team, seat: Seat, program: Program, folder: str) -> None:
@@ -145,16 +145,18 @@ def check_copy(team: Team, seat: Seat, program: Program, folder: str) -> None:
         return
     labels = _labels(_outermost(program.pieces))
     places = {source: Path(folder, piece.place) for piece in program.pieces for source in _outermost([piece])}
-    found: dict[str, str] = {}
+    copied: dict[str, str] = {}
     then = _comparable(_own(team.files[seat]))
     for source, label in labels.items():
         for path, mark in _marks(places[source]).items():
             name = str(Path(label, path))
-            found[name] = _as_stored(mark, then.get(name, ""), places[source] / path)
-    found = _comparable(found)
-    if found != then:
-        told = "; ".join(changed(*(Team(team.name, {}, name, files={seat: files}) for name, files in (("now", found), ("then", then))))[:3])
-        raise UsageError(f"The files of the team '{team.name}' have changed since they were first read ({told}); restore them.")
+            copied[name] = _as_stored(mark, then.get(name, ""), places[source] / path)
+    copied = _comparable(copied)
+    if copied != then:
+        differences = "; ".join(
+            changed(*(Team(team.name, {}, name, files={seat: files}) for name, files in (("now", copied), ("then", then))))[:3]
+        )
+        raise UsageError(f"The files of the team '{team.name}' have changed since they were first read ({differences}); restore them.")
 
 
 def _comparable(files: Mapping[str, str]) -> dict[str, str]:
@@ -244,17 +246,17 @@ def _absolute_words(text: str, home: Path, *, is_dialect: bool = False) -> str:
         words = shlex.split(text)
     except ValueError:
         return text
-    found = []
+    rewritten = []
     for number, word in enumerate(words):
         option, equals, rest = word.partition("=")
         parts = (rest if equals else word).split(os.pathsep)
         # The first word is a program on the PATH unless it looks like a file.
         is_file = number > 0 or "/" in word or word.endswith(".py") or (is_dialect and (home / word).is_dir())
         if is_file and all(part and _exists(home / part) for part in parts):
-            found.append((option + equals if equals else "") + os.pathsep.join(str((home / part).absolute()) for part in parts))
+            rewritten.append((option + equals if equals else "") + os.pathsep.join(str((home / part).absolute()) for part in parts))
         else:
-            found.append(word)
-    return text if found == words else " ".join(_word(word) for word in found)
+            rewritten.append(word)
+    return text if rewritten == words else " ".join(_word(word) for word in rewritten)
 
 
 def _word(word: str) -> str:
@@ -277,17 +279,17 @@ def file_hashes(program: Program) -> dict[str, str]:
     return {str(Path(label, path)): mark for source, label in labels.items() for path, mark in _marks(source).items()}
 
 
-def _mark(spec: Spec, known: dict[Path, dict[str, str]]) -> tuple[Json, dict[str, str]]:
+def _mark(spec: Spec, hash_cache: dict[Path, dict[str, str]]) -> tuple[Json, dict[str, str]]:
     """Return the command line of a program without this machine's paths, and the hashes of its files.
 
-    ``known`` caches the hashes of files and folders that several seats share.
+    ``hash_cache`` caches the hashes of files and folders that several seats share.
     """
     labels = _labels(_outermost(spec.program.pieces))
     files: dict[str, str] = {}
     for source, label in labels.items():
-        if source not in known:
-            known[source] = _marks(source)
-        files |= {str(Path(label, path)): mark for path, mark in known[source].items()}
+        if source not in hash_cache:
+            hash_cache[source] = _marks(source)
+        files |= {str(Path(label, path)): mark for path, mark in hash_cache[source].items()}
     argv = spec.program.argv
     words = [Path(argv[0]).name if runtime.is_one(argv[0]) else argv[0], *argv[1:]]
     # A program's own path is free of links, the path of its folder may have some.
@@ -323,14 +325,14 @@ def _marks(source: Path) -> dict[str, str]:
     """Return the mark of a file (its path is ""), or of each file, link and empty folder in a folder by its path there. Raises PlayerError."""
     if not source.is_dir():
         return {"": _hash(source)}
-    found = contents.entries(str(source), str(source))
-    full = {str(Path(path).parent) for path in found}
-    marks = {path: _mark_of(source / path, entry) for path, entry in found.items() if entry.kind != contents.FOLDER or path not in full}
+    entries = contents.entries(str(source), str(source))
+    full = {str(Path(path).parent) for path in entries}
+    marks = {path: _mark_of(source / path, entry) for path, entry in entries.items() if entry.kind != contents.FOLDER or path not in full}
     top = source.resolve()
-    for path in (path for path, entry in found.items() if entry.kind == contents.LINK):
+    for path in (path for path, entry in entries.items() if entry.kind == contents.LINK):
         real = (source / path).resolve()
         # No sandbox takes such a link. Elsewhere, the bot reads a file behind it that isn't in the list.
-        if real.is_file() and not (real.is_relative_to(top) and str(real.relative_to(top)) in found):
+        if real.is_file() and not (real.is_relative_to(top) and str(real.relative_to(top)) in entries):
             marks[path] += f", {_hash(real)}"
     return marks
 

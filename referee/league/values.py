@@ -46,7 +46,7 @@ class Fixture(NamedTuple):
     teams: tuple[str, ...]
 
 
-class Duel(NamedTuple):
+class PlannedDuel(NamedTuple):
     """The unit that is scored: a fixture on one start, in one variant of the settings. ``number`` is its place in the schedule, from 0.
 
     Two teams play both roles; in a game without roles to swap, the teams of a table play one match.
@@ -71,14 +71,14 @@ class DuelResult(NamedTuple):
     (``standings.stopped``), so that no round waits for it. A team has no entry in ``totals`` if it got none.
     """
 
-    duel: Duel
+    duel: PlannedDuel
     points: Mapping[str, float]
     totals: Mapping[str, float]
     forfeits: tuple[str, ...] = ()
     more_is_better: bool = False
 
 
-class Comparison(NamedTuple):
+class PairedComparison(NamedTuple):
     """Two teams on one start: ``score`` is 1 if ``a`` is better, 0 if ``b`` is, 0.5 for a tie. Comparisons on one start are dependent."""
 
     a: str

@@ -47,7 +47,7 @@ class Terms(NamedTuple):
     options: MatchOptions = MatchOptions()
 
 
-class Played(NamedTuple):
+class Completed(NamedTuple):
     """A match that was played."""
 
     record: MatchRecord
@@ -75,7 +75,7 @@ class NotStarted(NamedTuple):
     text: str
 
 
-Report = Played | Void | NotStarted
+Report = Completed | Void | NotStarted
 
 
 class Worker:
@@ -127,7 +127,7 @@ class Worker:
         entrants = {seat: self._entrant(seat, spec, task.seats[seat], task.blamed) for seat, spec in specs.items()}
         prepared = runner.prepare(request, task.seats.values(), entrants, isolation=self._proved(specs))
         played = runner.play(prepared, entrants, reserve=self._reserve)
-        return Played(self._record(task, played, time.monotonic() - begun))
+        return Completed(self._record(task, played, time.monotonic() - begun))
 
     def _entrant(self, seat: Seat, spec: Spec, team: str, blamed: Container[str]) -> Entrant:
         """The entrant of a team; the replay names the team, whatever its bot calls itself."""
@@ -142,26 +142,26 @@ class Worker:
             self._isolations.clear()
         programs = [spec.program for spec in specs.values()]
         variants = frozenset(variants_of(programs))
-        found = self._isolations.get(variants)
-        if found is None:
+        isolation = self._isolations.get(variants)
+        if isolation is None:
             options = self._terms.options
-            found = self._isolations[variants] = choose(options.isolation, options.limits, programs)
-        return found
+            isolation = self._isolations[variants] = choose(options.isolation, options.limits, programs)
+        return isolation
 
     def _spec(self, team: str, seat: Seat, settings: Any) -> Spec:
         """A team's program for a seat, read once for all matches with the same settings."""
         # The settings matter only where a dialect can't express them.
         key = (team, seat, repr(settings) if ":" in self._teams[team].players[seat] else "")
-        found = self._specs.get(key)
-        if found is None:
+        spec = self._specs.get(key)
+        if spec is None:
             home = self._teams[team].home
             with of_seat(seat):
                 with _inside(home):
-                    found = resolve(from_home(self._teams[team].players[seat], home), seat, self._terms.game, settings)
-                if found.is_human:
+                    spec = resolve(from_home(self._teams[team].players[seat], home), seat, self._terms.game, settings)
+                if spec.is_human:
                     raise PlayerError(f"The team {team} is a person; in a league only programs play.")
-            found = self._specs[key] = published(found, home)
-        return found
+            spec = self._specs[key] = published(spec, home)
+        return spec
 
     def _check_copy(self, program: Program, folder: str) -> None:
         """Raise UsageError if a program that was copied now is no longer that of its team."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from referee.league.cluster_worker import Host
+    from referee.league.cluster_worker import ClusterHost
     from referee.league.local import Pool
     from referee.league.values import Team
     from referee.league.worker import Terms
@@ -58,19 +58,19 @@ class HostNotes:
 
     def __init__(self) -> None:
         self._store: HostStore | None = None
-        self._kept: list[tuple[str, float, str]] = []
+        self._hosts: list[tuple[str, float, str]] = []
 
     def put_host(self, name: str, score: float, level: str) -> None:
         """A machine that plays matches."""
         if self._store is None:
-            self._kept.append((name, score, level))
+            self._hosts.append((name, score, level))
         else:
             self._store.put_host(name, score, level)
 
     def move_to(self, store: HostStore) -> None:
         """Pass the machines on to a store, also those to come."""
         self._store = store
-        for host in self._kept:
+        for host in self._hosts:
             store.put_host(*host)
 
 
@@ -93,12 +93,12 @@ def open_pool(
     replays: Path,
     store: HostStore,
     workers: Workers,
-    say: Callable[[str], None],
+    on_note: Callable[[str], None],
     on_level: Callable[[str], None] = lambda _: None,
 ) -> Pool:
     """The workers for many matches: those of this machine, or of a cluster. A cluster's machines are noted in the store.
 
-    ``say`` gets notes on them. ``on_level`` is called with the level of isolation of each machine.
+    ``on_note`` gets notes on them. ``on_level`` is called with the level of isolation of each machine.
     """
     from referee.league.local import LocalPool, checked_slots
 
@@ -106,20 +106,20 @@ def open_pool(
         from referee.league.cluster import ClusterPool
 
         if workers.is_here:
-            say(
+            on_note(
                 "note: While local:N plays, every user of this machine can run programs as you; use it only on a machine that nobody else uses."
             )
 
-        def note(host: Host) -> None:
+        def note(host: ClusterHost) -> None:
             store.put_host(host.name, host.score, host.level)
             on_level(host.level)
 
-        return ClusterPool(terms, teams, replays, workers.cluster, on_host=note, on_note=say)
+        return ClusterPool(terms, teams, replays, workers.cluster, on_host=note, on_note=on_note)
     from referee.isolation.choose import choose
 
     workers.check_machine(terms.options)
     isolation = choose(terms.options.isolation, terms.options.limits)
     for text in isolation.notes:
-        say(f"note: {text}")
+        on_note(f"note: {text}")
     on_level(isolation.level)
     return LocalPool(terms, teams, replays, checked_slots(workers.slots, terms.options.limits))

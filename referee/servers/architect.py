@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TEAMS = ("first", "second")
 
 
-class Team(NamedTuple):
+class ArchitectTeam(NamedTuple):
     """A client that has sent its name."""
 
     caller: Caller
@@ -41,9 +41,9 @@ class TeamPorts:
         self._receptions = [Reception(sock, ArchitectHost(HUNTER).take_name, say, ASK_NAME) for sock in socks]
         self._say = say
 
-    def wait(self) -> tuple[Team, Team]:
+    def wait(self) -> tuple[ArchitectTeam, ArchitectTeam]:
         """Wait for both teams and their names."""
-        teams: dict[int, Team] = {}
+        teams: dict[int, ArchitectTeam] = {}
         while len(teams) < len(TEAMS):
             missing = [reception.sources for place, reception in enumerate(self._receptions) if place not in teams]
             wait_for([*itertools.chain(*missing), *(team.caller for team in teams.values())], 1.0)
@@ -55,14 +55,14 @@ class TeamPorts:
                     del teams[place]
                 if place not in teams and (visit := next(reception.take(), None)) is not None:
                     caller, name = visit
-                    teams[place] = Team(caller, TEAMS[place] if is_blank(name) else escape(name, 160))
+                    teams[place] = ArchitectTeam(caller, TEAMS[place] if is_blank(name) else escape(name, 160))
                     self._say(f"{caller.address} is {teams[place].name}, the {TEAMS[place]} team")
         for reception in self._receptions:
             reception.close()
         return teams[0], teams[1]
 
 
-def visitors(teams: tuple[Team, Team], number: int, owing: Mapping[str, bytes]) -> tuple[dict[str, Visitor], str]:
+def visitors(teams: tuple[ArchitectTeam, ArchitectTeam], number: int, owing: Mapping[str, bytes]) -> tuple[dict[str, Visitor], str]:
     """Return the players of a game by seat (games count from 0), and the name of the hunting team ("first" or "second").
 
     Lines that a team has sent since the previous game are dropped. ``owing`` has, by the team's name, the prefix of an answer that was
@@ -86,7 +86,7 @@ def late_answers(number: int, result: Result) -> dict[str, bytes]:
     return {TEAMS[number % 2 if seat == HUNTER else 1 - number % 2]: b"%d %d " % (number, result.steps) for seat in late}
 
 
-def finish(teams: tuple[Team, Team]) -> None:
+def finish(teams: tuple[ArchitectTeam, ArchitectTeam]) -> None:
     """Send "done" to both teams and close the connections."""
     for team in teams:
         team.caller.tell(DONE)

@@ -22,7 +22,7 @@ from referee.arena.arena import OpenArena, new, open_arena
 from referee.arena.engine import ArenaEngine
 from referee.arena.store import REFUSED, Version
 from referee.errors import UsageError
-from referee.league.worker import Played, Report
+from referee.league.worker import Completed, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ def by_strength(strengths: dict[str, int]) -> Callable[[MatchTask], Report]:
 
     def play_match(task: MatchTask) -> Report:
         hunter, prey = (strengths.get(task.seats[seat], 5) for seat in ("hunter", "prey"))
-        return Played(record(task, 20 - hunter + prey))
+        return Completed(record(task, 20 - hunter + prey))
 
     return play_match
 

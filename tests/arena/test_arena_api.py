@@ -24,7 +24,7 @@ from sandboxes import need
 from seasons import FORM, TOKENS, form, play, season
 from sqlalchemy.exc import OperationalError
 
-from referee.arena import intake, receipt
+from referee.arena import intake, uploads
 from referee.arena.checking import Checker
 from referee.arena.season_store import CHECKING
 from referee.replay.reader import verify
@@ -305,7 +305,7 @@ def test_a_file_that_is_too_large_is_refused_while_it_comes(tmp_path: Path) -> N
 
 
 def test_a_slow_hand_in_is_given_up(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(receipt, "_SECONDS", 0.0)
+    monkeypatch.setattr(uploads, "_SECONDS", 0.0)
     given = {"authorization": f"Bearer {ADA}", **FORM}
     # Those that were given up take no place of the uploads that come after them.
     for path, token in (*[("/api/submissions", ADA)] * 4, ("/api/staff/disqualify", STAFF)):
@@ -462,7 +462,7 @@ def test_a_version_was_submitted_when_it_was_handed_in_whenever_its_check_ends(r
 
 def test_a_second_verdict_on_the_same_files_is_seen(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
     for reason in ("It fails.", "It ended."):
-        monkeypatch.setattr(intake, "check", lambda *_, reason=reason: intake.Verdict(reason, {}))
+        monkeypatch.setattr(intake, "check", lambda *_, reason=reason: intake.CheckVerdict(reason, {}))
         number = running.hand_in(bot("one")).json["id"] if reason == "It fails." else 1
         assert running.post("/api/staff/requeue", {"id": number}, STAFF).status == 200
         assert Checker(running.arena).check_next()

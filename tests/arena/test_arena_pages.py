@@ -224,7 +224,7 @@ def test_a_submission_tells_what_plays_and_what_can_be_done(running: Season, mon
 
     assert "accepted. Version 2 is the active one." in shown(1)
     assert "accepted, and active: it plays from now on." in shown(2)
-    monkeypatch.setattr(intake, "check", lambda *_: intake.Verdict("It fails.", {}))
+    monkeypatch.setattr(intake, "check", lambda *_: intake.CheckVerdict("It fails.", {}))
     running.store.put_tokens([("tcleo", "Cleo")])
     for token in (ADA, "tcleo"):
         running.hand_in(f"# {token}\n{IDLE}".encode(), token)
@@ -409,10 +409,10 @@ def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, mo
 def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = []
 
-    def check(snapshot: object, config: object, on_progress: Callable[[str, str, int, int], None]) -> intake.Verdict:
+    def check(snapshot: object, config: object, on_progress: Callable[[str, str, int, int], None]) -> intake.CheckVerdict:
         on_progress("hunter", "starts", 0, 2)
         shown.append(running.ask("/submissions/4", ADA).body.decode())
-        return intake.Verdict("It is wrong.", {"failed": []})
+        return intake.CheckVerdict("It is wrong.", {"failed": []})
 
     monkeypatch.setattr(intake, "check", check)
     running.hand_in(f"# four\n{IDLE}".encode(), ADA)

@@ -24,8 +24,8 @@ from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.league import ratings
 from referee.league.results import comparisons
-from referee.league.values import Comparison, Team
-from referee.league.worker import Played, Report
+from referee.league.values import PairedComparison, Team
+from referee.league.worker import Completed, Report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +102,7 @@ def test_the_state_has_the_results_of_the_matches(tmp_path: Path, monkeypatch: p
     def sometimes_absent(task: MatchTask) -> Report:
         for seat in ("hunter", "prey"):
             if task.seats[seat] == "mine v2":
-                return Played(record(task, started=False, faults={seat: "no"}, fault_kinds={seat: "crashed"}))
+                return Completed(record(task, started=False, faults={seat: "no"}, fault_kinds={seat: "crashed"}))
         return play(task)
 
     with closing(begin(tmp_path / "arena", 3)) as arena:
@@ -321,7 +321,7 @@ def test_many_pairs_have_the_same_intervals_as_few(monkeypatch: pytest.MonkeyPat
     lots = random.Random(1)
     teams = [f"T{number}" for number in range(12)]
     pairs = [lots.sample(teams, 2) for _ in range(300)]
-    found = [Comparison(a, b, lots.choice((0, 0.5, 1)), lots.randrange(20)) for a, b in pairs]
+    found = [PairedComparison(a, b, lots.choice((0, 0.5, 1)), lots.randrange(20)) for a, b in pairs]
     few = ratings.intervals(found, teams, resamples=300)
     monkeypatch.setattr(ratings, "DENSE_PAIRS", 1)
     many = ratings.intervals(found, teams, resamples=300)

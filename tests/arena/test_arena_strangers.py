@@ -13,7 +13,7 @@ from seasons import FORM, TOKENS, form, play, season
 
 from referee.arena import intake
 from referee.arena.checking import Checker
-from referee.arena.receipt import plain_name
+from referee.arena.uploads import plain_name
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Season]:
     """Ada has an accepted version whose log has the secret, and a refused one whose report has it."""
     with pytest.MonkeyPatch.context() as patch, season(tmp_path_factory.mktemp("season")) as found:
         for number, (token, reason) in enumerate(((ADA, ""), (ADA, SECRET), (BOB, ""))):
-            patch.setattr(intake, "check", lambda *_, reason=reason: intake.Verdict(reason, {"failed": []}))
+            patch.setattr(intake, "check", lambda *_, reason=reason: intake.CheckVerdict(reason, {"failed": []}))
             text = f"# {number}{SECRET if token == ADA else ''}\nimport sys\nprint({SECRET if token == ADA else 'bob'!r}, file=sys.stderr)\n{IDLE}"
             text += CRASHES if token == ADA else ""
             assert found.hand_in(text.encode(), token).status == 202
@@ -225,7 +225,7 @@ def test_the_name_of_a_file_leads_nowhere(name: str) -> None:
 
 def test_markup_and_formulas_in_names_and_notes_stay_text(tmp_path: Path) -> None:
     with season(tmp_path) as running, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(intake, "check", lambda *_: intake.Verdict("", {}))
+        patch.setattr(intake, "check", lambda *_: intake.CheckVerdict("", {}))
         team, note = "=Cy <i>+1</i>", "<script>alert(1)</script> \"' =cmd()"
         running.store.put_tokens([("tcy", team)])
         assert running.hand_in(IDLE.encode(), "tcy", note=note).status == 202

@@ -98,7 +98,7 @@ def test_candidates_are_kept_up_to_date_between_surveys(monkeypatch: pytest.Monk
     assert not np.allclose(kept.squares, before.squares)
     np.testing.assert_allclose(kept.covariances, covariance[kept.a, kept.b], atol=1e-9)
     np.testing.assert_allclose(kept.squares, squares[kept.a, kept.b], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(kept.own, np.diag(covariance), rtol=1e-9)
+    np.testing.assert_allclose(kept.variances, np.diag(covariance), rtol=1e-9)
     np.testing.assert_allclose(kept.power, np.diag(squares), rtol=1e-9)
 
 

@@ -11,7 +11,7 @@ from referee import games
 from referee.grading import marks, needs
 from referee.grading.rubric import commitment_of
 from referee.league.values import MatchTask, Team
-from referee.league.worker import Played, Terms, Worker
+from referee.league.worker import Completed, Terms, Worker
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
@@ -297,5 +297,5 @@ def played(rubric: Rubric, seat: str, players: dict[str, str], folder: Path) -> 
         report = worker.play(task)
     finally:
         worker.close()
-    assert isinstance(report, Played), report
+    assert isinstance(report, Completed), report
     return task, report.record

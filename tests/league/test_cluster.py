@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from referee.league.cluster_worker import Host
+    from referee.league.cluster_worker import ClusterHost
     from referee.league.league import OpenLeague
     from referee.league.local import Pool
     from referee.league.values import MatchRecord, MatchTask
@@ -87,7 +87,7 @@ def league(tmp_path: Path) -> Iterator[OpenLeague]:
 def test_a_killed_and_a_frozen_worker_change_nothing(league: OpenLeague, tmp_path: Path) -> None:
     local = open_new(tmp_path / "local", teams=6)
     play(local, LocalPool(local.schedule.terms, local.schedule.teams, local.replays, 2))
-    hosts: list[Host] = []
+    hosts: list[ClusterHost] = []
     with cluster(tmp_path / "cluster", 3) as nodes:
 
         def harm() -> None:
@@ -255,7 +255,7 @@ def test_workers_prove_their_own_sandbox(tmp_path: Path) -> None:
     file = write_league(tmp_path / "in", 2)
     file.write_text(file.read_text().replace('isolation = "none"', 'isolation = "strict"'))
     opened = begin(config.load(file), tmp_path / "out")
-    hosts: list[Host] = []
+    hosts: list[ClusterHost] = []
     blind = tmp_path / "blind.py"
     blind.write_text(
         "from referee.errors import UsageError\nfrom referee.isolation import choose\n"

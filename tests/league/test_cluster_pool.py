@@ -11,10 +11,10 @@ from leagues import Notes, PretendPool, open_new, record
 from leagues import play as played
 
 from referee.league.cluster import ClusterPool
-from referee.league.cluster_worker import Batch, Host
+from referee.league.cluster_worker import Batch, ClusterHost
 from referee.league.engine import Engine, LeagueStopped
 from referee.league.local import Finished
-from referee.league.worker import Played, Void
+from referee.league.worker import Completed, Void
 from referee.replay.paths import SUFFIX
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class Future:
     def end(self, play: Callable[[MatchTask], Report] = played, seconds: float = 0.5) -> None:
         """The worker sends the results."""
         reports = [play(task) for task in self.tasks]
-        files = [{SUFFIX: b"replay"} if isinstance(report, Played) else {} for report in reports]
-        self.outcome = Batch(Host("node", 1.0, "none"), seconds * len(self.tasks), reports, files)
+        files = [{SUFFIX: b"replay"} if isinstance(report, Completed) else {} for report in reports]
+        self.outcome = Batch(ClusterHost("node", 1.0, "none"), seconds * len(self.tasks), reports, files)
         self.status = "finished"
         self._callback(self)
         run_until_idle(self._loop)
@@ -244,7 +244,7 @@ def test_a_result_that_comes_twice_counts_once_and_a_difference_is_kept(league: 
             return [
                 each
                 for task, report in super().wait(seconds)
-                for each in (Finished(task, report), Finished(task, Played(record(task, 38 if is_tampered else None, host="there"))))
+                for each in (Finished(task, report), Finished(task, Completed(record(task, 38 if is_tampered else None, host="there"))))
             ]
 
     notes = Notes()
@@ -273,7 +273,7 @@ def test_both_replays_of_a_match_that_was_played_twice_are_kept(
     for future in client.futures[:2]:
         future.end()
     found = [finished.report for _ in range(2) for finished in pool.wait(1.0)]
-    replays = [report.record.replay for report in found if isinstance(report, Played)]
+    replays = [report.record.replay for report in found if isinstance(report, Completed)]
     assert replays == [f"replays/{task.key[:2]}/{task.key}{end}{SUFFIX}" for end in ("", ".second")]
     assert [(league.folder / replay).read_bytes() for replay in replays] == [b"replay"] * 2
 

@@ -22,9 +22,9 @@ from referee.api.runner import MatchRequest
 from referee.errors import PlayerError, StartError, UsageError
 from referee.games.game import SettingsError
 from referee.league import compare
-from referee.league.compare import BotComparison, Trial
-from referee.league.kept_duels import kept_duels, kept_seed
-from referee.league.worker import Played, Report
+from referee.league.compare import BotComparison, SequentialTest
+from referee.league.comparison_store import open_comparison, stored_seed
+from referee.league.worker import Completed, Report
 from referee.match.options import MatchOptions
 from sdk import HunterBot
 
@@ -53,7 +53,7 @@ def hunts(strong: str, *, every: int = 1) -> Callable[[MatchTask], Report]:
 
     def play(task: MatchTask) -> Report:
         is_fast = task.seats["hunter"] == strong and task.duel % every == 0
-        return Played(record(task, 10 if is_fast else 30))
+        return Completed(record(task, 10 if is_fast else 30))
 
     return play
 
@@ -92,11 +92,11 @@ def test_the_prefix_of_the_schedule_decides_not_the_order_of_arrival(monkeypatch
 
 
 def test_the_limit_of_duels_leaves_it_undecided(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("straight", every=2), test=Trial(duels=3))
+    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("straight", every=2), test=SequentialTest(duels=3))
     assert (known[-1].decision, known[-1].duels, comparison.matches, len(pool.played)) == ("undecided", 3, 6, 6)
     assert (known[-1].wins, known[-1].ties, known[-1].losses) == (2, 1, 0)
     assert comparison.sentence().startswith("Undecided after 3 duels: ")
-    one, *_ = compared(monkeypatch, tmp_path, hunts("straight", every=2), test=Trial(duels=1))
+    one, *_ = compared(monkeypatch, tmp_path, hunts("straight", every=2), test=SequentialTest(duels=1))
     assert one.sentence().startswith("Undecided after 1 duel: ")
 
 
@@ -104,9 +104,9 @@ def kept(monkeypatch: pytest.MonkeyPatch, folder: Path, duels: int, slots: int =
     """What is known after so many duels, and the matches that were played for it; the folder keeps them."""
     pool = PretendPool(hunts("straight", every=2), slots)
     monkeypatch.setattr(compare, "LocalPool", lambda *_: pool)
-    comparison = BotComparison(request(**options), "straight", "boxer", test=Trial(duels=duels), slots=slots)
-    with kept_duels(folder, comparison.facts, list(comparison.teams.values())) as duels_kept:
-        for _ in comparison.run(folder, kept=duels_kept):
+    comparison = BotComparison(request(**options), "straight", "boxer", test=SequentialTest(duels=duels), slots=slots)
+    with open_comparison(folder, comparison.facts, list(comparison.teams.values())) as duels_kept:
+        for _ in comparison.run(folder, store=duels_kept):
             pass
     assert comparison.matches == 2 * duels
     return comparison.compared(), pool.played
@@ -139,19 +139,19 @@ def test_another_comparison_is_not_mixed_in(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, players: Callable[[dict[str, str]], None]
 ) -> None:
     players({"a": "hunter prey", "b": "hunter prey"})
-    comparison = BotComparison(request(), "a.py", "b.py", test=Trial(duels=3), slots=1)
-    with kept_duels(tmp_path / "out", comparison.facts, list(comparison.teams.values())):
+    comparison = BotComparison(request(), "a.py", "b.py", test=SequentialTest(duels=3), slots=1)
+    with open_comparison(tmp_path / "out", comparison.facts, list(comparison.teams.values())):
         pass
-    assert kept_seed(tmp_path / "out") == 7
-    assert kept_seed(tmp_path / "none") is None
+    assert stored_seed(tmp_path / "out") == 7
+    assert stored_seed(tmp_path / "none") is None
     (tmp_path / "b.py").write_text((tmp_path / "b.py").read_text() + "# changed\n")
     for other, told in (
-        (BotComparison(request(cooldown=30), "a.py", "a.py", test=Trial(duels=3), slots=1), "the settings, the bots"),
-        (BotComparison(request(), "a.py", "b.py", test=Trial(p1=0.7), slots=1), "the test, the files of b"),
+        (BotComparison(request(cooldown=30), "a.py", "a.py", test=SequentialTest(duels=3), slots=1), "the settings, the bots"),
+        (BotComparison(request(), "a.py", "b.py", test=SequentialTest(p1=0.7), slots=1), "the test, the files of b"),
     ):
         with (
             pytest.raises(UsageError, match=f"holds another comparison, which differs in: {told}"),
-            kept_duels(tmp_path / "out", other.facts, list(other.teams.values())),
+            open_comparison(tmp_path / "out", other.facts, list(other.teams.values())),
         ):
             pass
 
@@ -176,11 +176,11 @@ BOTH = "hunter prey"
 
 def test_two_bots_of_both_roles_meet_in_both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, players: Players) -> None:
     players({"a": BOTH, "b": BOTH, "c": BOTH})
-    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("a"), bots=("a.py", "b.py"), test=Trial(duels=2))
+    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("a"), bots=("a.py", "b.py"), test=SequentialTest(duels=2))
     assert (comparison.seat, comparison.against, comparison.pairs, known[-1].share) == (None, [], [("a", "b")], 1.0)
     assert {tuple(task.seats.values()) for task in pool.played} == {("a", "b"), ("b", "a")}
     bots = ("a.py", "b.py")
-    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("a"), bots=bots, against=["c.py"], test=Trial(duels=2))
+    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("a"), bots=bots, against=["c.py"], test=SequentialTest(duels=2))
     assert comparison.pairs == [("a", "c"), ("b", "c")]
     assert all({"a", "b"} != set(task.seats.values()) for task in pool.played)
     # A wins all, B ties all.
@@ -196,9 +196,9 @@ def test_bots_of_one_role_play_it_against_the_same_opponent(
 
     def play(task: MatchTask) -> Report:
         # A hunts faster, and escapes for longer.
-        return Played(record(task, 10 if (task.seats[seat] == "a") == (seat == "hunter") else 30))
+        return Completed(record(task, 10 if (task.seats[seat] == "a") == (seat == "hunter") else 30))
 
-    comparison, known, pool = compared(monkeypatch, tmp_path, play, bots=("a.py", "b.py"), test=Trial(duels=2))
+    comparison, known, pool = compared(monkeypatch, tmp_path, play, bots=("a.py", "b.py"), test=SequentialTest(duels=2))
     other = "evader" if seat == "hunter" else "searcher"
     assert (comparison.seat, comparison.against, known[-1].share) == (seat, [other], 1.0)
     assert [text.partition(":")[0] for text in comparison.why] == [f"a plays {seat} alone"]
@@ -213,7 +213,7 @@ def test_bots_of_one_role_play_it_against_the_same_opponent(
 
 
 def test_bots_of_one_role_play_several_opponents(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("straight"), against=["still", "runner"], test=Trial(duels=2))
+    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("straight"), against=["still", "runner"], test=SequentialTest(duels=2))
     assert (comparison.seat, comparison.pairs) == ("hunter", [("straight", "boxer")] * 2)
     assert {tuple(task.seats.values()) for task in pool.played} == {(a, b) for a in ("straight", "boxer") for b in ("still", "runner")}
     assert (len(pool.played), known[-1].share) == (8, 1.0)
@@ -221,7 +221,9 @@ def test_bots_of_one_role_play_several_opponents(monkeypatch: pytest.MonkeyPatch
 
 def test_one_role_can_be_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, players: Players) -> None:
     players({"a": BOTH, "b": BOTH})
-    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("a"), bots=("a.py", "b.py"), seat="hunter", test=Trial(duels=1))
+    comparison, known, pool = compared(
+        monkeypatch, tmp_path, hunts("a"), bots=("a.py", "b.py"), seat="hunter", test=SequentialTest(duels=1)
+    )
     assert ({task.seats["prey"] for task in pool.played}, known[-1].share) == ({"evader"}, 1.0)
     assert comparison.to_json()["seat"] == "hunter"
 
@@ -251,11 +253,11 @@ def test_games_without_roles_refuse_a_seat() -> None:
 def test_an_opponent_that_does_not_start_is_no_opponent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def fails(task: MatchTask, *, from_duel: int) -> Report:
         done = record(task, 10 if task.seats["hunter"] == "straight" else 30)
-        return Played(done._replace(started=False, faults={"prey": "It exited."}) if task.duel >= from_duel else done)
+        return Completed(done._replace(started=False, faults={"prey": "It exited."}) if task.duel >= from_duel else done)
 
     with pytest.raises(StartError, match=r"The opponent still did not start, so nothing can be compared: It exited\."):
         compared(monkeypatch, tmp_path, partial(fails, from_duel=0), 1, against=["still"])
-    comparison, known, _ = compared(monkeypatch, tmp_path, partial(fails, from_duel=1), 1, against=["still"], test=Trial(duels=3))
+    comparison, known, _ = compared(monkeypatch, tmp_path, partial(fails, from_duel=1), 1, against=["still"], test=SequentialTest(duels=3))
     # It started once: the other duels are nobody's fault.
     assert (known[-1].wins, known[-1].ties, known[-1].losses) == (1, 2, 0)
     assert comparison.to_json()["not_started"] == {"still": 4}
@@ -263,7 +265,7 @@ def test_an_opponent_that_does_not_start_is_no_opponent(monkeypatch: pytest.Monk
 
 def test_the_same_bot_twice_and_on_the_same_starts_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(compare, "LocalPool", lambda *_: PretendPool(hunts("nobody")))
-    comparison = BotComparison(request(), "still", "still", test=Trial(duels=3), slots=1)
+    comparison = BotComparison(request(), "still", "still", test=SequentialTest(duels=3), slots=1)
     assert (comparison.a, comparison.b) == ("still", "still (2)")
     assert [known.share for known in comparison.run(tmp_path)][-1] == 0.5
 
@@ -281,7 +283,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("options", "told"), BAD)
 def test_bad_tests_are_refused_with_a_sentence(options: dict[str, Any], told: str) -> None:
     with pytest.raises(UsageError, match=told) as caught:
-        BotComparison(request(), "straight", "boxer", test=Trial(**options), slots=1)
+        BotComparison(request(), "straight", "boxer", test=SequentialTest(**options), slots=1)
     assert "\n" not in str(caught.value)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from referee.league.ratings import Rating, decided_places, intervals
-from referee.league.values import Comparison
+from referee.league.values import PairedComparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,12 +31,12 @@ def script() -> Iterator[Any]:
     del sys.modules[spec.name]
 
 
-def same_on_every_start(starts: int) -> list[Comparison]:
+def same_on_every_start(starts: int) -> list[PairedComparison]:
     """Return the results of deterministic bots to which starts don't matter."""
-    return [Comparison(pair[0], pair[1], score, start) for start in range(starts) for pair, score in SCORES.items()]
+    return [PairedComparison(pair[0], pair[1], score, start) for start in range(starts) for pair, score in SCORES.items()]
 
 
-def bounds_of_prefixes(comparisons: list[Comparison], teams: list[str], least: int) -> Iterator[tuple[dict[str, Rating], ...]]:
+def bounds_of_prefixes(comparisons: list[PairedComparison], teams: list[str], least: int) -> Iterator[tuple[dict[str, Rating], ...]]:
     before = None
     for count in range(least, len(comparisons) + 1):
         after = {each.team: each for each in intervals(comparisons[:count], teams)}
@@ -45,7 +45,7 @@ def bounds_of_prefixes(comparisons: list[Comparison], teams: list[str], least: i
         before = after
 
 
-def check_steadiness(comparisons: list[Comparison], teams: list[str], least: int = 1) -> None:
+def check_steadiness(comparisons: list[PairedComparison], teams: list[str], least: int = 1) -> None:
     """One more duel moves no bound by more than half of the interval, and makes no interval narrower than three fifths of what it was."""
     for before, after in bounds_of_prefixes(comparisons, teams, least):
         for team in teams:

@@ -15,7 +15,7 @@ from referee.errors import BUSY, DISPUTED, SUPERVISOR
 from referee.league.disputes import Dispute, blamed
 from referee.league.engine import Engine, MachineFailed
 from referee.league.league import open_league
-from referee.league.worker import Played, Report, Void
+from referee.league.worker import Completed, Report, Void
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +84,7 @@ def killer(task: MatchTask, reason: str, *, is_judged: bool = True) -> Report:
         return play(task)
     if "T0" in task.blamed and is_judged:
         seat = next(seat for seat, team in task.seats.items() if team == "T0")
-        return Played(record(task, 0, faults={seat: "It killed."}, fault_kinds={seat: "crashed"}))
+        return Completed(record(task, 0, faults={seat: "It killed."}, fault_kinds={seat: "crashed"}))
     return Void(task.key, "Something happened.", "here", reason=reason)
 
 

@@ -11,8 +11,8 @@ from referee.errors import StartError
 from referee.league.engine import UNPLAYED, Engine, LeagueStopped, MachineFailed, Queue
 from referee.league.league import OpenLeague, open_league
 from referee.league.stream import play_stream
-from referee.league.values import Duel, MatchTask
-from referee.league.worker import NotStarted, Played, Report, Void
+from referee.league.values import MatchTask, PlannedDuel
+from referee.league.worker import Completed, NotStarted, Report, Void
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,7 +169,7 @@ def test_a_bot_that_always_crashes_at_the_start_forfeits_after_two_matches(tmp_p
         seat = next((seat for seat, team in task.seats.items() if team == "T5"), None)
         if seat is None:
             return play(task)
-        return Played(record(task, 0, started=False, faults={seat: "It crashed."}, fault_kinds={seat: "crashed"}, reason="crashed"))
+        return Completed(record(task, 0, started=False, faults={seat: "It crashed."}, fault_kinds={seat: "crashed"}, reason="crashed"))
 
     pool, notes = run(opened, crashes, slots=1)
     assert sum("T5" in task.seats.values() for task in pool.played) == 2
@@ -186,7 +186,7 @@ def test_one_bad_start_of_a_team_that_can_start_loses_that_duel_alone(tmp_path: 
         if seat is None or (unlucky and task.key not in unlucky):
             return play(task)
         unlucky.append(task.key)
-        return Played(record(task, 0, started=False, faults={seat: "It crashed."}, fault_kinds={seat: "crashed"}))
+        return Completed(record(task, 0, started=False, faults={seat: "It crashed."}, fault_kinds={seat: "crashed"}))
 
     run(opened, crashes_once)
     assert opened.store.forfeits() == {}
@@ -214,7 +214,7 @@ def test_repetitions_of_deterministic_pairs_are_refused(tmp_path: Path) -> None:
     def plays(task: MatchTask) -> Report:
         # T2 draws its moves by lot.
         is_random = "T2" in task.seats.values()
-        return Played(record(task, 5, position=f"{task.seed if is_random else 0}"))
+        return Completed(record(task, 5, position=f"{task.seed if is_random else 0}"))
 
     pool, notes = run(opened, plays)
     played = [frozenset(task.seats.values()) for task in pool.played]
@@ -284,7 +284,7 @@ def test_a_stream_hands_on_what_ended_before_an_error() -> None:
 
 
 def test_a_void_match_is_played_again_in_its_place() -> None:
-    duels = {number: Duel(number, number // 2, ("A", "B")) for number in range(6)}
+    duels = {number: PlannedDuel(number, number // 2, ("A", "B")) for number in range(6)}
     queue = Queue(lambda duel: (duel.round, duel.number), duels)
     for number in (3, 1, 5, 0):
         queue.push(task(number, "A", "B"))

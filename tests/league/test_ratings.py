@@ -13,7 +13,7 @@ import pytest
 from referee.league import ratings
 from referee.league.elo import POINTS, share_of_elo
 from referee.league.ratings import decided_places, intervals, rate
-from referee.league.values import Comparison
+from referee.league.values import PairedComparison
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data/statistics.json").read_text())["ratings"]
 
@@ -21,7 +21,7 @@ VECTORS = json.loads((Path(__file__).parents[1] / "data/statistics.json").read_t
 @pytest.mark.parametrize("case", VECTORS, ids=lambda case: f"{case['teams']} teams")
 def test_the_ratings_of_the_vectors_are_met(case: dict[str, Any]) -> None:
     teams = [str(number) for number in range(case["teams"])]
-    found = rate([Comparison(str(a), str(b), score) for a, b, score in case["results"]], teams)
+    found = rate([PairedComparison(str(a), str(b), score) for a, b, score in case["results"]], teams)
     assert list(found) == teams
     assert list(found.values()) == pytest.approx(case["elo"], abs=0.01)
     assert sum(found.values()) == pytest.approx(0, abs=1e-6)
@@ -29,7 +29,7 @@ def test_the_ratings_of_the_vectors_are_met(case: dict[str, Any]) -> None:
 
 def test_neither_the_order_of_results_nor_their_direction_matters() -> None:
     comparisons = league(6, 4, seed=1)[1]
-    turned = [Comparison(each.b, each.a, 1 - each.score, each.start) for each in reversed(comparisons)]
+    turned = [PairedComparison(each.b, each.a, 1 - each.score, each.start) for each in reversed(comparisons)]
     assert rate(turned) == pytest.approx(rate(comparisons), abs=1e-4)
 
 
@@ -53,7 +53,7 @@ def logistic(x: float) -> float:
     return share_of_elo(x * POINTS)
 
 
-def league(teams: int, starts: int, seed: int, copies: int = 1) -> tuple[dict[str, float], list[Comparison]]:
+def league(teams: int, starts: int, seed: int, copies: int = 1) -> tuple[dict[str, float], list[PairedComparison]]:
     """A round-robin of teams of known strength. Each result is there several times, as it is between deterministic bots."""
     random = np.random.default_rng(seed)
     strengths = random.normal(0, 0.8, teams)
@@ -63,7 +63,7 @@ def league(teams: int, starts: int, seed: int, copies: int = 1) -> tuple[dict[st
         for a in range(teams):
             for b in range(a):
                 score = float(random.random() < 1 / (1 + np.exp(strengths[b] - strengths[a])))
-                comparisons += [Comparison(f"team {a}", f"team {b}", score, start)] * copies
+                comparisons += [PairedComparison(f"team {a}", f"team {b}", score, start)] * copies
     return {f"team {number}": strength * POINTS for number, strength in enumerate(strengths)}, comparisons
 
 
@@ -126,7 +126,7 @@ def test_every_rating_lies_in_its_interval_and_every_place_in_its_ranks() -> Non
 @pytest.mark.parametrize(("wins", "is_decided"), [(2, False), (4, False), (6, True), (12, True), (40, True)])
 def test_wins_only_decide_an_order_only_if_there_are_many(wins: int, is_decided: bool) -> None:
     for starts in (range(wins), [0] * wins):
-        found = intervals([Comparison("a", "b", 1, start) for start in starts])
+        found = intervals([PairedComparison("a", "b", 1, start) for start in starts])
         assert [each.team for each in found] == ["a", "b"]
         expected = (1, 2) if is_decided and starts != [0] * wins else ()
         assert decided_places(found) == expected
@@ -135,7 +135,7 @@ def test_wins_only_decide_an_order_only_if_there_are_many(wins: int, is_decided:
 def test_a_clear_league_is_decided() -> None:
     random = np.random.default_rng(6)
     comparisons = [
-        Comparison(f"{a}", f"{b}", float(random.random() < (0.97 if a < b else 0.03)), start)
+        PairedComparison(f"{a}", f"{b}", float(random.random() < (0.97 if a < b else 0.03)), start)
         for start in range(60)
         for a in range(4)
         for b in range(4)
@@ -155,7 +155,7 @@ def test_with_very_many_teams_ranks_come_from_their_own_intervals(monkeypatch: p
 
 
 def test_one_start_has_wide_intervals_and_repetitions_on_it_decide_nothing() -> None:
-    once, often = (intervals([Comparison("a", "b", 1, 5), Comparison("b", "c", 1, 5)] * times) for times in (1, 40))
+    once, often = (intervals([PairedComparison("a", "b", 1, 5), PairedComparison("b", "c", 1, 5)] * times) for times in (1, 40))
     assert all(each.high - each.low > 800 and (each.best_rank, each.worst_rank) == (1, 3) for each in once + often)
 
 
@@ -171,12 +171,12 @@ def test_teams_without_results() -> None:
 def test_values_without_a_meaning() -> None:
     for score in (-0.5, 2, math.nan):
         with pytest.raises(ValueError, match="from 0 to 1"):
-            rate([Comparison("a", "b", score)])
+            rate([PairedComparison("a", "b", score)])
     with pytest.raises(ValueError, match="with itself"):
-        rate([Comparison("a", "a", 1)])
+        rate([PairedComparison("a", "a", 1)])
 
 
-def swiss(teams: int, rounds: int) -> list[Comparison]:
+def swiss(teams: int, rounds: int) -> list[PairedComparison]:
     random = np.random.default_rng(8)
     strengths, points = random.normal(0, 1.5, teams), np.zeros(teams)
     comparisons = []
@@ -186,7 +186,7 @@ def swiss(teams: int, rounds: int) -> list[Comparison]:
             score = float(random.random() < 1 / (1 + np.exp(strengths[b] - strengths[a])))
             points[a] += score
             points[b] += 1 - score
-            comparisons.append(Comparison(f"{a}", f"{b}", score, number))
+            comparisons.append(PairedComparison(f"{a}", f"{b}", score, number))
     return comparisons
 
 

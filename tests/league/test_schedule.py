@@ -15,7 +15,7 @@ from referee.errors import UsageError
 from referee.league import schedule
 from referee.league.schedule import FixturePlan, byes, check_tables, duels, known_fixtures, survived
 from referee.league.standings import stopped
-from referee.league.values import Duel, DuelResult, Fixture
+from referee.league.values import DuelResult, Fixture, PlannedDuel
 
 
 def _names(count: int) -> tuple[str, ...]:
@@ -72,9 +72,9 @@ def test_an_elimination_is_seeded_by_order(count: int, first: list[str]) -> None
         ([result(0, {"A": 0.5, "B": 0.5}, {"A": 200, "B": 100})], "B"),
         ([result(0, {"A": 0.5, "B": 0.5}, {"A": 200, "B": 100}, more=True)], "A"),
         ([result(0, {"A": 0.5, "B": 0.5}, {"B": 100})], "B"),
-        ([DuelResult(Duel(0, 0, ("A", "B")), {"A": 0, "B": 1}, {}, forfeits=("A",))], "B"),
-        ([DuelResult(Duel(0, 0, ("A", "B")), {"A": 0, "B": 0}, {}, forfeits=("A", "B"))], "A"),
-        ([stopped(Duel(0, 0, ("A", "B")))], "A"),
+        ([DuelResult(PlannedDuel(0, 0, ("A", "B")), {"A": 0, "B": 1}, {}, forfeits=("A",))], "B"),
+        ([DuelResult(PlannedDuel(0, 0, ("A", "B")), {"A": 0, "B": 0}, {}, forfeits=("A", "B"))], "A"),
+        ([stopped(PlannedDuel(0, 0, ("A", "B")))], "A"),
         ([beats(0, "A", "B"), beats(1, "B", "A", (50, 200))], "B"),
     ],
 )
@@ -119,7 +119,10 @@ def test_a_duel_that_is_not_played_holds_no_round_up() -> None:
 
 def test_duels_are_numbered_in_schedule_order_and_a_bye_has_none() -> None:
     fixtures = (Fixture(0, ("A", "B")), Fixture(0, ("C",)), Fixture(1, ("A", "C")))
-    assert list(duels(fixtures, starts=2, repeat=2))[3:5] == [Duel(3, 0, ("A", "B"), 1, 0, 1), Duel(4, 1, ("A", "C"), 0, 0, 0)]
+    assert list(duels(fixtures, starts=2, repeat=2))[3:5] == [
+        PlannedDuel(3, 0, ("A", "B"), 1, 0, 1),
+        PlannedDuel(4, 1, ("A", "C"), 0, 0, 0),
+    ]
     assert [duel.variant for duel in duels(fixtures, variants=2)] == [0, 1, 0, 1]
 
 

@@ -13,16 +13,16 @@ from referee.errors import UsageError
 from referee.league import schedule
 from referee.league.results import comparisons
 from referee.league.schedule import FixturePlan
-from referee.league.standings import Row, stopped, table
-from referee.league.values import Duel, DuelResult
+from referee.league.standings import StandingsRow, stopped, table
+from referee.league.values import DuelResult, PlannedDuel
 
 
 def forfeited(number: int, teams: str, out: str, points: dict[str, float] | None = None) -> DuelResult:
     won = points or {team: float(team not in out) for team in teams}
-    return DuelResult(Duel(number, 0, tuple(teams)), won, dict.fromkeys(teams, 0.0), tuple(out))
+    return DuelResult(PlannedDuel(number, 0, tuple(teams)), won, dict.fromkeys(teams, 0.0), tuple(out))
 
 
-def _places(rows: tuple[Row, ...]) -> str:
+def _places(rows: tuple[StandingsRow, ...]) -> str:
     """Teams by place: those between commas share one."""
     found: dict[int, str] = {}
     for row in rows:
@@ -33,9 +33,9 @@ def _places(rows: tuple[Row, ...]) -> str:
 def test_a_class_of_three() -> None:
     results = [beats(0, "A", "B", (100, 150)), beats(1, "C", "A", (80, 120)), ties(2, "B", "C", 90)]
     assert table(results, "ABC") == (
-        Row(1, False, "C", 2, 1, 1, 0, 0, 0, 1.5, 170.0, 0),
-        Row(2, False, "A", 2, 1, 0, 1, 0, 0, 1.0, 220.0, 0),
-        Row(3, False, "B", 2, 0, 1, 1, 0, 0, 0.5, 240.0, 0),
+        StandingsRow(1, False, "C", 2, 1, 1, 0, 0, 0, 1.5, 170.0, 0),
+        StandingsRow(2, False, "A", 2, 1, 0, 1, 0, 0, 1.0, 220.0, 0),
+        StandingsRow(3, False, "B", 2, 0, 1, 1, 0, 0, 0.5, 240.0, 0),
     )
 
 
@@ -115,7 +115,7 @@ def test_a_duel_that_both_forfeit_is_lost_by_both() -> None:
 
 def test_a_table_that_is_played_without_a_team_counts_for_the_others() -> None:
     points = {"A": 1.0, "B": 0.5, "C": 0.0}
-    out = DuelResult(Duel(0, 0, ("A", "B", "C")), points, {"A": 9.0, "B": 0.0, "C": 0.0}, ("C",), more_is_better=True)
+    out = DuelResult(PlannedDuel(0, 0, ("A", "B", "C")), points, {"A": 9.0, "B": 0.0, "C": 0.0}, ("C",), more_is_better=True)
     assert [(row.team, row.total, row.forfeits, row.missing) for row in table([out], "ABC")] == [
         ("A", 9, 0, 0),
         ("B", 0, 0, 0),
@@ -126,7 +126,7 @@ def test_a_table_that_is_played_without_a_team_counts_for_the_others() -> None:
 
 
 def test_a_stopped_duel_counts_for_nobody() -> None:
-    rows = table([stopped(Duel(0, 0, ("A", "B"))), beats(1, "B", "C")], "ABC")
+    rows = table([stopped(PlannedDuel(0, 0, ("A", "B"))), beats(1, "B", "C")], "ABC")
     assert [(row.team, row.played) for row in rows] == [("B", 1), ("C", 1), ("A", 0)]
 
 
@@ -172,7 +172,7 @@ def test_the_points_of_every_table_add_up(drawn: list[tuple[tuple[str, str], flo
 
 
 def test_two_teams_that_cannot_start_are_level() -> None:
-    duel = Duel(0, 0, ("A", "B"))
+    duel = PlannedDuel(0, 0, ("A", "B"))
     (both,) = comparisons(DuelResult(duel, {"A": 0.0, "B": 0.0}, {}, forfeits=("A", "B")))
     (one,) = comparisons(DuelResult(duel, {"A": 0.0, "B": 1.0}, {}, forfeits=("A",)))
     assert (both.score, one.score) == (0.5, 0.0)

@@ -17,7 +17,7 @@ from referee.league.engine import Engine
 from referee.league.league import begin, open_league
 from referee.league.rows import StoreError
 from referee.league.store import Store
-from referee.league.values import Duel, MatchTask, Team
+from referee.league.values import MatchTask, PlannedDuel, Team
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,7 +60,7 @@ def a_task(number: int, game: int = 0, key: str = "") -> MatchTask:
     )
 
 
-DUELS = [Duel(number, 0, ("a", "b"), number) for number in range(3)]
+DUELS = [PlannedDuel(number, 0, ("a", "b"), number) for number in range(3)]
 TASKS = [a_task(number, game) for number in range(3) for game in range(2)]
 
 
@@ -162,7 +162,7 @@ def test_text_that_no_database_takes_is_kept_escaped(store: Store) -> None:
 
 
 def test_many_matches_are_read_a_part_at_a_time_while_others_are_written(store: Store) -> None:
-    duels = [Duel(number, 0, ("a", "b"), number) for number in range(1500)]
+    duels = [PlannedDuel(number, 0, ("a", "b"), number) for number in range(1500)]
     store.put(duels, [a_task(number) for number in range(1500)])
     for number, stored in enumerate(store.matches()):
         assert stored.task.duel == number

@@ -14,7 +14,7 @@ from commands import MARK
 from quick_workers import kill_at_random, opened, task, workers
 from sandboxes import command_of, missing, need
 
-from referee.league.worker import Played
+from referee.league.worker import Completed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ def test_a_worker_grows_by_no_match(level: str, tmp_path: Path) -> None:
             pool.submit(task(number, 1))
             while not (ended := pool.wait(60.0)):
                 pass
-            assert isinstance(ended[0].report, Played), ended[0].report
+            assert isinstance(ended[0].report, Completed), ended[0].report
             if number in (100, 200):
                 (worker,) = workers(pool)
                 processes = [worker, *worker.children(recursive=True)]

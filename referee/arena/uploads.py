@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.arena.arena import OpenArena
-    from referee.arena.season_store import Submission
+    from referee.arena.season_store import TeamSubmission
 
 #: The folder of what was handed in, and how names begin in it that are not complete.
 HANDED_IN, _INCOMING = "handed-in", ".incoming-"
@@ -46,7 +46,7 @@ _AT_ONCE = 2
 _MOST_FILES = 20
 
 
-class Receipt:
+class Uploads:
     """Takes what teams hand in to an arena."""
 
     def __init__(self, arena: OpenArena) -> None:
@@ -59,12 +59,12 @@ class Receipt:
         #: The uploads of each team that are being read. Only the server's event loop counts them.
         self._open: Counter[str] = Counter()
 
-    def check_open(self, team: str, kept: str = "No version is taken.") -> None:
-        """Raise HTTPException if a team may not change what it plays with: 403, or 409 with what is ``kept`` while the arena is frozen."""
+    def check_open(self, team: str, consequence: str = "No version is taken.") -> None:
+        """Raise HTTPException if a team may not change what it plays with: 403, or 409 with what is ``consequence`` while the arena is frozen."""
         if (why := self._store.disqualified().get(team)) is not None:
             raise HTTPException(403, f"Your team is disqualified: {why}", _CLOSE)
         if (why := self._arena.frozen(is_public=True)) is not None:
-            raise HTTPException(409, f"{why} {kept}", _CLOSE)
+            raise HTTPException(409, f"{why} {consequence}", _CLOSE)
 
     def check(self, team: str) -> None:
         """Raise HTTPException if a team may not hand in now: 403, 409, or 429 with the time of the next try."""
@@ -89,18 +89,18 @@ class Receipt:
         finally:
             self._open[team] -= 1
 
-    async def take(self, request: Request, team: str) -> Submission:
+    async def take(self, request: Request, team: str) -> TeamSubmission:
         """Read the file and the note of a request, and queue them. Raises HTTPException; then nothing is kept."""
         with self._counted(team):
             await run_in_threadpool(self.check, team)
             return await self._taken(request, team)
 
-    async def _taken(self, request: Request, team: str) -> Submission:
+    async def _taken(self, request: Request, team: str) -> TeamSubmission:
         most, text = self._season.max_bytes + _MOST_OTHER, self._too_large()
         try:
             async with bounded(request, most, text).form(max_files=_MOST_FILES, max_fields=4, max_part_size=_MOST_OTHER) as form:
                 file, note = form.get("file"), form.get("note", "")
-                if sum(isinstance(one, UploadFile) for _, one in form.multi_items()) > 1:
+                if sum(isinstance(value, UploadFile) for _, value in form.multi_items()) > 1:
                     raise HTTPException(422, "There is more than one file: put the bot's files into one archive, such as bot.zip.")
                 if not isinstance(file, UploadFile) or not file.filename:
                     raise HTTPException(422, 'There is no file: hand in multipart/form-data with a part "file" that has a file name.')
@@ -121,7 +121,7 @@ class Receipt:
     def _too_large(self) -> str:
         return f"The file has more than {self._season.max_bytes:,} bytes, which is the limit; hand in the bot's own files alone."
 
-    def _keep(self, team: str, note: str, file: UploadFile) -> Submission:
+    def _keep(self, team: str, note: str, file: UploadFile) -> TeamSubmission:
         """Write a file into a folder of its own, which gets its name when it is complete, and queue it."""
         if (file.size or 0) > self._season.max_bytes:
             raise HTTPException(413, self._too_large(), _CLOSE)
@@ -131,10 +131,10 @@ class Receipt:
         name = plain_name(file.filename or "")
         try:
             stage.mkdir(parents=True, mode=0o700)
-            with (stage / name).open("xb") as kept:
-                shutil.copyfileobj(file.file, kept)
-                kept.flush()
-                os.fsync(kept.fileno())
+            with (stage / name).open("xb") as target:
+                shutil.copyfileobj(file.file, target)
+                target.flush()
+                os.fsync(target.fileno())
             stage.rename(place)
             with self._lock:
                 self.check(team)
@@ -171,7 +171,7 @@ def full() -> HTTPException:
     return HTTPException(507, "The server's disk is full, so nothing was stored; tell the staff, and try again when there is room.", _CLOSE)
 
 
-def plain_name(given: str) -> str:
+def plain_name(path: str) -> str:
     """Return the name of a file that was handed in: letters, digits, dots, hyphens and underscores, of the last part of its path."""
-    name = re.sub(r"[^\w.-]", "_", re.split(r"[/\\]", given)[-1], flags=re.ASCII)[-100:].lstrip(".-")
+    name = re.sub(r"[^\w.-]", "_", re.split(r"[/\\]", path)[-1], flags=re.ASCII)[-100:].lstrip(".-")
     return name or "bot"

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from referee.league.values import Duel, MatchRecord, MatchTask, Team
+    from referee.league.values import MatchRecord, MatchTask, PlannedDuel, Team
 
 #: The list of a comparison's matches, beside their replays.
 MATCHES_FILE = "matches.csv"
 _FACT = "comparison"
 
 
-def kept_seed(folder: Path) -> int | None:
+def stored_seed(folder: Path) -> int | None:
     """Return the seed of the comparison that a folder holds; None if it holds none."""
     if not (folder / FILE).is_file():
         return None
@@ -35,7 +35,7 @@ def kept_seed(folder: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def kept_duels(folder: Path, facts: Mapping[str, Any], teams: Sequence[Team]) -> Iterator[KeptDuels]:
+def open_comparison(folder: Path, facts: Mapping[str, Any], teams: Sequence[Team]) -> Iterator[ComparisonStore]:
     """Open the duels that a folder keeps for this process alone; begin a comparison if the folder holds none.
 
     ``facts`` are all that decides the results, by names that people know; ``seed`` is one of them. UsageError if the folder holds a league,
@@ -44,21 +44,21 @@ def kept_duels(folder: Path, facts: Mapping[str, Any], teams: Sequence[Team]) ->
     make_folder(folder)
     with Store.open(folder, create=True) as store, store.claim():
         _check(store, folder, facts, teams)
-        yield KeptDuels(store, folder)
+        yield ComparisonStore(store, folder)
 
 
 def _check(store: Store, folder: Path, facts: Mapping[str, Any], teams: Sequence[Team]) -> None:
     """Begin the comparison, or raise UsageError if the store holds something else."""
-    found = store.fact(_FACT)
-    if found is None:
+    stored_facts = store.fact(_FACT)
+    if stored_facts is None:
         if store.teams():
             raise UsageError(f"{folder} holds a league, so no comparison can be kept there; name another folder with --out.")
         check_output(folder / MATCHES_FILE, no_mark, force=None)
         store.begin({_FACT: dict(facts)}, teams)
         return
-    other = [name for name in facts if canonical(found.get(name)) != canonical(facts[name])]
-    known = {team.name: team.hash for team in store.teams()}
-    other += [f"the files of {team.name}" for team in teams if known.get(team.name, team.hash) != team.hash]
+    other = [name for name in facts if canonical(stored_facts.get(name)) != canonical(facts[name])]
+    hashes = {team.name: team.hash for team in store.teams()}
+    other += [f"the files of {team.name}" for team in teams if hashes.get(team.name, team.hash) != team.hash]
     if other:
         raise UsageError(
             f"{folder} holds another comparison, which differs in: {', '.join(other)}. Repeat its command to continue it, or name "
@@ -66,7 +66,7 @@ def _check(store: Store, folder: Path, facts: Mapping[str, Any], teams: Sequence
         )
 
 
-class KeptDuels:
+class ComparisonStore:
     """The duels of a comparison in their store, and the list of its matches."""
 
     def __init__(self, store: Store, folder: Path) -> None:
@@ -81,7 +81,7 @@ class KeptDuels:
             if stored.record is not None and stored.record.replay not in listed:
                 self._list(stored.task, stored.record)
 
-    def plan(self, duel: Duel, tasks: Sequence[MatchTask]) -> None:
+    def plan(self, duel: PlannedDuel, tasks: Sequence[MatchTask]) -> None:
         """Store a duel and its matches, before they are played."""
         if duel.number not in self._planned:
             self._store.put([duel], tasks)
