@@ -41,6 +41,7 @@ from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
 from referee.match.options import CPU, FAIR, WALL, TimeControl, RunOptions
 from referee.match.loop import Entrant, Match, Options
+from referee.match.start import Start
 
 from referee.players.placement import Cores
 from referee.players.spec import resolve
@@ -322,7 +323,9 @@ class Matches:
         """Play a match and return the microseconds for a question."""
         stopwatch = Stopwatch()
         settings = GAME.codec.settings("classic", {"max_steps": steps})
-        result = Match(GAME, settings, self.entrants, self.options, seed=1, listeners=[ReplayWriter(self.replay), stopwatch]).run()
+        result = Match(
+            GAME, settings, self.entrants, self.options, start=Start.of(GAME, settings, 1), listeners=[ReplayWriter(self.replay), stopwatch]
+        ).run()
         self.notes = result.notes
         questions = sum(clock.asked for clock in result.clocks.values())
         if result.faults or questions != steps + steps // 2:

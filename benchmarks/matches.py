@@ -20,6 +20,7 @@ from referee.isolation.program import Program
 from referee.match.options import FAIR, TimeControl, RunOptions
 from referee.replay.events import Listener, MatchBegun, StepTaken
 from referee.match.loop import Entrant, Match, Options
+from referee.match.start import Start
 from referee.players.spec import environment
 from referee.replay.writer import ReplayWriter
 from referee.wire import encode
@@ -102,7 +103,7 @@ def step_of_match(
     stopwatch = Stopwatch()
     listeners = [stopwatch] if path is None else [ReplayWriter(path), stopwatch]
     options = Options(TimeControl(bank=None, kind=clock), RunOptions(idle=idle), isolation=isolation or Isolation())
-    Match(game, settings, entrants(source), options, seed=1, listeners=listeners).run()
+    Match(game, settings, entrants(source), options, start=Start.of(game, settings, 1), listeners=listeners).run()
     return stopwatch.seconds / steps * 1e6
 
 

@@ -20,8 +20,9 @@ from referee.games.outcome import MalformedMove
 from referee.match import judgement
 from referee.match.loop import Entrant, Match, Options, Result
 from referee.match.options import TimeControl
+from referee.match.start import Start
 from referee.wire import decode, encode
-from referee.wire.seeds import secret_of
+from referee.wire.seeds import new_seed, secret_of
 from sdk.bot import Bot, Conversation
 
 if TYPE_CHECKING:
@@ -263,7 +264,8 @@ def play(
         from referee.replay.writer import ReplayWriter
 
         listeners.append(ReplayWriter(replay))
-    result = Match(room, checked, entrants, Options(time), seed=seed, listeners=listeners).run()
+    begin = Start.of(room, checked, new_seed() if seed is None else seed)
+    result = Match(room, checked, entrants, Options(time), start=begin, listeners=listeners).run()
     if errors and reraise:
         raise errors[0]
     return result

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from commands import SAME_USER, Commands
+from new_match import match_between
 from sandboxes import HOSTILE, PATIENT, UNHURRIED, Planted, missing, need
 from serving import Client, Server
 
@@ -24,7 +25,7 @@ from referee import games
 from referee.isolation import cgroups
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, Limits
-from referee.match.loop import Entrant, Match, Options, Result
+from referee.match.loop import Entrant, Options, Result
 from referee.players.spec import resolve
 from referee.replay.writer import ReplayWriter
 
@@ -150,7 +151,7 @@ def play_match(
         followers.insert(0, ReplayWriter(replay))
         logs = {seat: replay.with_name(f"{seat}.log") for seat in specs}
     checked = game.codec.settings(rules, settings)
-    return Match(game, checked, entrants, options or UNHURRIED, seed=seed, listeners=followers, logs=logs, reserve=reserve).run()
+    return match_between(game, checked, entrants, options or UNHURRIED, seed=seed, listeners=followers, logs=logs, reserve=reserve).run()
 
 
 @pytest.fixture(scope="session")

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import psutil
 import pytest
 from commands import MARK
+from new_match import match_between
 
 import referee
 from referee import games
 from referee.isolation import cgroups, probe
 from referee.isolation.names import PREFIX
-from referee.match.loop import Entrant, Match, Options, Result
+from referee.match.loop import Entrant, Options, Result
 from referee.match.options import RunOptions, TimeControl
 from referee.players.spec import resolve
 from referee.replay.writer import ReplayWriter
@@ -150,7 +151,7 @@ def intrude(
     logs = {seat: planted.folder / f"{seat}.log" for seat in entrants}
     logs["prey"].unlink(missing_ok=True)
     chosen = (options or UNHURRIED)._replace(isolation=isolation)
-    match = Match(
+    match = match_between(
         game,
         game.codec.settings("classic", {"max_steps": steps}),
         entrants,

@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from new_match import match_between
 from quick_workers import kill_at_random
 from sandboxes import PATIENT, ROOT, USER, busy, census, opened
 from victims import KILLS, Victim
@@ -27,7 +28,7 @@ from referee import games
 from referee.isolation import cgroups
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match.loop import Entrant, Match, Options
+from referee.match.loop import Entrant, Options
 from referee.match.options import RunOptions
 from referee.players.spec import resolve
 
@@ -90,7 +91,7 @@ def moves(count: int, level: str) -> Counter[str]:
             entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in programs.items()}
             settings = game.codec.settings("classic", {"max_steps": 500, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
             options = Options(PATIENT.replace(move=0.02, kind="cpu"), RunOptions(max_lateness=60.0), isolation=isolation)
-            result = Match(game, settings, entrants, options, seed=1).run()
+            result = match_between(game, settings, entrants, options, seed=1).run()
             asked += sum(clock.asked for clock in result.clocks.values())
             found[f"{level}: moves"] = asked
             for fault in result.faults.values():

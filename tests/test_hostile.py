@@ -14,13 +14,14 @@ import psutil
 import pytest
 from commands import MARK
 from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
+from new_match import match_between
 from sandboxes import is_marked
 
 from referee import games
 from referee.errors import SUPERVISOR, MatchVoid
 from referee.isolation.level import Isolation
 from referee.isolation.limits import Limits
-from referee.match.loop import Entrant, Match
+from referee.match.loop import Entrant
 from referee.players.spec import resolve
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
@@ -206,7 +207,7 @@ def against_a_function(prey: str) -> Result:
 
     spec, game = resolve(prey, "prey", "evasion"), games.get("evasion")
     entrants = {"hunter": Entrant("f", {"program": "f"}, converse=converse), "prey": Entrant(spec.label, spec.about, spec.program)}
-    return Match(game, game.codec.settings("classic", {}), entrants, UNHURRIED, seed=1).run()
+    return match_between(game, game.codec.settings("classic", {}), entrants, UNHURRIED, seed=1).run()
 
 
 @pytest.mark.parametrize("blamed", [("hunter",), ("prey",), ("hunter", "prey")])
@@ -214,7 +215,7 @@ def test_who_is_to_blame_already_loses_whoever_was_asked(blamed: tuple[str, ...]
     game, replay = games.get("evasion"), tmp_path / "match.replay.jsonl.gz"
     specs = {seat: resolve(str(HOSTILE / "kills_the_supervisor.py"), seat, "evasion") for seat in ("hunter", "prey")}
     entrants = {seat: Entrant(spec.label, spec.about, spec.program, is_blamed=seat in blamed) for seat, spec in specs.items()}
-    result = Match(game, game.codec.settings("classic", {}), entrants, UNHURRIED, seed=1, listeners=[ReplayWriter(replay)]).run()
+    result = match_between(game, game.codec.settings("classic", {}), entrants, UNHURRIED, seed=1, listeners=[ReplayWriter(replay)]).run()
     assert tuple(result.faults) == blamed
     assert all(
         fault.kind == "crashed" and "the same happened in its matches against other opponents" in fault.text

@@ -33,7 +33,7 @@ HOUSE = (
     ("referee.pages.browser", "referee.pages.export_source", "referee.pages.pictures", "referee.pages.standalone"),
     ("referee.pages", "referee.servers"),
     ("sdk.testing",),
-    ("referee.replay",),
+    ("referee.replay", "referee.match.loop", "referee.match.start", "referee.players.recorded_bots"),
     ("referee.match", "referee.replay.events"),
     ("referee.players", "referee.replay.answers", "referee.replay.faults"),
     ("referee.isolation",),

@@ -12,7 +12,9 @@ from referee.api import runner
 from referee.api.runner import MatchRequest, PlayedMatch
 from referee.errors import PlayerError, UsageError
 from referee.match.options import MatchOptions, TimeControl, checked
+from referee.match.start import Start, lineup, options_of, split
 from referee.players.spec import resolve
+from referee.replay.recorded_match import RecordedMatch
 from referee.support.words import the_seat
 from referee.wire.seeds import new_seed
 
@@ -116,20 +118,19 @@ def _resumed(
     settings: Mapping[str, Any],
 ) -> tuple[MatchRequest, Mapping[Seat, Player]]:
     """Return the match that begins in a replay, and the players who continue it. UsageError for an argument that contradicts the replay."""
-    from referee.api.beginnings import lineup, request_from, start_at
-
-    start = start_at(from_replay)
-    recorded = start.game.info.name
-    if game not in (recorded, games.names()[0]):
-        raise UsageError(f"game is {game!r:.40}, but the match of the replay is one of {recorded}.")
+    path, turn = split(from_replay)
+    recorded = RecordedMatch.read(path)
+    start, name_of_game = Start.at(recorded, turn), recorded.game.info.name
+    if game not in (name_of_game, games.names()[0]):
+        raise UsageError(f"game is {game!r:.40}, but the match of the replay is one of {name_of_game}.")
     for name, value in (("rules", rules), ("seed", seed), *settings.items()):
         if value is not None:
             raise UsageError(f"{name} can't be given with from_replay: the match keeps the settings and the seed of the recorded one.")
-    options = _options(time, isolation, start.options)
-    chosen, notes = lineup(start, players, from_replay)
+    options = _options(time, isolation, options_of(recorded))
+    chosen, notes = lineup(recorded, start, players, from_replay)
     for seat, player in chosen.items():
         _check_player(seat, player)
-    return request_from(start, options, notes, out), chosen
+    return runner.continued(recorded, start, options, notes, out), chosen
 
 
 def request(

@@ -6,12 +6,18 @@ import os
 import re
 import time
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import MatchVoid, UsageError
+from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions
-from referee.replay.paths import log_path, reserve
+from referee.match.start import Start
+from referee.replay.paths import SUFFIX, log_path, reserve
+from referee.replay.recorded import limits_of
+from referee.support.outputs import check_not_input
+from referee.wire.seeds import new_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,10 +25,10 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Seat
     from referee.isolation.level import Isolation
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.beginning import Beginning
     from referee.match.loop import Entrant, Match, Result
     from referee.players.spec import Spec
     from referee.replay.events import Listener
+    from referee.replay.recorded_match import RecordedMatch
 
 
 #: What the players' names may take in the name of a replay: each in characters, all in bytes. A file's name has at most 255 bytes.
@@ -33,8 +39,8 @@ _MOST_NAMED_BYTES = 180
 class MatchRequest(NamedTuple):
     """One match to play, without its players.
 
-    ``seed`` None: a seed is drawn and stored in the replay. ``out`` is a file or a folder for the replay, None for matches/replays/. With
-    ``beginning`` the match begins at a recorded position, with the recorded seed. With ``force``, the replay and the logs may replace any file but ``inputs``, which may be folders.
+    ``seed`` None: a seed is drawn and stored in the replay. ``out`` is a file or a folder for the replay, None for matches/replays/.
+    ``start`` is where the match begins; None: at the start of the game under ``seed``. With ``force``, the replay and the logs may replace any file but ``inputs``, which may be folders.
     """
 
     game: Game[Any, Any]
@@ -42,9 +48,34 @@ class MatchRequest(NamedTuple):
     options: MatchOptions = MatchOptions()
     seed: int | None = None
     out: str | None = None
-    beginning: Beginning | None = None
+    start: Start[Any] | None = None
     force: bool = False
     inputs: Sequence[Path] = ()
+
+
+def begun(request: MatchRequest) -> Start[Any]:
+    """Return where a requested match begins."""
+    if request.start is not None:
+        return request.start
+    return Start.of(request.game, request.settings, new_seed() if request.seed is None else request.seed)
+
+
+def continued(recorded: RecordedMatch, start: Start[Any], options: MatchOptions, notes: Sequence[str], out: str | None) -> MatchRequest:
+    """Return the request for a match that continues a recorded one from ``start``.
+
+    ``notes`` are printed after the match, ``out`` is a file or a folder for the replay. UsageError if the new replay would overwrite the
+    recorded one.
+    """
+    for name in () if out is None else (out, out + SUFFIX):
+        check_not_input(Path(name), (recorded.path,))
+    limits, higher = options.limits, options.limits.above(Limits())
+    if higher and limits == limits_of(recorded.head):
+        notes = (
+            *notes,
+            f"The limits are those of the match in the replay, which are higher than the ordinary ones: {', '.join(higher)}.",
+        )
+    start = replace(start, notes=(*start.notes, *notes))
+    return MatchRequest(recorded.game, recorded.settings, options, start.seed, out, start)
 
 
 def settings_of(game: Game[Any, Any], *, draws_starts: bool = False) -> Callable[[str | None, Mapping[str, Any]], Any]:
@@ -114,18 +145,13 @@ def play(
     ``reserve`` keeps the supervisor between the matches of one process. A replay without a first record is removed. Raises StartError and MatchVoid as ``Match.run`` does.
     """
     from referee.isolation.choose import forget
-    from referee.match.loop import Entrant, Match, Options
+    from referee.match.loop import Match, Options
     from referee.replay.writer import ReplayWriter
-    from referee.wire.seeds import new_seed
 
     request = prepared.request
     match = None
     try:
         options = Options(request.options.time, request.options.run, prepared.isolation)
-        seed = new_seed() if request.seed is None else request.seed
-        beginning = request.beginning
-        if beginning is not None:
-            entrants = {**entrants, **{seat: Entrant(str(about.get("name")), about) for seat, about in beginning.about.items()}}
         logs = prepared.logs
         writer = ReplayWriter(prepared.replay, steps=flush_steps, seconds=flush_seconds, on_flush=on_flush)
         match = Match(
@@ -133,11 +159,10 @@ def play(
             request.settings,
             entrants,
             options,
-            seed=seed,
+            start=begun(request),
             listeners=lambda match: [writer, *listeners(match)],
             logs=logs,
             reserve=reserve,
-            beginning=beginning,
         )
         return PlayedMatch(match.run(), prepared.replay, prepared.logs)
     except BaseException as error:

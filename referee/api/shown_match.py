@@ -12,7 +12,6 @@ from referee.match.options import CPU, TimeControl
 from referee.match.steady_pace import SteadyPace
 from referee.players.spec import resolve
 from referee.support.packages import need_web
-from referee.wire.seeds import new_seed, secret_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -67,9 +66,8 @@ def play_shown(
         start_early()
     people = tuple(seat for seat, spec in specs.items() if spec.is_human)
     _check(show, people, match.options.settled().time)
-    if people and match.seed is None and match.beginning is None:
-        # People see the position before the match begins.
-        match = match._replace(seed=new_seed())
+    # Pages show the position before the match begins.
+    match = match._replace(start=runner.begun(match))
     prepared = runner.prepare(match, names.values(), programs)
     pages = None
     try:
@@ -161,6 +159,5 @@ def _pages(
 
 def _start(request: MatchRequest) -> dict[str, Any]:
     """Return the position in which a match begins, as spectators see it, with its turn."""
-    game, beginning = request.game, request.beginning
-    state, turn = (game.start(request.settings, secret_of(request.seed)), 0) if beginning is None else (beginning.state, beginning.turn)
-    return {"turn": turn, "state": json.loads(game.codec.view_text(state, None))}
+    start = runner.begun(request)
+    return {"turn": start.turn, "state": json.loads(request.game.codec.view_text(start.state, None))}

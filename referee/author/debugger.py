@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from referee.players.log import Log
-from referee.replay.beginning import SAME
+from referee.players.recorded_bots import SAME
 from referee.replay.position import board, status_facts
 from referee.replay.questions import MOVE
 from referee.replay.rehearsal import CurrentTurn, ask_at, judge, position

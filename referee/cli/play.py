@@ -23,8 +23,10 @@ from referee.cli.pages import Browser, Host, Name, Port, page_option, read_pace
 from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
+from referee.match.start import Start, lineup, split
 from referee.players.spec import HUMAN, named_files
 from referee.replay.paths import DUEL_SUFFIX, SUFFIX
+from referee.replay.recorded_match import RecordedMatch
 from referee.support.escape import escape
 from referee.support.outputs import write_output
 from referee.support.packages import to_watch
@@ -143,15 +145,15 @@ def _asked(given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
 
 def _begun(text: str, given: Mapping[str, Any], *, is_quiet: bool) -> tuple[request.Request, dict[str, str]]:
     """Return the match that begins in a replay, and the player of each seat that still plays. Tell the notes before anything is started."""
-    from referee.api.beginnings import lineup, start_at
-
-    start = start_at(text)
+    path, turn = split(text)
+    recorded = RecordedMatch.read(path)
+    start = Start.at(recorded, turn)
     # Say what is wrong with the flags before anything is looked up for the players.
-    request.resumed(start, (), given)
-    players, notes = lineup(start, given["players"] or [], text)
-    wanted = request.resumed(start, notes, given)
-    assert wanted.match.beginning is not None
-    tell_notes(wanted.match.beginning.notes, is_quiet=is_quiet)
+    request.resumed(recorded, start, (), given)
+    players, notes = lineup(recorded, start, given["players"] or [], text)
+    wanted = request.resumed(recorded, start, notes, given)
+    assert wanted.match.start is not None
+    tell_notes(wanted.match.start.notes, is_quiet=is_quiet)
     return wanted, dict(players)
 
 

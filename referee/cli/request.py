@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
-from referee.api.runner import MatchRequest, settings_of
+from referee.api.runner import MatchRequest, continued, settings_of
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, checked, declared
+from referee.match.start import options_of
 from referee.players.spec import HUMAN
 from referee.support.files import open_regular
 from referee.support.meant import near_one
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from referee.games.game import Game, Option
-    from referee.replay.beginning import StartPosition
+    from referee.match.start import Start
+    from referee.replay.recorded_match import RecordedMatch
 
 
 class Request(NamedTuple):
@@ -68,15 +70,13 @@ def build(flags: Mapping[str, Any], *, draws_starts: bool = False) -> Request:
     return Request(match, file.get("players"), bool(file.get("quiet")), bool(file.get("json_")))
 
 
-def resumed(start: StartPosition, notes: Sequence[str], flags: Mapping[str, Any]) -> Request:
+def resumed(recorded: RecordedMatch, start: Start[Any], notes: Sequence[str], flags: Mapping[str, Any]) -> Request:
     """Return the request for a match that begins in a replay. UsageError for a flag that contradicts the replay.
 
     The time, the limits and the way in which the match is run are those of the replay where no flag sets them.
     """
-    from referee.api.beginnings import request_from
-
     given = {name: value for name, value in flags.items() if value is not None}
-    game, rules = start.game, start.settings.rules
+    game, rules = recorded.game, recorded.settings.rules
     name = game.info.name
     for flag, why in (
         ("seed", "the bots have the seeds of the recorded match"),
@@ -85,11 +85,11 @@ def resumed(start: StartPosition, notes: Sequence[str], flags: Mapping[str, Any]
     ):
         if flag in given:
             raise UsageError(f"--{flag} can't be used with --from: {why}.")
-    for flag, value, recorded in (("game", given.get("game"), name), ("rules", given.get("rules"), rules)):
-        if value not in (None, recorded):
-            raise UsageError(f"--{flag} is {value!r:.40}, but the match of the replay has {recorded!r}, which it keeps.")
+    for flag, value, kept_value in (("game", given.get("game"), name), ("rules", given.get("rules"), rules)):
+        if value not in (None, kept_value):
+            raise UsageError(f"--{flag} is {value!r:.40}, but the match of the replay has {kept_value!r}, which it keeps.")
     wished = {**_settings(given, game), **_extra(given.get("set", []), game.info.options)}
-    recorded_settings: dict[str, Any] = game.codec.settings_json(start.settings)
+    recorded_settings: dict[str, Any] = game.codec.settings_json(recorded.settings)
     try:
         asked = game.codec.settings_json(game.codec.settings(rules, {**recorded_settings, **wished})) if wished else recorded_settings
     except SettingsError:
@@ -99,8 +99,8 @@ def resumed(start: StartPosition, notes: Sequence[str], flags: Mapping[str, Any]
     for option, value in recorded_settings.items():
         if asked[option] != value:
             raise UsageError(f"{option} is {asked[option]!r:.40}, but {value!r:.40} in the match of the replay, which keeps its settings.")
-    recorded = {name: value.given for name, value in start.options if isinstance(value, Section)}
-    match = request_from(start, _options(recorded, given), notes, given.get("out"))
+    sections = {name: value.given for name, value in options_of(recorded) if isinstance(value, Section)}
+    match = continued(recorded, start, _options(sections, given), notes, given.get("out"))
     return Request(match, None, quiet=False, as_json=False)
 
 

@@ -145,8 +145,9 @@ def _asked(file: Path, bot: str | None, seat: str | None, name: str) -> tuple[st
 
     UsageError if the seat isn't clear; PlayerError if the program of the replay isn't found here, or not unchanged.
     """
-    from referee.replay.beginning import seat_of, unchanged_program
+    from referee.players.recorded_bots import seat_of, unchanged_program
     from referee.replay.questions import questions
+    from referee.replay.recorded_match import RecordedMatch
 
     again = f"{program()} {name} {shlex.quote(str(file))}"
     if seat is None:
@@ -155,7 +156,7 @@ def _asked(file: Path, bot: str | None, seat: str | None, name: str) -> tuple[st
             say(f"'{bot}' is asked as the {seat}, which it played in the replay.")
     asked = questions(file, seat)
     if bot is None:
-        bot = unchanged_program(asked, f"name the bot: {again} BOT --seat {seat}")
+        bot = unchanged_program(RecordedMatch.read(file), seat, f"name the bot: {again} BOT --seat {seat}")
         say(f"The {seat} is '{bot}', as the replay says; it has the recorded hash.")
     return bot, asked
 

@@ -49,8 +49,8 @@ def run_match(
         return [*listeners, *shown]
 
     played, pages = play_shown(match, names, listen, show, tell, say, visitors=visitors)
-    known = () if match.beginning is None else match.beginning.notes
-    tell_notes([note for note in played.result.notes if note not in known], is_quiet=quiet)
+    said = () if match.start is None else match.start.notes
+    tell_notes([note for note in played.result.notes if note not in said], is_quiet=quiet)
     return played, pages
 
 

@@ -15,6 +15,7 @@ from referee.match import judgement
 from referee.match.adjudicator import Adjudicator
 from referee.match.conversation import Conversation, Entrant, Manner
 from referee.match.options import CPU, RunOptions, TimeControl
+from referee.match.start import Start
 from referee.players.clock import Clock
 from referee.players.log import Log
 from referee.players.placement import Cores
@@ -26,7 +27,7 @@ from referee.support.words import the_seat, who
 from referee.version import __version__
 from referee.wire import encode
 from referee.wire.constants import NAME_LENGTH
-from referee.wire.seeds import match_id, seat_seed, secret_of
+from referee.wire.seeds import new_seed, seat_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Outcome, Seat
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.beginning import Beginning
     from referee.match.collector import MoveCollector
     from referee.players.process import BotProcess
     from referee.replay.answers import TurnAnswers
@@ -91,7 +91,7 @@ class Match:
     """One match; call ``run`` once.
 
     ``logs`` gives each seat's stderr file; without a file only the last 4 KiB are kept. ``listeners`` are given the events, or a
-    function makes them for the match. ``reserve`` keeps the supervisor between the matches of one process. With ``beginning`` the match begins at a recorded position, and ``seed`` is not used. Raises StartError
+    function makes them for the match. ``reserve`` keeps the supervisor between the matches of one process. The match begins at ``start``; without it, at the start of the game under a new seed. Raises StartError
     if a program can't be started and MatchVoid if the referee fails. A bot's failure is part of the result.
     """
 
@@ -102,27 +102,24 @@ class Match:
         entrants: Mapping[Seat, Entrant],
         options: Options | None = None,
         *,
-        seed: int | None = None,
+        start: Start[Any] | None = None,
         listeners: Sequence[Listener] | Callable[[Match], Sequence[Listener]] = (),
         logs: Mapping[Seat, Path] | None = None,
         reserve: SupervisionReserve | None = None,
-        beginning: Beginning | None = None,
     ) -> None:
         self.game = game
         self.settings = settings
-        self.entrants = entrants
         given = options or Options()
         is_strict = given.isolation.is_strict
         self.options = options = given._replace(time=given.time.settled(is_strict=is_strict))
-        self.seed = seed if beginning is None else beginning.seed
-        self.secret = secret_of(seed) if beginning is None else beginning.secret
-        self.id = match_id(self.secret) if beginning is None else beginning.match
-        self.notes: list[str] = [] if beginning is None else list(beginning.notes)
+        self.start = start = start or Start.of(game, settings, new_seed())
+        out = {seat: Entrant(str(out.about.get("name")), out.about) for seat, out in start.out.items()}
+        self.entrants = entrants = {**entrants, **out}
+        self.notes = list(start.notes)
         self.seats = game.seats(settings)
         self.clocks = {seat: Clock((entrants[seat].time or options.time).settled(is_strict=is_strict)) for seat in self.seats}
-        self.faults: dict[Seat, Fault] = {} if beginning is None else dict(beginning.faults)
-        self._fault_steps: dict[Seat, int] = {} if beginning is None else dict(beginning.fault_steps)
-        self._beginning = beginning
+        self.faults = {seat: out.fault for seat, out in start.out.items()}
+        self._fault_steps = {seat: out.step for seat, out in start.out.items()}
         self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
         manner = Manner(
             stops_idle=options.run.idle == "stop",
@@ -195,10 +192,10 @@ class Match:
             cores.release()
 
     def _run(self, cores: Cores) -> Result:
-        conversation, beginning = self._conversation, self._beginning
+        conversation, start = self._conversation, self.start
         self._cores = cores
         conversation.start()
-        state, steps = (self.game.start(self.settings, self.secret), 0) if beginning is None else (beginning.state, beginning.turn)
+        state, steps = start.state, start.turn
         self._check_placement(cores)
         try:
             faults = self._greet(state)
@@ -208,10 +205,8 @@ class Match:
         self._head = self._make_head()
         for listener in self.listeners:
             listener.begun(MatchBegun(self._head, state))
-        if beginning is not None:
-            for event in beginning.events:
-                for listener in self.listeners:
-                    listener.recorded(event)
+            for event in start.past:
+                listener.recorded(event)
         if faults:
             state, _ = self._judge_faults(steps, state, faults, {})
         if self.game.outcome(state) is None:
@@ -320,9 +315,9 @@ class Match:
         return {seat: name for seat, name in found.items() if isinstance(name, Fault)}
 
     def _start_line(self, seat: Seat) -> bytes:
-        settings, seed = self.game.codec.settings_json(self.settings), seat_seed(self.secret, self.id, seat)
+        settings, seed = self.game.codec.settings_json(self.settings), seat_seed(self.start.secret, self.start.match, seat)
         clock = self.clocks[seat].control.to_json()
-        return encode.start(self.game.info, self.settings.rules, seat, settings, clock=clock, seed=seed, match=self.id)
+        return encode.start(self.game.info, self.settings.rules, seat, settings, clock=clock, seed=seed, match=self.start.match)
 
     def _make_head(self) -> dict[str, Json]:
         machine = os.uname()
@@ -333,10 +328,10 @@ class Match:
             "version": self.game.info.version,
             "rules": self.settings.rules,
             "settings": self.game.codec.settings_json(self.settings),
-            "match": self.id,
-            "seed": self.seed,
-            "secret": self.secret.hex(),
-            **({} if self._beginning is None else {"from": dict(self._beginning.source)}),
+            "match": self.start.match,
+            "seed": self.start.seed,
+            "secret": self.start.secret.hex(),
+            **self.start.source,
             "players": {seat: self._about(seat) for seat in self.seats},
             "clock": self.options.time.to_json(),
             "ask": "in-turn",
@@ -363,8 +358,8 @@ class Match:
         game, listeners = self.game, self.listeners
         remarks_bytes = self.options.isolation.limits.remarks_bytes
         collector = self._conversation.collector(game, self.clocks, remarks_bytes=remarks_bytes)
-        for seat, told in () if self._beginning is None else self._beginning.notices.items():
-            collector.replace_notices(seat, told)
+        for seat, first_notices in self.start.notices.items():
+            collector.replace_notices(seat, first_notices)
         reads, people = 0, self._conversation.people
         watch = self._conversation.io.watch
         # A step may have no movers although the match isn't over.

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import RefereeError
+from referee.players.recorded_bots import recorded_bot
 from referee.players.spec import HUMAN
-from referee.replay.beginning import recorded_program
 from referee.replay.reader import open_game, read_head
+from referee.replay.recorded_match import RecordedMatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -74,11 +75,11 @@ def _program(head: Mapping[str, Json], seat: str) -> str | None:
     if isinstance(about, dict) and about.get("program") == HUMAN:
         return HUMAN
     try:
-        game, settings = open_game(Path("replay"), dict(head))
-        found = recorded_program(game, settings, head, seat)
+        recorded = RecordedMatch(Path("replay"), *open_game(Path("replay"), dict(head)), head)
+        program = recorded_bot(recorded, seat, "name one yourself").text
     except (RefereeError, AttributeError, OSError, ValueError):
         return None
-    return _plain(_shortened(Path(found)) if "/" in found else found)
+    return _plain(_shortened(Path(program)) if "/" in program else program)
 
 
 def _started_by() -> str:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pytest
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from new_match import match_between
 
 from contract.samples import SAMPLES
 from referee import games
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
-from referee.match.loop import Entrant, Match, Options, Result
+from referee.match.loop import Entrant, Options, Result
 from referee.match.options import RunOptions, TimeControl
 from referee.replay.faults import KINDS
 from referee.replay.reader import Replay, Step, verify
@@ -297,7 +298,7 @@ def match_of(
     """Play a match in this process and write its replay."""
     entrants = {seat: Entrant(seat, {"program": seat}, None, player.converse) for seat, player in players.items()}
     options = Options(_NO_LIMITS, RunOptions(on_malformed=on_malformed))
-    return Match(setup.game, setup.settings, entrants, options, seed=seed, listeners=[ReplayWriter(path)]).run()
+    return match_between(setup.game, setup.settings, entrants, options, seed=seed, listeners=[ReplayWriter(path)]).run()
 
 
 def check_replay(path: Path, result: Result) -> Replay:

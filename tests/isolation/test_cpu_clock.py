@@ -6,10 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from new_match import match_between
 from sandboxes import busy
 
 from referee import games
-from referee.match.loop import Entrant, Match, Options
+from referee.match.loop import Entrant, Options
 from referee.match.options import RunOptions, TimeControl
 from referee.players.spec import resolve
 
@@ -76,7 +77,7 @@ def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: 
             seen.append(event)
 
     settings = game.codec.settings("classic", {"max_steps": steps, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
-    result = Match(
+    result = match_between(
         game, settings, entrants, Options(time, RunOptions(max_lateness=3600.0), isolation=isolation), seed=1, listeners=[Recorder()]
     ).run()
     return result, seen

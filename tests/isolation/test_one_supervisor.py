@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from conftest import play_match
+from new_match import match_between
 from sandboxes import HOSTILE, INTRUDERS, UNHURRIED, USER, Planted, census, command_of, intrude, missing, need
 from victims import KILLS, Victim
 
@@ -21,7 +22,7 @@ from referee.isolation import bubblewrap
 from referee.isolation.level import Isolation
 from referee.isolation.sandbox import ProgramStart
 from referee.isolation.supervision import Supervision, SupervisionReserve, pack
-from referee.match.loop import Entrant, Match
+from referee.match.loop import Entrant
 from referee.players.spec import resolve
 from referee.replay.events import Listener, StepTaken
 
@@ -173,7 +174,7 @@ def play_unguarded(prey: str, level: str, reserve: SupervisionReserve, listeners
     specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "straight"), ("prey", prey))}
     entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
     options = UNHURRIED._replace(isolation=Isolation(level))
-    return Match(
+    return match_between(
         game, game.codec.settings("classic", {"max_steps": 5}), entrants, options, listeners=listeners, seed=1, reserve=reserve
     ).run()
 

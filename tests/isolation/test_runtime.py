@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from new_match import match_between
 from sandboxes import Planted, need
 
 from referee import games
 from referee.errors import PlayerError, StartError
 from referee.isolation import bubblewrap, entry, runtime
 from referee.isolation.entry import needs, variant_for
-from referee.match.loop import Entrant, Match, Options
+from referee.match.loop import Entrant, Options
 from referee.players.spec import resolve
 from referee.replay.reader import verify
 
@@ -82,7 +83,7 @@ def play(text: str, isolation: Isolation, seat: str = "hunter") -> Result:
     entrants = {name: Entrant(spec.label, spec.about, spec.program) for name, spec in specs.items()}
     game = games.get("evasion")
     options = Options(Options().time.replace(startup=60.0, move=20.0), isolation=isolation)
-    return Match(game, game.codec.settings("classic", {"max_steps": 20}), entrants, options, seed=1).run()
+    return match_between(game, game.codec.settings("classic", {"max_steps": 20}), entrants, options, seed=1).run()
 
 
 NODE = """

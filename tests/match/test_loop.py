@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 from conftest import UNHURRIED, play_match
+from new_match import match_between
 from replay_records import records
 
 from referee import games
 from referee.errors import StartError
 from referee.isolation.program import Program
-from referee.match.loop import Entrant, Match
+from referee.match.loop import Entrant
 from referee.players.spec import environment
 from referee.wire.seeds import match_id, seat_seed, secret_of
 
@@ -120,7 +121,7 @@ def test_seats_are_played_by_the_programs_named_for_them() -> None:
     game = games.get("evasion")
     program = Program((sys.executable, "-c", "raise SystemExit('never mind')"), "/", environment(), "one-liner")
     entrants = {seat: Entrant("one-liner", {"program": "one-liner"}, program) for seat in ("hunter", "prey")}
-    result = Match(game, game.codec.settings(None, {}), entrants).run()
+    result = match_between(game, game.codec.settings(None, {}), entrants).run()
     assert not result.started
     assert "the last line of its stderr: never mind" in result.faults["hunter"].text
     assert result.to_json()["players"]["hunter"]["program"] == "one-liner"

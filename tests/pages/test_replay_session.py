@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import play_match
+from new_match import match_between
 
 from referee import games
-from referee.match.loop import Entrant, Match, Options
+from referee.match.loop import Entrant, Options
 from referee.match.options import TimeControl
 from referee.pages.replay_session import ReplayIndex
 from referee.replay.reader import read_lines
@@ -55,7 +56,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, lis
         for seat, answer in (("hunter", hunts), ("prey", flees))
     }
     options = Options(TimeControl(startup=None, move=30.0, bank=60.0, increment=0.001))
-    Match(game, settings, entrants, options, seed=1, listeners=[ReplayWriter(path)]).run()
+    match_between(game, settings, entrants, options, seed=1, listeners=[ReplayWriter(path)]).run()
     return path, questions
 
 

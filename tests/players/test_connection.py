@@ -10,12 +10,13 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from new_match import match_between
 from sandboxes import UNHURRIED
 
 from referee import games
 from referee.errors import MatchVoid
 from referee.games.evasion.dialects.architect import ArchitectHost
-from referee.match.loop import Entrant, Match, Result
+from referee.match.loop import Entrant, Result
 from referee.match.options import TimeControl
 from referee.players.connection import Connection
 from referee.players.spec import resolve
@@ -102,7 +103,7 @@ def play(
             spec = resolve(player, seat, name)
             entrants[seat] = Entrant(spec.label, spec.about, spec.program)
     listeners = [] if path is None else [ReplayWriter(path, steps=1)]
-    match = Match(game, game.codec.settings(game.info.rule_sets[0], settings), entrants, UNHURRIED, seed=1, listeners=listeners)
+    match = match_between(game, game.codec.settings(game.info.rule_sets[0], settings), entrants, UNHURRIED, seed=1, listeners=listeners)
     try:
         return match.run()
     finally:
@@ -277,7 +278,7 @@ def test_a_client_of_the_architect_can_read_its_role_and_the_last_line_alone(is_
         connection = Connection(os.dup(ours.fileno()), os.dup(ours.fileno()))
         entrants[seat] = Entrant(seat, {}, connection=connection, time=UNTIMED, host=ArchitectHost(seat, is_known=is_known))
     game = games.get("evasion")
-    result = Match(game, game.codec.settings("diagonal", {"max_steps": 2}), entrants, UNHURRIED, seed=1).run()
+    result = match_between(game, game.codec.settings("diagonal", {"max_steps": 2}), entrants, UNHURRIED, seed=1).run()
     read()
     assert result.steps == 2
     assert not result.faults

@@ -7,13 +7,14 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from new_match import match_between
 from sandboxes import UNHURRIED, busy
 
 from referee import games
 from referee.errors import MatchVoid
 from referee.isolation import delays
 from referee.isolation.delays import TaskTimes
-from referee.match.loop import Entrant, Match
+from referee.match.loop import Entrant
 from referee.match.options import FAIR, TimeControl
 from referee.players import fair
 from referee.players.billing import Pending
@@ -103,7 +104,7 @@ def play(folder: Path, body: str, isolation: Isolation | None, *, move: float, s
     answers = Answers()
     if isolation is not None:
         options = options._replace(isolation=isolation)
-    return Match(games.get("evasion"), settings, entrants, options, seed=1, listeners=[answers]).run(), answers.given
+    return match_between(games.get("evasion"), settings, entrants, options, seed=1, listeners=[answers]).run(), answers.given
 
 
 @pytest.fixture(params=["none", "sandbox"])

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from new_match import match_between
 from sandboxes import PATIENT, UNHURRIED, missing, need
 
 from referee import games
 from referee.errors import PlayerError, StartError
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match.loop import Entrant, Match, Result
+from referee.match.loop import Entrant, Result
 from referee.players.spec import resolve
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
@@ -55,7 +56,7 @@ def play(
     options = UNHURRIED._replace(isolation=isolation)
     logs = {seat: replay.with_name(f"{seat}.log") for seat in specs}
     checked = GAME.codec.settings(rules, {"max_steps": 200, **settings})
-    result = Match(GAME, checked, entrants, options, seed=1, listeners=[ReplayWriter(replay)], logs=logs).run()
+    result = match_between(GAME, checked, entrants, options, seed=1, listeners=[ReplayWriter(replay)], logs=logs).run()
     assert verify(replay).problem is None
     return result
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import PATIENT, play_match
+from new_match import match_between
 
 from referee import games
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, Limits
 from referee.isolation.supervisor import send_signal
 from referee.match import loop
-from referee.match.loop import Entrant, Match, Options
+from referee.match.loop import Entrant, Options
 from referee.match.options import RunOptions
 from referee.players import stack
 from referee.players.spec import resolve
@@ -158,7 +159,7 @@ def test_a_game_goes_on_without_a_late_bot(tmp_path: Path, monkeypatch: pytest.M
     names = dict.fromkeys(game.seats(settings), "idle") | {game.seats(settings)[0]: "slow.py"}
     specs = {seat: resolve(name, seat, "rectangle") for seat, name in names.items()}
     entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
-    result = Match(game, settings, entrants, Options(SHORT, RunOptions(max_lateness=60.0))).run()
+    result = match_between(game, settings, entrants, Options(SHORT, RunOptions(max_lateness=60.0))).run()
     assert list(result.faults) == [game.seats(settings)[0]]
     assert " It was at slow.py:" in result.faults[game.seats(settings)[0]].text
     assert result.steps > 1

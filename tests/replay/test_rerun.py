@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from new_match import match_between
 from sandboxes import HOSTILE, PATIENT, UNHURRIED
 from scripted_bots import bot
 
@@ -17,7 +18,7 @@ import referee as package
 from referee import games
 from referee.errors import ReplayError, StartError, UsageError
 from referee.isolation.level import Isolation
-from referee.match.loop import Entrant, Match, Options
+from referee.match.loop import Entrant, Options
 from referee.match.options import TimeControl
 from referee.players.spec import resolve
 from referee.replay.questions import questions
@@ -42,7 +43,7 @@ def play(path: Path, game: str, lineup: Mapping[str, str], rules: str | None = N
         seat: Entrant(spec.label, spec.about, spec.program, host=spec.dialect.host(seat) if spec.dialect else None)
         for seat, spec in specs.items()
     }
-    Match(room, checked, entrants, options, seed=5, listeners=[ReplayWriter(path)]).run()
+    match_between(room, checked, entrants, options, seed=5, listeners=[ReplayWriter(path)]).run()
     return path
 
 

@@ -16,6 +16,7 @@ from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.isolation.endings import MEMORY
 from referee.match.loop import Entrant, Match, Options
 from referee.match.options import RunOptions
+from referee.match.start import Start
 from referee.players.spec import resolve
 from referee.replay.events import Listener
 from referee.replay.faults import LATE
@@ -127,7 +128,8 @@ def play(evidence: Evidence) -> Played:
     refusals = samples.refusals if samples is not None else frozenset()
     watch = _MatchListener(subject.seat, refusals, subject.time.move, lambda: _waited(running, subject.seat))
     options = Options(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time, isolation=subject.isolation)
-    running = Match(subject.game, subject.settings, entrants, options, seed=1, listeners=[watch], reserve=subject.reserve)
+    start = Start.of(subject.game, subject.settings, 1)
+    running = Match(subject.game, subject.settings, entrants, options, start=start, listeners=[watch], reserve=subject.reserve)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
     for seat in running.clocks:
         running.clocks[seat] = patient_clock(subject.time)

@@ -6,24 +6,27 @@ import gzip
 import hashlib
 import json
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import HOSTILE, UNHURRIED
+from new_match import match_between
 from replay_records import edited, records
 from scripted_bots import bot
 
 import referee as package
 from referee import games
-from referee.api.beginnings import start_at
 from referee.errors import PlayerError, ReplayError, UsageError
 from referee.isolation.level import Isolation
-from referee.match.loop import Entrant, Match
+from referee.match.loop import Entrant
+from referee.match.start import Start, options_of, split
 from referee.players.spec import resolve
 from referee.replay.questions import questions
 from referee.replay.reader import verify
+from referee.replay.recorded_match import RecordedMatch
 from referee.replay.rerun import rerun
 from referee.replay.writer import ReplayWriter
 from sdk import PreyBot, State
@@ -38,6 +41,14 @@ RECORDED = Path(__file__).parents[1] / "data/replays"
 #: A match of programs without a sandbox, on a clock that no machine exceeds.
 play = partial(package.play, isolation="none", time={"startup": 60.0, "move": 30.0, "bank": 100.0})
 resume = partial(package.play, isolation="none")
+
+
+def start_at(text: str) -> Start[Any]:
+    """The position that a text names, in a match that can continue from it."""
+    path, turn = split(text)
+    recorded = RecordedMatch.read(path)
+    options_of(recorded)
+    return Start.at(recorded, turn)
 
 
 class Stands(PreyBot):
@@ -160,11 +171,10 @@ def test_where_the_lots_need_the_secret_the_match_cannot_go_on(tmp_path: Path) -
     }
     path = tmp_path / "m.gz"
     # The lots that a reader without the secret gets.
-    match = Match(room, settings, entrants, UNHURRIED, listeners=[ReplayWriter(path)])
-    match.secret = b""
-    match.run()
+    start = replace(Start.of(room, settings, 1), state=room.start(settings, b""), secret=b"")
+    match_between(room, settings, entrants, UNHURRIED, start=start, listeners=[ReplayWriter(path)]).run()
     with pytest.raises(UsageError, match="has no secret in its head, and the random numbers of rectangle"):
-        start_at(f"{edited(path, lambda head: head.pop('secret'), tmp_path / 'c.gz')}@5")
+        start_at(f"{edited(path, lambda head: (head.pop('secret'), head.pop('seed')), tmp_path / 'c.gz')}@5")
 
 
 def test_a_replay_that_breaks_off_goes_on_at_its_end(source: Path, tmp_path: Path) -> None:

@@ -1,0 +1,240 @@
+"""Where a match begins: at the start of its game, or at a position of a recorded match."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from referee.errors import ReplayError, UsageError
+from referee.match.options import CPU, FAIR, MatchOptions, RunOptions, declared
+from referee.players.recorded_bots import SAME, recorded_bot
+from referee.replay.answers import JudgedAnswer
+from referee.replay.events import PlayersFaulted, StepTaken
+from referee.replay.faults import KINDS, Fault
+from referee.replay.questions import check_sound
+from referee.replay.reader import verify
+from referee.replay.recorded import clock_of, known_secret, limits_of, remark_of, seconds_by_seat, seed_of, told
+from referee.support.escape import escape
+from referee.support.words import counted, the_seat
+from referee.wire.seeds import match_id, new_seed, secret_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from referee.games.game import Game, Json, Seat
+    from referee.replay.answers import TurnAnswers
+    from referee.replay.reader import Failed, Replay, Step
+    from referee.replay.recorded_match import RecordedMatch
+
+S = TypeVar("S")
+M = TypeVar("M")
+#: The options of the match loop that a head may name.
+_OPTIONS = ("idle", "on_malformed")
+_NO_SECRET = (
+    "The replay has no secret in its head: the players get other seeds than in the recorded match, and lots of the game fall otherwise."  # noqa: S105 - no password
+)
+
+
+class SeatOut(NamedTuple):
+    """A player that failed before the match begins: its fault, the step of the fault, and its part of the recorded head."""
+
+    fault: Fault
+    step: int
+    about: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class Start(Generic[S]):
+    """The position in which a match begins; its first question has this ``turn``.
+
+    ``past`` holds the steps and faults before the turn, ``notices`` those of each seat's next question, ``out`` the players that have failed:
+    they are not started. All seeds follow from ``secret`` and ``match``; ``seed`` is the number from which the secret was derived, None
+    if that isn't known. ``source`` is what the replay's head says about the recorded match.
+    """
+
+    state: S
+    secret: bytes
+    match: str
+    seed: int | None
+    turn: int = 0
+    past: tuple[StepTaken | PlayersFaulted, ...] = ()
+    notices: Mapping[Seat, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
+    out: Mapping[Seat, SeatOut] = field(default_factory=dict)
+    source: Mapping[str, Json] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, game: Game[S, M], settings: Any, seed: int) -> Start[S]:
+        """Return the start of a game."""
+        secret = secret_of(seed)
+        return cls(game.start(settings, secret), secret, match_id(secret), seed)
+
+    @classmethod
+    def at(cls, recorded: RecordedMatch, turn: int) -> Start[Any]:
+        """Return the position of a recorded match before ``turn``, with its seeds.
+
+        ReplayError if the replay doesn't verify, UsageError if there is no such turn, or if a match can't continue from it.
+        """
+        path, game, _, head = recorded
+        past = _Past(game, head, turn)
+        replay = verify(path, past.step, past.fault)
+        check_sound(path, replay)
+        state = past.state
+        if turn == replay.turns and state is None and game.outcome(replay.final) is None:
+            # The replay breaks off here.
+            state = replay.final
+        if state is None:
+            raise UsageError(_beyond(path, replay, turn))
+        name, seed, secret, events = head.get("match"), seed_of(head), known_secret(head), past.events
+        match = name if isinstance(name, str) else match_id(secret or b"")
+        source: dict[str, Json] = {"match": name if isinstance(name, str) else None, "turn": turn, "file": escape(str(path), 400)}
+        notes: tuple[str, ...] = ()
+        if secret is None:
+            seed = new_seed()
+            secret = secret_of(seed)
+            match, notes = match_id(secret), (_NO_SECRET,)
+            events, state = _under(secret, recorded, events)
+        notices = {seat: tuple(texts) for seat, texts in past.notices.items()}
+        return Start(state, secret, match, seed, turn, tuple(events), notices, past.out, {"from": source}, notes)
+
+
+def options_of(recorded: RecordedMatch) -> MatchOptions:
+    """Return the options of a recorded match. ReplayError if the head has no valid clock."""
+    head, time = recorded.head, clock_of(recorded.head)
+    if time is None:
+        raise ReplayError(f"{recorded.path} has no valid clock in its head, so its match can't continue.")
+    choices = {each.name: each.choices for each in declared() if each.name in _OPTIONS}
+    run = RunOptions(**{name: head[name] for name in _OPTIONS if head.get(name) in choices[name]})
+    return MatchOptions(time=time, run=run, limits=limits_of(head))
+
+
+class Lineup(NamedTuple):
+    """The players who continue a match: one for each seat that is still in the match, and notes on them."""
+
+    players: Mapping[Seat, Any]
+    notes: tuple[str, ...]
+
+
+def lineup(recorded: RecordedMatch, start: Start[Any], players: Sequence[Any], text: str) -> Lineup:
+    """Return the players who continue the match. ``players`` are in the order of the seats; None, "-" and those left out are the programs of the replay.
+
+    ``text`` is the start as the user wrote it. UsageError if there are too many players, PlayerError if a program isn't found again.
+    """
+    seats = recorded.game.seats(recorded.settings)
+    if len(players) > len(seats):
+        raise UsageError(f"The match of the replay has {len(seats)} seats ({', '.join(seats)}), but {len(players)} players were named.")
+    chosen = {seat: player for seat, player in zip(seats, players, strict=False) if player not in (None, SAME)}
+    notes = []
+    for seat in seats:
+        if seat in start.out:
+            chosen.pop(seat, None)
+            step = start.out[seat].step
+            notes.append(f"{the_seat(seat)} failed in step {step} of the replay, so it is out of this match and not started.")
+        elif seat not in chosen:
+            words = [SAME if other != seat else "PROGRAM" for other in seats[: seats.index(seat) + 1]]
+            hint = f"name {the_seat(seat, begins=False)}: referee play --from {shlex.quote(text)} {' '.join(words)}"
+            chosen[seat], change = recorded_bot(recorded, seat, hint)
+            notes += [f"{change}."] if change else []
+    return Lineup({seat: chosen[seat] for seat in seats if seat in chosen}, tuple(notes))
+
+
+def split(text: str) -> tuple[Path, int]:
+    """Return the file and the turn of ``REPLAY@TURN``. UsageError for any other text."""
+    if not isinstance(text, str):
+        raise UsageError(f"A match begins at REPLAY@TURN, as in game.replay.jsonl.gz@412, not at {text!r:.60}.")
+    name, at, turn = text.rpartition("@")
+    if not at or not name or not re.fullmatch(r"[0-9]{1,9}", turn):
+        raise UsageError(
+            f"A match begins at REPLAY@TURN, as in game.replay.jsonl.gz@412, not at '{text:.120}'; the turn is a whole number from 0 on."
+        )
+    return Path(name), int(turn)
+
+
+def _beyond(path: Path, replay: Replay, turn: int) -> str:
+    steps = counted(replay.turns, "step")
+    if replay.result is not None and turn == replay.turns:
+        text = str(replay.result.get("text", "")).rstrip(".")
+        return f"{path} has {steps}, and before turn {turn} the match is over: {text}. The last turn is {turn - 1}."
+    return f"{path} has no turn {turn}: it has {steps}, and the last turn is {max(0, replay.turns - 1)}."
+
+
+class _Past:
+    """Collects the events of a replay before a turn, and the position there, while the replay is played again."""
+
+    def __init__(self, game: Game[Any, Any], head: Mapping[str, Json], turn: int) -> None:
+        self.game, self.turn, self.players = game, turn, head["players"]
+        self.state: Any = None
+        self.events: list[StepTaken | PlayersFaulted] = []
+        self.out: dict[Seat, SeatOut] = {}
+        self.notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in self.players}
+        clock = head.get("clock")
+        self.other = "wall_us" if isinstance(clock, dict) and clock.get("kind") in (CPU, FAIR) else "cpu_us"
+
+    def step(self, step: Step) -> None:
+        record, before = step.record, step.before
+        turn = record["turn"]
+        if turn == self.turn and self.state is None:
+            self.state = before
+        if turn >= self.turn:
+            return
+        moves = step.moves(self.game)
+        self.events.append(StepTaken(turn, before, step.after, moves, step.notices, self._answers(record, moves), {}))
+        for seat in moves:
+            self.notices[seat] = []
+        for notice in told(record):
+            if notice["seat"] in self.notices:
+                self.notices[notice["seat"]].append({"code": str(notice["code"]), "text": str(notice["text"])})
+
+    def fault(self, failed: Failed) -> None:
+        turn = failed.record["turn"]
+        if turn == self.turn and self.state is None:
+            self.state = failed.before
+        if turn >= self.turn:
+            return
+        faults = {seat: _fault(record) for seat, record in failed.record["faults"].items()}
+        self.out |= {seat: SeatOut(fault, turn, {"program": "", **self.players[seat]}) for seat, fault in faults.items()}
+        self.events.append(PlayersFaulted(turn, faults, failed.after, self._answers(failed.record, {}), {}))
+
+    def _answers(self, record: Mapping[str, Json], moves: Mapping[Seat, Any]) -> TurnAnswers:
+        """Return the recorded answers of the seats that were billed in a step."""
+        others = seconds_by_seat(record, self.other)
+        return {
+            seat: JudgedAnswer(moves.get(seat), seconds, others.get(seat), remark_of(record, seat))
+            for seat, seconds in seconds_by_seat(record, "us").items()
+        }
+
+
+def _fault(record: Mapping[str, Json]) -> Fault:
+    kind, line, detail = str(record.get("kind")), record.get("line"), record.get("detail")
+    if kind not in KINDS:
+        raise ReplayError(f"The replay has a fault of the kind '{kind:.40}', which there isn't.")
+    facts = {**(detail if isinstance(detail, dict) else {}), "cause": str(record.get("cause"))}
+    return Fault(kind, "recorded", {"text": str(record.get("text"))}, line if isinstance(line, str) else None, facts)
+
+
+def _under(
+    secret: bytes, recorded: RecordedMatch, events: list[StepTaken | PlayersFaulted]
+) -> tuple[list[StepTaken | PlayersFaulted], Any]:
+    """Return the same events under another secret, and the position after them. UsageError if they are not the same."""
+    path, game, settings, _ = recorded
+    state = game.start(settings, secret)
+    repeated: list[StepTaken | PlayersFaulted] = []
+    for event in events:
+        if isinstance(event, PlayersFaulted):
+            state = game.fault(state, {seat: fault.kind for seat, fault in event.faults.items()})
+            repeated.append(event._replace(state=state))
+            continue
+        is_same = game.movers(state) == game.movers(event.before)
+        after, notices = game.step(state, event.moves) if is_same else (state, ())
+        changes = game.codec.changes_text
+        if not is_same or changes(state, after) != changes(event.before, event.after) or notices != event.notices:
+            raise UsageError(
+                f"{path} has no secret in its head, and the random numbers of {game.info.name} are drawn from it: the match can't continue from "
+                "a step of this replay. Use the replay of the person who ran the match."
+            )
+        repeated.append(event._replace(before=state, after=after))
+        state = after
+    return repeated, state
