@@ -19,7 +19,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, _leave)
     # What is loaded at the start stays: collecting among it costs a fifth of the start and frees nothing.
     gc.disable()
-    from referee.cli.app import run
+    from referee.cli.main import run
 
     run(sys.argv[1:])
 

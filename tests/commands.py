@@ -30,7 +30,7 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from referee.support.processes import start_module
 
@@ -44,7 +44,7 @@ SAME_USER = "REFEREE_TEST_SAME_USER"
 
 _NUMBER = struct.Struct("=i")
 _MOST_BYTES = 1 << 17
-#: What most commands import, but for the modules of the commands themselves: the command line imports that of the called command only.
+#: What most commands import when they run.
 _IMPORTED = (
     "PIL.Image",
     "PIL.ImageDraw",
@@ -56,10 +56,6 @@ _IMPORTED = (
     "referee.api.shown_match",
     "referee.arena.arena",
     "referee.author.check.run",
-    "referee.cli.app",
-    "referee.cli.options",
-    "referee.cli.pages",
-    "referee.cli.request",
     "referee.pages.pictures",
     "referee.grading.grading",
     "referee.grading.outputs",
@@ -352,45 +348,17 @@ def _start_worker(
 
 
 def _build_commands() -> None:
-    """Make what typer makes of the functions of all commands, which takes as long as the rest of a short command.
-
-    Nothing stays registered: a command imports its module, which registers the commands of this module only, as its first import does.
-    """
+    """Make what typer makes of all commands, once: it takes as long as the rest of a short command."""
     from typer import main as typer_main
 
-    from referee.cli import app as command_line
-    from referee.cli.front import PANELS
+    from referee.cli.main import app
 
-    app = command_line.app
-    made: dict[object, Any] = {}
-    parameters_of = typer_main._get_params_name_from_function
-
-    def parameters(callback: Callable[..., Any] | None) -> Any:
-        """The parameters of a function, which are made once: a process runs one command."""
-        if callback not in made:
-            made[callback] = parameters_of(callback)
-        of_callback, context = made[callback]
-        return [*of_callback], context
-
-    vars(typer_main)["_get_params_name_from_function"] = parameters
-    for home in dict.fromkeys(home for panel in PANELS.values() for home, _ in panel.values()):
-        import_module(f"referee.cli.{home}")
-    typer_main.get_command(app)
-    for of_callback, _ in made.values():
-        for parameter in of_callback:
+    made = typer_main.get_command(app)
+    for command in [made, *getattr(made, "commands", {}).values()]:
+        for parameter in [each for one in (command, *getattr(command, "commands", {}).values()) for each in one.params]:
             # Newer versions make a parser of each type at its first use.
             getattr(parameter, "get_runtime_param", lambda: None)()
-
-    commands, app.registered_commands = app.registered_commands, []
-    groups, app.registered_groups = app.registered_groups, []
-
-    def import_registering(name: str) -> object:
-        """Import a module of commands and register them."""
-        app.registered_commands += [info for info in commands if getattr(info.callback, "__module__", "") == name]
-        app.registered_groups += [info for info in groups if info.typer_instance in vars(sys.modules[name]).values()]
-        return import_module(name)
-
-    vars(command_line)["import_module"] = import_registering
+    vars(typer_main)["get_command"] = lambda _: made
 
 
 def import_all() -> None:

@@ -85,11 +85,8 @@ def commands() -> dict[str, list[str]]:
     """The options of each command, and the names of its arguments."""
     import typer
 
-    from referee.cli import front
-    from referee.cli.app import app
+    from referee.cli.main import app
 
-    for _, name, _ in front.commands():
-        import_module(f"referee.cli.{front.module_of(name)}")
     found: dict[str, list[str]] = {}
 
     def walk(command: Any, words: str) -> None:

@@ -58,7 +58,6 @@ ALLOWED = {
 OF_ONE_GAME = {
     "referee.games.registry": "the table of games",
     "referee.api.opened": "the types of positions by the name of their game, for type checkers",
-    "referee.cli.front": "the table of commands has referee maze",
     "referee.cli.servers": "the course's servers",
     "referee.servers.architect": "the server of a dialect",
     "referee.servers.gameserver": "the same",
@@ -273,7 +272,7 @@ def test_the_core_loads_nothing_foreign_or_slow(statement: str) -> None:
 
 
 def test_no_command_loads_templates_before_it_makes_a_page() -> None:
-    code = "import sys; from referee.cli import front, grade, league, watch; import referee.league.report_page, referee.grading.page; print(*sys.modules)"
+    code = "import sys; from referee.cli import main; import referee.league.report_page, referee.grading.page; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "referee.league.report_page" in loaded
     assert "jinja2" not in loaded

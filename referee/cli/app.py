@@ -1,4 +1,4 @@
-"""The typer application that all commands belong to: its version option, its help panels, and its error messages and exit statuses."""
+"""The typer application that all commands belong to: its version option, the panels of its help, its error messages and exit statuses."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ import signal
 import sys
 import time
 import traceback
-from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
 
-from referee.cli.front import EXAMPLE, TITLE, WELCOME, commands, module_of
 from referee.cli.models import with_fields
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
@@ -31,6 +29,33 @@ from referee.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+
+#: The panels of the help: the commands by their readers.
+AUTHORS = "For bot authors"
+PLAYERS = "For players"
+INSTRUCTORS = "For instructors"
+GRADERS = "For graders"
+SERVERS = "For programs that speak the course's own protocols"
+REPLAYS = "To look at matches"
+
+_HELP = """A referee for matches between bot programs.
+
+You write a bot:
+  referee play boxer runner           let two example bots play
+  referee new hunter my_hunter.py     write a bot that already plays
+  referee play my_hunter.py runner    let your bot play
+  referee compare my_hunter.py boxer  find out which of two bots is better
+
+You hold a competition:
+  referee doctor                      see whether this machine isolates bots
+  referee league run teams            play a league of the programs in teams
+  referee league report FOLDER        write a page with standings and replays
+
+You grade submissions:
+  referee grade init                  write a rubric for each game
+  referee grade run submissions --rubric rubric-evasion.toml
+
+referee COMMAND --help explains a command."""
 
 #: Signals that follow each other so soon are one.
 _MOMENT_SECONDS = 1.0
@@ -45,7 +70,7 @@ def group(name: str, text: str) -> typer.Typer:
     return typer.Typer(name=name, help=text, no_args_is_help=True, context_settings=names, pretty_exceptions_enable=False)
 
 
-app = group("referee", f"{TITLE}\n\n{EXAMPLE}")
+app = group("referee", _HELP)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, everything else on stderr.")]
 
@@ -192,31 +217,13 @@ class _Ends:
 
 
 def run(words: list[str]) -> None:
-    """Run the command that these words call.
-
-    SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does.
-
-    Only the module of the called command is imported; importing it registers its commands. Every other command stands in the tree by its
-    name alone, for messages and the list of commands. A shell that completes a line gets all of them.
-    """
+    """Run the command that these words call. SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does."""
     terminate = _Ends(lambda number: SystemExit(128 + number))
     signal.signal(signal.SIGTERM, terminate)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the match continues
         signal.signal(signal.SIGHUP, terminate)
-    is_completing = "_REFEREE_COMPLETE" in os.environ
-    if not words and not is_completing:
-        put(*WELCOME.splitlines())
-        sys.exit(2)
-    wanted = next((word for word in words if not word.startswith("-")), "")
-    homes = {module_of(name) for _, name, _ in commands()} if is_completing else {module_of(wanted)}
-    for home in homes - {None}:
-        import_module(f"referee.cli.{home}")
-    groups = {each.typer_instance.info.name for each in app.registered_groups if each.typer_instance is not None}
-    for panel, name, text in commands():
-        if name not in groups and command_named(name) is None:
-            app.command(name, help=text, short_help=text, rich_help_panel=panel)(_stand_in)
     try:
-        status = app(standalone_mode=False)
+        status = app(words, standalone_mode=False)
     except _WRONG_USE as error:
         _refuse(error, as_json="--json" in words)
     except typer.Abort:
@@ -236,12 +243,3 @@ def _refuse(error: typer.BadParameter, *, as_json: bool) -> NoReturn:
 
         rich_format_error(error)
     sys.exit(2)
-
-
-def command_named(name: str) -> Callable[..., Any] | None:
-    """Return the function of a command; None for a group of commands."""
-    return next((info.callback for info in app.registered_commands if name in (info.name, getattr(info.callback, "__name__", ""))), None)
-
-
-def _stand_in() -> None:
-    raise AssertionError("a command that is called is imported")

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.app import JsonFlag, app, columns, command, group, put, put_json, say
-from referee.cli.front import INSTRUCTORS, PANELS
+from referee.cli.app import INSTRUCTORS, JsonFlag, app, columns, command, group, put, put_json, say
 from referee.cli.league_output import progress, put_check, put_export
 from referee.cli.options import Force, Game, WorkerOptions
 from referee.cli.season import Folder, check_playable, invite, log_action, opened_arena, serve
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from referee.arena.history import VersionHistory
     from referee.arena.store import Version
 
-arena = group("arena", PANELS[INSTRUCTORS]["arena"][1])
+arena = group("arena", "A competition without an end: versions of bots join at any time, and the next duel is the one that tells most.")
 app.add_typer(arena, rich_help_panel=INSTRUCTORS)
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]

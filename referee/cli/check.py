@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee import games
-from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
-from referee.cli.front import AUTHORS, GRADERS
+from referee.cli.app import AUTHORS, GRADERS, JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.options import BotIsolation, Game, bot_argument, seat_option
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee import games as registry
-from referee.cli.app import JsonFlag, app, columns, command, note, put, put_json, say
-from referee.cli.front import AUTHORS
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, note, put, put_json, say
 from referee.cli.request import example
 from referee.errors import UsageError
 from referee.games.description import described, settings_table

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import JsonFlag, app, columns, command, group, put, put_json, say
-from referee.cli.front import GRADERS, PANELS
+from referee.cli.app import GRADERS, JsonFlag, app, columns, command, group, put, put_json, say
 from referee.cli.models import Options
 from referee.cli.options import Force, WorkerOptions
 from referee.errors import RefereeError, UsageError
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 #: The rubric of a command without one.
 RUBRIC = "rubric.toml"
 
-grade = group("grade", PANELS[GRADERS]["grade"][1])
+grade = group("grade", "Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated.")
 app.add_typer(grade, rich_help_panel=GRADERS)
 
 RubricIsolation = Annotated[

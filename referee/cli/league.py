@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import JsonFlag, app, command, group, put, put_json, say
-from referee.cli.front import INSTRUCTORS
+from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, group, put, put_json, say
 from referee.cli.league_output import plain_progress, put_check, put_export, put_standings, store_files, top
 from referee.cli.options import Force, WorkerOptions
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Where, bind_page

@@ -13,8 +13,7 @@ import typer
 
 from referee import games
 from referee.cli import request
-from referee.cli.app import JsonFlag, app, command, put, put_json, say, told_anyway
-from referee.cli.front import AUTHORS
+from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say, told_anyway
 from referee.cli.options import Game, Quiet, Slots, bot_argument, seat_option, with_match_options, words
 from referee.cli.terminal import StatusLine
 from referee.players.spec import named_files

@@ -24,8 +24,6 @@ def with_fields(function: Callable[..., None]) -> Callable[..., None]:
     models: dict[str, type[BaseModel]] = {
         name: parameter.annotation for name, parameter in parameters.items() if isinstance(parameter.annotation, type(BaseModel))
     }
-    if not models:
-        return function
     options = [
         option.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in parameters.items()

@@ -42,6 +42,7 @@ Out = Annotated[
     str | None, typer.Option("--out", metavar="PATH", help="The replay's file, or a folder for it.  (default: matches/replays/)")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file that this command did not write.")]
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 #: The arguments and options of commands that ask one bot.
 bot_argument = functools.partial(typer.Argument, metavar="BOT", help="The program: a player as in referee play.")

@@ -16,8 +16,7 @@ import typer
 
 from referee.api.shown_match import Show
 from referee.cli import request
-from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
-from referee.cli.front import AUTHORS
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.options import SLOTS_HELP, Force, Game, Out, Quiet, bot_argument, with_match_options
 from referee.cli.pages import Browser, Host, Name, Port, page_option, read_pace
 from referee.cli.run import linger, run_match, tell_notes

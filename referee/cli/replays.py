@@ -8,14 +8,12 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
-from referee.cli.front import REPLAYS
+from referee.cli.app import REPLAYS, JsonFlag, app, columns, command, put, put_json, say
+from referee.cli.options import ReplayFile
 from referee.cli.terminal import seldom
 from referee.errors import UsageError
 from referee.replay.analysis_report import analysis_json, analysis_lines
 from referee.support.words import counted
-
-ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.")]
 
 
 @app.command(rich_help_panel=REPLAYS)

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say
-from referee.cli.front import AUTHORS, GRADERS
-from referee.cli.options import BotIsolation, bot_argument, isolation_option, seat_option
-from referee.cli.replays import ReplayFile
+from referee.cli.app import AUTHORS, GRADERS, JsonFlag, app, columns, command, put, put_json, say
+from referee.cli.options import BotIsolation, ReplayFile, bot_argument, isolation_option, seat_option
 from referee.cli.run import announce_build
 from referee.cli.terminal import seldom
 from referee.errors import UsageError

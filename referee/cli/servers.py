@@ -12,8 +12,7 @@ import typer
 
 from referee.api.shown_match import Show
 from referee.cli import request
-from referee.cli.app import JsonFlag, app, command, group, put, put_json, say
-from referee.cli.front import PLAYERS, SERVERS
+from referee.cli.app import PLAYERS, SERVERS, JsonFlag, app, command, group, put, put_json, say
 from referee.cli.pages import Browser, page_option
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError, UsageError

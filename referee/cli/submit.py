@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.app import JsonFlag, app, command, put, put_json
-from referee.cli.front import AUTHORS
+from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.app import JsonFlag, app, command, put, put_json, say
-from referee.cli.front import REPLAYS
+from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
 from referee.cli.options import Force
 from referee.cli.pages import Browser, Host, Name, Port, Where, bind_page, page_option
 from referee.errors import RefereeError, UsageError

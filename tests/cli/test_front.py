@@ -7,13 +7,13 @@ import re
 import shlex
 import subprocess
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer
 
-from referee import games
-from referee.cli import app, front
+from referee.cli import app as app_module
+from referee.cli.main import app
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,31 +21,17 @@ if TYPE_CHECKING:
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
-NAMES = [name for _, name, _ in front.commands()]
-for _name in NAMES:
-    import_module(f"referee.cli.{front.module_of(_name)}")
-GROUPS = {str(group.typer_instance.info.name): group for group in app.app.registered_groups if group.typer_instance is not None}
-_TYPERS = {name: group.typer_instance for name, group in GROUPS.items() if group.typer_instance is not None}
+PROGRAM: Any = typer.main.get_command(app)
 #: Commands for one game: the course's servers and the interactive game of the assignment.
 OF_ONE_GAME = ("maze", "serve")
 #: Words that only one game has: its seats and some of its example bots.
 OWN_WORDS = {"evasion": ("hunter", "prey", "boxer", "evader"), "maze": ("thief", "policeman"), "rectangle": ("painter",)}
-FUNCTIONS = {name: function for name in NAMES if (function := app.command_named(name)) is not None}
 
 
-def test_the_table_is_what_the_modules_register() -> None:
-    registered = {(info.name or info.callback.__name__): info for info in app.app.registered_commands if info.callback is not None}
-    assert sorted([*registered, *GROUPS]) == sorted(NAMES)
-    for panel, name, text in front.commands():
-        info: Any = GROUPS.get(name) or registered[name]
-        help_text = info.typer_instance.info.help if name in GROUPS else info.callback.__doc__
-        assert (info.rich_help_panel, " ".join(help_text.split("\n\n")[0].split())) == (panel, text), name
-
-
-def test_every_command_is_in_its_module() -> None:
-    for name, function in FUNCTIONS.items():
-        assert function.__module__ == f"referee.cli.{front.module_of(name)}", name
-    assert front.module_of("plya") is None
+def test_every_command_stands_in_the_panel_of_its_readers() -> None:
+    panels = [app_module.AUTHORS, app_module.GRADERS, app_module.REPLAYS, app_module.PLAYERS, app_module.SERVERS, app_module.INSTRUCTORS]
+    assert list(dict.fromkeys(command.rich_help_panel for command in PROGRAM.commands.values())) == panels
+    assert next(iter(PROGRAM.commands)) == "play"
 
 
 @pytest.mark.parametrize("columns", [40, 80, 137])
@@ -54,45 +40,45 @@ def test_the_list_fits_its_columns_and_says_everything(columns: int, referee: Cl
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= columns
     whole = " ".join(done.stdout.replace("│", " ").split())
-    for panel, name, text in front.commands():
-        assert " ".join(panel.split()[:2]) in whole
+    for name, command in PROGRAM.commands.items():
+        assert " ".join(command.rich_help_panel.split()[:2]) in whole
         if columns == 137:
-            assert f"{name} {text}" in whole
+            assert f"{name} {' '.join(command.help.split(chr(10) * 2)[0].split())}" in whole
 
 
 @pytest.mark.parametrize(("words", "status"), [(["--help"], 0), (["-h"], 0), ([], 2), (["--version"], 0)])
-def test_the_front_needs_no_command(words: list[str], status: int) -> None:
+def test_the_start_loads_no_package_of_an_extra(words: list[str], status: int) -> None:
     code = (
         "import sys; sys.argv[0] = 'referee'; from referee.__main__ import main\n"
         "try:\n    main()\nfinally:\n    print('\\n', *sys.modules, file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == status, done.stderr
-    assert ("Play one match" in done.stdout) == ("-h" in words or "--help" in words)
-    assert ("You write a bot:" in done.stdout) == (not words)
+    assert ("You write a bot:" in done.stdout) == ("Play one match" in done.stdout) == (words != ["--version"])
     loaded = done.stderr.splitlines()[-1].split()
-    assert {name for name in loaded if name.startswith("referee.cli.")} <= {"referee.cli.app", "referee.cli.front", "referee.cli.models"}
-    assert ("rich" in loaded) == ("-h" in words or "--help" in words)
+    assert "referee.cli.arena" in loaded
+    assert not {"numpy", "scipy", "sqlalchemy", "starlette", "fastapi", "jinja2", "distributed"} & set(loaded)
+    assert ("rich" in loaded) == (words != ["--version"])
 
 
 def _commands() -> list[list[str]]:
-    groups = {
-        name: [str(info.name or getattr(info.callback, "__name__", "")) for info in group.registered_commands]
-        for name, group in _TYPERS.items()
-    }
-    return [[name, *more] for name in NAMES for more in ([[], *([each] for each in groups[name])] if name in groups else [[]])]
+    return [
+        [name, *more] for name, command in PROGRAM.commands.items() for more in ([], *([each] for each in getattr(command, "commands", {})))
+    ]
 
 
-def test_the_referee_alone_says_within_a_screen_what_three_kinds_of_people_try(referee: Cli) -> None:
-    done = referee()
-    lines = done.stdout.splitlines()
-    assert len(lines) <= 22
+def test_the_help_begins_with_what_three_kinds_of_people_try(referee: Cli) -> None:
+    lines = referee("--help", env={"COLUMNS": "80"}).stdout.splitlines()[:24]
     assert max(map(len, lines)) <= 80
-    assert [line for line in lines if line.startswith("You ")] == ["You write a bot:", "You hold a competition:", "You grade submissions:"]
+    assert [line.strip() for line in lines if line.startswith(" You ")] == [
+        "You write a bot:",
+        "You hold a competition:",
+        "You grade submissions:",
+    ]
     for line in lines:
-        if line.startswith("  referee "):
+        if line.startswith("   referee "):
             words = re.split(r"  +", line.strip())[0].split()[1:]
-            assert words[0] in NAMES
+            assert words[0] in PROGRAM.commands
             if words[0] in ("play", "new"):
                 short = ["--max-steps", "5", "--startup", "none"] if words[0] == "play" else []
                 assert referee(*words, *short).returncode == 0, line
@@ -123,21 +109,8 @@ def test_the_help_of_a_command_can_be_read(words: list[str], referee: Cli) -> No
     assert max(map(len, lines)) <= 100
 
 
-def test_the_help_of_play_shows_the_settings_of_the_game_that_is_named() -> None:
-    def shown(*words: str) -> set[str]:
-        done = subprocess.run([sys.executable, "-m", "referee", "play", *words, "--help"], capture_output=True, text=True, timeout=60)
-        return set(done.stdout.replace("/", " ").split())
-
-    own = {name: {f"--{option.name.replace('_', '-')}" for option in games.info(name).options} - {"--players"} for name in games.names()}
-    plain, maze = shown(), shown("--game=maze")
-    assert not set().union(*own.values()) & plain
-    assert own["evasion"] <= shown("--game", "evasion")
-    assert own["maze"] <= maze
-    assert "--cooldown" not in maze
-
-
 def test_there_are_no_more_commands_than_one_can_read() -> None:
-    assert len(NAMES) <= 26
+    assert len(PROGRAM.commands) <= 26
 
 
 @pytest.mark.parametrize("words", [words for words in _commands() if words[0] not in OF_ONE_GAME], ids=" ".join)
