@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee import games
-from referee.author.check.run import Report, Request, run
+from referee.author.check.run import CheckRequest, Report, run
 from referee.author.check.table import CHECKS, NAMES
 from referee.isolation.level import Isolation
 from referee.isolation.limits import NONE, Limits
@@ -26,7 +26,7 @@ def check(
     """Check a bot outside of a sandbox: some checks, or all."""
     game = games.get("evasion")
     names = set(only)
-    request = Request(
+    request = CheckRequest(
         bot,
         game,
         game.codec.settings(None, {}),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.author.check import run
-from referee.author.check.finding import FAILED
+from referee.author.check.check_result import FAILED
 from referee.errors import PlayerError, UsageError
 from referee.grading import submissions
 from referee.isolation import contents, submission
@@ -110,7 +110,7 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
         programs.setdefault(snapshot.players[seat], []).append(seat)
     reports = []
     for path, seats in programs.items():
-        request = run.Request(str(snapshot.folder / path), config.game, config.settings, seats, isolate, config.league.options.time)
+        request = run.CheckRequest(str(snapshot.folder / path), config.game, config.settings, seats, isolate, config.league.options.time)
         reports.append(run.run(request, lambda seat, check, done, total: on_progress(seat, check.name, done, total)))
     failed = [result for report in reports for result in report.results if result.finding.status == FAILED]
     report = {

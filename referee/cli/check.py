@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.author.check.check import Check, CheckResult
-    from referee.author.check.run import Report, Request
+    from referee.author.check.run import CheckRequest, Report
 
 #: A bot that fails this check is checked again as a whole: nothing else is known of it.
 _STARTS = "starts"
@@ -119,7 +119,7 @@ def _put_beside(head: str, text: str, width: int) -> None:
     put(*lines)
 
 
-def _print(request: Request, report: Report) -> None:
+def _print(request: CheckRequest, report: Report) -> None:
     width, name_width = columns(100), max(len(one.check.name) for one in report.results)
     for seat in report.seats:
         how = f"{request.game.info.name}, rules {request.settings.rules}, isolation {report.isolation or 'unknown'}"
@@ -147,7 +147,7 @@ def _print(request: Request, report: Report) -> None:
     put(*textwrap.wrap(_summary(report), width))
 
 
-def _print_failures(request: Request, report: Report) -> None:
+def _print_failures(request: CheckRequest, report: Report) -> None:
     """Print the failed checks in one block, each with what was sent, what came back, and what to do."""
     width = columns(100)
     for seat in report.seats:
@@ -178,7 +178,7 @@ def _summary(report: Report) -> str:
     return f"{counted(total, 'check')}: {', '.join(words)}."
 
 
-def _hint(request: Request, report: Report) -> None:
+def _hint(request: CheckRequest, report: Report) -> None:
     """Print the next step: the first failed check again, or a match."""
     failed = next((one for one in report.results if one.finding.status == "failed"), None)
     game, rules = request.game.info, request.settings.rules

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeVar
 
-    from referee.games.outcome import Json, Outcome, Seat
+    from referee.games.outcome import GameSettings, Json, Outcome, Seat
 
     S = TypeVar("S", default=Any)
     G = TypeVar("G", default=Any)
@@ -89,7 +89,7 @@ class Position(NamedTuple):
 
     kind: str
     about: str
-    settings: object
+    settings: GameSettings
     state: Any
     turn: int
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     G = TypeVar("G", default=Any)
     S_contra = TypeVar("S_contra", contravariant=True, default=Any)
 
+    from referee.games.outcome import GameSettings as GameSettings  # noqa: PLC0414 - mypy takes it for exported
     from referee.games.outcome import Json as Json  # noqa: PLC0414 - mypy takes it for exported
     from referee.games.outcome import Seat as Seat  # noqa: PLC0414 - the same
 

@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, Protocol
 
     Json = Any
     Seat = str
+
+    class GameSettings(Protocol):
+        """What the settings of every game have."""
+
+        @property
+        def rules(self) -> str:
+            """The name of the rule set."""
 
 
 class SettingsError(ValueError):

@@ -118,7 +118,9 @@ def _refused(request: MatchRequest, settings: Any, name: str, program: str) -> d
         return choose(request.options.isolation, request.options.limits, [spec.program])
 
     try:
-        return run.seats_refused(run.Request(program, request.game, settings, request.game.seats(settings), isolate, request.options.time))
+        return run.seats_refused(
+            run.CheckRequest(program, request.game, settings, request.game.seats(settings), isolate, request.options.time)
+        )
     except PlayerError as error:
         raise UsageError(f"{name} can't play: {error}") from None
 

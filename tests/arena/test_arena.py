@@ -27,7 +27,7 @@ from referee.league.worker import Completed, Report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.author.check.run import Request
+    from referee.author.check.run import CheckRequest
     from referee.league.values import MatchTask
 
 
@@ -334,7 +334,7 @@ def test_a_report_names_no_folder_of_the_arena(tmp_path: Path, monkeypatch: pyte
     arena = begin(tmp_path / "arena")
     told = "as in: referee play {0} boxer, or referee play {0}/bot.py boxer"
 
-    def checks(request: Request, _: object) -> object:
+    def checks(request: CheckRequest, _: object) -> object:
         why = told.format(request.bot)
         return SimpleNamespace(results=[], isolation="none", not_checked={"hunter": why}, refused="")
 

@@ -12,12 +12,12 @@ from checks import check, named, texts
 
 from referee.author.check.answers import answers
 from referee.author.check.check import LATE, NO_ANSWER, NOT_READY
-from referee.author.check.evidence import AskedQuestion
-from referee.author.check.finding import FAILED, KEEPING, SKIPPED, WARNING
+from referee.author.check.check_result import FAILED, KEEPING, SKIPPED, WARNING
+from referee.author.check.interview import Response
 from referee.author.check.memory import Usage
-from referee.author.check.patience import Patience, Spent, longest_wait
-from referee.author.check.session import Given
+from referee.author.check.shared_runs import QuestionRecord
 from referee.author.check.starting import starts
+from referee.author.check.time_limits import LateBudget, LateBudgetSpent, longest_wait
 from referee.isolation.endings import MEMORY
 from referee.isolation.limits import LIMITS, Limits
 from referee.match.options import TimeControl
@@ -26,8 +26,8 @@ from referee.replay.faults import EXCEEDED, Fault
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.author.check.evidence import Evidence
     from referee.author.check.run import Report
+    from referee.author.check.shared_runs import CheckedBot
 
 #: A hunter of the SDK with a line in its ``hunt``, which is line 6 of its file.
 HUNTER = """from sdk import HunterBot
@@ -53,7 +53,7 @@ def _in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """A question to a bot that computes without end waits 1 s: three times the limit of a move and 0.4 s more."""
-    monkeypatch.setattr("referee.author.check.patience._MORE", 0.4)
+    monkeypatch.setattr("referee.author.check.time_limits._MORE", 0.4)
 
 
 def hunter(folder: Path, line: str) -> str:
@@ -132,14 +132,14 @@ def test_a_bot_that_loops_before_it_is_ready_is_not_started_for_each_seat(tmp_pa
 
 def test_patience_counts_late_answers_only_and_belongs_to_a_seat() -> None:
     assert longest_wait(TimeControl()) == 5.0
-    patience = Patience(TimeControl(), 0.5)
+    patience = LateBudget(TimeControl(), 0.5)
     patience.check()
     patience.spend(2.5)
     patience.check()
     patience.spend(2.5)
-    with pytest.raises(Spent):
+    with pytest.raises(LateBudgetSpent):
         patience.check()
-    assert not Patience(TimeControl(move=None)).is_spent
+    assert not LateBudget(TimeControl(move=None)).is_spent
 
 
 def test_memory_that_grows_is_measured_though_the_bot_goes_over_its_limit(tmp_path: Path) -> None:
@@ -181,12 +181,12 @@ def test_a_missing_answer_of_a_bot_that_was_ended_for_its_memory_has_the_remedy_
     fault = Fault(
         EXCEEDED, "recorded", {"text": "The hunter (bot.py) used more memory than its limit of 512 MiB."}, None, {"cause": MEMORY}
     )
-    ended = Given(None, reason="ended", fault=fault)
+    ended = Response(None, reason="ended", fault=fault)
     seen = SimpleNamespace(
-        questions=(AskedQuestion(b"{}", 1, None, ended),), held_back=b"", stderr=(), ready=ended, start=b"{}", status=None
+        questions=(QuestionRecord(b"{}", 1, None, ended),), held_back=b"", stderr=(), ready=ended, start=b"{}", status=None
     )
     for asks in (answers, starts):
-        found = asks(cast("Evidence", SimpleNamespace(transcript=seen)))
+        found = asks(cast("CheckedBot", SimpleNamespace(transcript=seen)))
         assert (found.status, found.text, found.remedy) == (FAILED, fault.text, KEEPING)
 
 

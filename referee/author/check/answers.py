@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from referee.author.check.check import NO_ANSWER, NOT_READY, READY, STARTED, Check, all_of
-from referee.author.check.evidence import ONE_LINE, ONLY_ANSWERS
-from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Finding, no_line, ok, quoted, skipped
+from referee.author.check.check_result import FAILED, KEEPING, THINKING, WARNING, Finding, no_line, ok, quoted, skipped
+from referee.author.check.shared_runs import ONE_LINE, ONLY_ANSWERS
 from referee.author.check.starting import quiet_at_start
 from referee.support.words import counted
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
@@ -15,7 +15,7 @@ from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from referee.author.check.evidence import AskedQuestion, Evidence
+    from referee.author.check.shared_runs import CheckedBot, QuestionRecord
 
 GROUP = "answers"
 #: The reasons that make a line no JSON, and those that make it another message.
@@ -23,30 +23,30 @@ _NOT_JSON = ("not-json", "not-utf8", "byte-order-mark", "too-deep", "surrogate",
 _OTHER_MESSAGE = ("not-an-object", "other-type", "no-key", "wrong-value")
 
 
-def answers(evidence: Evidence) -> Finding:
+def answers(bot: CheckedBot) -> Finding:
     """Every question gets an answer."""
-    seen = evidence.transcript
-    for asked in seen.questions:
-        given = asked.given
-        if given.line is None or given.has_ended:
-            if given.reason in ("silent", "unfinished") and seen.held_back:
+    seen = bot.transcript
+    for record in seen.questions:
+        response = record.response
+        if response.line is None or response.has_ended:
+            if response.reason in ("silent", "unfinished") and seen.held_back:
                 text = "It answered only when its input had ended."
-                return Finding(FAILED, text, quoted(asked.question), "nothing", "See the check flushes.")
-            if given.exceeds_memory:
-                return Finding(FAILED, given.text, quoted(asked.question), "the end of the program", given.remedy or KEEPING)
-            if given.place or given.remedy:
+                return Finding(FAILED, text, quoted(record.line), "nothing", "See the check flushes.")
+            if response.exceeds_memory:
+                return Finding(FAILED, response.text, quoted(record.line), "the end of the program", response.remedy or KEEPING)
+            if response.place or response.remedy:
                 # Its sentence says what is in its stderr.
-                return Finding(FAILED, given.text, quoted(asked.question), "nothing", given.remedy or THINKING)
+                return Finding(FAILED, response.text, quoted(record.line), "nothing", response.remedy or THINKING)
             remedy = "Read line after line until the input ends, and answer each message of the type turn with one line."
-            return Finding(FAILED, given.text, quoted(asked.question), no_line(seen.stderr), remedy)
+            return Finding(FAILED, response.text, quoted(record.line), no_line(seen.stderr), remedy)
     return ok(f"It answered {len(seen.questions)} of {counted(len(seen.questions), 'question')}.")
 
 
-def flushes(evidence: Evidence) -> Finding:
+def flushes(bot: CheckedBot) -> Finding:
     """No line stays in a buffer."""
-    seen = evidence.transcript
+    seen = bot.transcript
     if seen.held_back.strip():
-        waiting = seen.questions[0].question if seen.questions else seen.start
+        waiting = seen.questions[0].line if seen.questions else seen.start
         remedy = (
             "Flush stdout after each line: print(answer, flush=True) in Python, fflush(stdout) in C, cout << endl in C++, "
             "System.out.flush() in Java, and end the line with a newline."
@@ -60,54 +60,54 @@ def flushes(evidence: Evidence) -> Finding:
     return ok("Each line comes at once.")
 
 
-def only_when_asked(evidence: Evidence) -> Finding:
+def only_when_asked(bot: CheckedBot) -> Finding:
     """After an answer nothing comes until the next question."""
-    for asked in evidence.transcript.questions:
-        if asked.extra.strip() and asked.given.reason != "not-json":
-            text = f"After its answer in turn {asked.turn} it wrote to stdout without being asked."
+    for record in bot.transcript.questions:
+        if record.extra.strip() and record.response.reason != "not-json":
+            text = f"After its answer in turn {record.turn} it wrote to stdout without being asked."
             remedy = "Answer each question once; print everything else to stderr."
-            return Finding(FAILED, text, quoted(asked.question), quoted(asked.extra), remedy)
+            return Finding(FAILED, text, quoted(record.line), quoted(record.extra), remedy)
     return ok("It writes only when it is asked.")
 
 
-def known_keys(evidence: Evidence) -> Finding:
+def known_keys(bot: CheckedBot) -> Finding:
     """The moves have no unknown keys."""
-    codec = evidence.subject.game.codec
-    for asked in _read(evidence):
-        answer = asked.given.answer
+    codec = bot.subject.game.codec
+    for record in _read(bot):
+        answer = record.response.answer
         if answer is not None and isinstance(answer.move, dict):
-            unknown = codec.unknown_keys(asked.state, evidence.subject.seat, answer.move)
+            unknown = codec.unknown_keys(record.state, bot.subject.seat, answer.move)
             if unknown:
                 text = f"The move has an unknown key: {quoted(unknown[0])}."
-                return asked.finding(text, "Correct the name of the key, or leave it out.", WARNING)
+                return record.finding(text, "Correct the name of the key, or leave it out.", WARNING)
     return ok("Every key of its moves is known.")
 
 
-def remarks(evidence: Evidence) -> Finding:
+def remarks(bot: CheckedBot) -> Finding:
     """``say`` and ``draw`` are within their limits."""
-    for asked in _read(evidence):
-        answer = asked.given.answer
+    for record in _read(bot):
+        answer = record.response.answer
         if answer is None:
             continue
         if answer.say is not None and len(answer.say) > SAY_LENGTH:
             text = f"say has {len(answer.say):,} characters; the referee cuts it after {SAY_LENGTH}."
-            return asked.finding(text, "Say less.", WARNING)
+            return record.finding(text, "Say less.", WARNING)
         if answer.draw is not None and (len(answer.draw) > MOST_SHAPES or len(str(answer.draw)) > 2 * DRAW_BYTES):
             text = f"draw has {len(answer.draw):,} shapes; the referee drops more than {MOST_SHAPES} shapes or {DRAW_BYTES:,} bytes."
-            return asked.finding(text, "Draw less: single cells can be one shape.", WARNING)
+            return record.finding(text, "Draw less: single cells can be one shape.", WARNING)
     return ok("What it says and draws is within the limits.")
 
 
-def _read(evidence: Evidence) -> Iterable[AskedQuestion]:
-    return (asked for asked in evidence.transcript.questions if asked.given.answer is not None)
+def _read(bot: CheckedBot) -> Iterable[QuestionRecord]:
+    return (record for record in bot.transcript.questions if record.response.answer is not None)
 
 
-def none_of(evidence: Evidence, reasons: tuple[str, ...], remedy: str, text: str) -> Finding:
+def none_of(bot: CheckedBot, reasons: tuple[str, ...], remedy: str, text: str) -> Finding:
     """Return whether no answer was wrong for one of these reasons. ``text`` says what is wrong where the reason itself doesn't."""
     for reason in reasons:
-        asked = evidence.transcript.problems.get(reason)
-        if asked is not None:
-            return asked.finding(text or asked.given.text, remedy)
+        record = bot.transcript.problems.get(reason)
+        if record is not None:
+            return record.finding(text or record.response.text, remedy)
     return ok("Every answer has the form of an answer.")
 
 

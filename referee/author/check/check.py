@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.author.check.finding import FAILED, OK, SKIPPED, WARNING
+from referee.author.check.check_result import FAILED, OK, SKIPPED, WARNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.author.check.evidence import Evidence
-    from referee.author.check.finding import Finding
+    from referee.author.check.check_result import Finding
+    from referee.author.check.shared_runs import CheckedBot
     from referee.games.game import Json
 
 #: What a check needs of the bot: that it starts, that it is ready, or that it answers questions.
@@ -29,20 +29,20 @@ class Check(NamedTuple):
     name: str
     group: str
     about: str
-    run: Callable[[Evidence], Finding]
+    run: Callable[[CheckedBot], Finding]
     needs: str = ANSWERING
 
 
-def all_of(*parts: Callable[[Evidence], Finding]) -> Callable[[Evidence], Finding]:
+def all_of(*parts: Callable[[CheckedBot], Finding]) -> Callable[[CheckedBot], Finding]:
     """Return a check of several parts. Its result is the first failure, else the first warning, else that of the first part that was done."""
 
-    def run(evidence: Evidence) -> Finding:
-        found: list[Finding] = []
+    def run(bot: CheckedBot) -> Finding:
+        findings: list[Finding] = []
         for part in parts:
-            found.append(part(evidence))
-            if found[-1].status == FAILED:
+            findings.append(part(bot))
+            if findings[-1].status == FAILED:
                 break
-        return min(found, key=lambda finding: _ORDER.index(finding.status))
+        return min(findings, key=lambda finding: _ORDER.index(finding.status))
 
     return run
 

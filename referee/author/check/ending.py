@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.author.check.check import Check, all_of
-from referee.author.check.evidence import EXIT_PATIENCE, RESULT
-from referee.author.check.finding import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.check_result import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.shared_runs import EXIT_PATIENCE, RESULT
 from referee.wire import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.author.check.evidence import Evidence
-    from referee.author.check.session import CheckSession
+    from referee.author.check.interview import Interview
+    from referee.author.check.shared_runs import CheckedBot
     from referee.games.game import Json
 
 GROUP = "end"
@@ -23,9 +23,9 @@ _NOT_PLAYED = "It did not answer all questions before the end."
 _READ_ON = "Leave the loop that reads lines when the input ends, and let the program end; end threads and other processes with it."
 
 
-def at_end(evidence: Evidence) -> Finding:
+def at_end(bot: CheckedBot) -> Finding:
     """After ``end`` and the end of its input it exits."""
-    seen = evidence.transcript
+    seen = bot.transcript
     if not seen.is_played:
         return skipped(_NOT_PLAYED)
     if seen.left_after is None:
@@ -38,9 +38,9 @@ def at_end(evidence: Evidence) -> Finding:
     return ok("It ends after the message end.")
 
 
-def exit_status(evidence: Evidence) -> Finding:
+def exit_status(bot: CheckedBot) -> Finding:
     """It exits with status 0."""
-    seen = evidence.transcript
+    seen = bot.transcript
     if seen.status is None or not seen.is_played:
         return skipped(_NOT_PLAYED)
     if seen.status != 0:
@@ -52,32 +52,32 @@ def exit_status(evidence: Evidence) -> Finding:
     return ok("It exits with status 0.")
 
 
-def at_end_of_input(evidence: Evidence) -> Finding:
+def at_end_of_input(bot: CheckedBot) -> Finding:
     """Its input ends in the middle of a match, without ``end``: the referee is gone."""
-    with evidence.session() as session:
-        if not _ask_some(evidence, session):
+    with bot.interview() as interview:
+        if not _ask_some(bot, interview):
             return skipped(_NOT_PLAYED)
-        if session.dismiss(None, EXIT_PATIENCE) is None:
+        if interview.dismiss(None, EXIT_PATIENCE) is None:
             text = f"It still ran {EXIT_PATIENCE:g} s after its input had ended without the message end."
             return Finding(FAILED, text, "the end of its input", "nothing", _READ_ON)
     return ok("It ends when its input ends in the middle of a match.")
 
 
-def at_sigterm(evidence: Evidence) -> Finding:
+def at_sigterm(bot: CheckedBot) -> Finding:
     """SIGTERM ends it."""
-    with evidence.session() as session:
-        if not _ask_some(evidence, session):
+    with bot.interview() as interview:
+        if not _ask_some(bot, interview):
             return skipped(_NOT_PLAYED)
-        if not session.terminate(EXIT_PATIENCE):
+        if not interview.terminate(EXIT_PATIENCE):
             text = f"It still ran {EXIT_PATIENCE:g} s after SIGTERM."
             remedy = "Don't ignore SIGTERM; a handler of it has to end the program."
             return Finding(FAILED, text, "SIGTERM", "nothing", remedy)
     return ok("SIGTERM ends it.")
 
 
-def any_result(evidence: Evidence) -> Finding:
+def any_result(bot: CheckedBot) -> Finding:
     """Every kind of result: won, lost and drawn, with scores that are null, and with reasons that it doesn't know."""
-    subject = evidence.subject
+    subject = bot.subject
     seats = subject.game.seats(subject.settings)
     no_scores: dict[str, Json] = dict.fromkeys(seats)
     results: list[dict[str, Json]] = [
@@ -86,39 +86,38 @@ def any_result(evidence: Evidence) -> Finding:
         {**RESULT, "winner": None, "scores": {}, "ranks": dict.fromkeys(seats, 1), "weather": "fine"},
     ]
     for result in results:
-        found = _ended_with(evidence, result, questions=1)
-        if found is not None:
-            return found
+        if failure := _ended_with(bot, result, questions=1):
+            return failure
     return ok("It takes any result.")
 
 
-def before_first_question(evidence: Evidence) -> Finding:
+def before_first_question(bot: CheckedBot) -> Finding:
     """The match ends before the first question, because another bot isn't ready."""
     result = {**RESULT, "reason": "other-fault", "steps": 0}
-    return _ended_with(evidence, result, questions=0) or ok("It takes the end of a match that never began.")
+    return _ended_with(bot, result, questions=0) or ok("It takes the end of a match that never began.")
 
 
-def _ended_with(evidence: Evidence, result: Mapping[str, Json], questions: int) -> Finding | None:
+def _ended_with(bot: CheckedBot, result: Mapping[str, Json], questions: int) -> Finding | None:
     """End a match with a result. Return the finding if the bot fails at that; other checks report what it does at each end."""
-    usual = evidence.transcript
-    with evidence.session() as session:
-        if not _ask_some(evidence, session, questions) or session.has_ended:
+    usual = bot.transcript
+    with bot.interview() as interview:
+        if not _ask_some(bot, interview, questions) or interview.has_ended:
             return skipped(_NOT_PLAYED)
-        left = session.dismiss(result, EXIT_PATIENCE)
-        status = session.process.status
-        session.io.watch.drain()
-        lines = session.log.last_lines()
+        left = interview.dismiss(result, EXIT_PATIENCE)
+        status = interview.process.status
+        interview.io.watch.drain()
+        lines = interview.log.last_lines()
         if (left is None and usual.left_after is not None) or (status not in (0, None) and usual.status == 0):
             text = f"It ended with status {status} at this result." if left is not None else "It did not end at this result."
             came = f"stderr: {quoted(lines[-1])}" if lines else "nothing"
             remedy = "Take every part of a result as possible: no winner, scores that are null or missing, and reasons of later versions."
-            return Finding(FAILED, text, quoted(session.sent), came, remedy)
+            return Finding(FAILED, text, quoted(interview.sent), came, remedy)
     return None
 
 
-def no_processes(evidence: Evidence) -> Finding:
+def no_processes(bot: CheckedBot) -> Finding:
     """Processes that it has started end with it."""
-    seen, left = evidence.transcript, evidence.transcript.children
+    seen, left = bot.transcript, bot.transcript.children
     if not seen.is_played:
         return skipped(_NOT_PLAYED)
     if left:
@@ -133,11 +132,11 @@ def no_processes(evidence: Evidence) -> Finding:
     return ok("It leaves no process behind.")
 
 
-def _ask_some(evidence: Evidence, session: CheckSession, questions: int = 2) -> bool:
+def _ask_some(bot: CheckedBot, interview: Interview, questions: int = 2) -> bool:
     """Start the bot and ask a few questions. Return whether it answers; the answers are judged elsewhere."""
-    if evidence.greeted(session).reason:
+    if bot.greeted(interview).reason:
         return False
-    return not any(given.has_ended or given.line is None for given in evidence.play(session, questions))
+    return not any(response.has_ended or response.line is None for response in bot.play(interview, questions))
 
 
 CHECKS = (

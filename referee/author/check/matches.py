@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from example_bots import middling
 from referee import games
 from referee.author.check.check import Check, all_of
-from referee.author.check.finding import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
-from referee.author.check.session import own_time, patient_clock, waited
+from referee.author.check.check_result import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.interview import own_time, patient_clock, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.isolation.endings import MEMORY
 from referee.match.loop import Entrant, Match, Options
@@ -27,9 +27,9 @@ from referee.wire.decode import is_start, question
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from referee.author.check.evidence import Evidence
-    from referee.author.check.session import CheckSession
-    from referee.games.game import Game, Notice, Seat
+    from referee.author.check.interview import Interview
+    from referee.author.check.shared_runs import CheckedBot
+    from referee.games.game import Game, GameSettings, Notice, Seat
     from referee.replay.events import MatchBegun, PlayersFaulted, StepTaken
     from referee.replay.faults import Fault
 
@@ -49,7 +49,7 @@ class Late(NamedTuple):
     seconds: float
 
 
-class Played(NamedTuple):
+class CheckMatch(NamedTuple):
     """A match of the bot: its steps, the moves of the bot, the notices about refused moves, its fault, and its first late answer.
 
     ``void`` says why there was no match.
@@ -112,19 +112,19 @@ class _MatchListener(Listener):
             self.late = Late(event.turn, seconds)
 
 
-def play(evidence: Evidence) -> Played:
+def play(bot: CheckedBot) -> CheckMatch:
     """Play a match against example bots of middle strength; against the simplest players where a game has no examples."""
-    evidence.patience.check()
-    subject = evidence.subject
+    bot.late_budget.check()
+    subject = bot.subject
     entrants: dict[str, Entrant] = {}
     others = []
     for seat in subject.game.seats(subject.settings):
         if seat == subject.seat:
             entrants[seat] = Entrant(subject.program.label, {"program": "checked"}, subject.program)
         else:
-            entrants[seat] = _opponent(evidence, seat)
+            entrants[seat] = _opponent(bot, seat)
             others.append(entrants[seat].label)
-    samples = evidence.positions.samples
+    samples = bot.positions.samples
     refusals = samples.refusals if samples is not None else frozenset()
     watch = _MatchListener(subject.seat, refusals, subject.time.move, lambda: _waited(running, subject.seat))
     options = Options(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time, isolation=subject.isolation)
@@ -141,9 +141,9 @@ def play(evidence: Evidence) -> Played:
     except (MatchVoid, UsageError) as error:
         void = str(error)
     if watch.late is not None:
-        evidence.patience.spend(watch.late.seconds)
+        bot.late_budget.spend(watch.late.seconds)
     names = ", ".join(dict.fromkeys(others))
-    return Played(names, watch.steps, watch.moves, tuple(watch.refused), watch.fault, is_over, text, void, watch.late)
+    return CheckMatch(names, watch.steps, watch.moves, tuple(watch.refused), watch.fault, is_over, text, void, watch.late)
 
 
 def _waited(match: Match, seat: str) -> float:
@@ -152,8 +152,8 @@ def _waited(match: Match, seat: str) -> float:
     return 0.0 if process is None else waited(process.sandbox.first_pid())
 
 
-def _opponent(evidence: Evidence, seat: str) -> Entrant:
-    subject = evidence.subject
+def _opponent(bot: CheckedBot, seat: str) -> Entrant:
+    subject = bot.subject
     game = subject.game.info.name
     name = middling(game, seat, subject.settings.rules)
     if name:
@@ -166,7 +166,7 @@ def _opponent(evidence: Evidence, seat: str) -> Entrant:
     return Entrant("a player of plain moves", {"program": "plain"}, converse=_plain)
 
 
-def play_words(game: Game[Any, Any], settings: Any, bots: Mapping[Seat, str]) -> str:
+def play_words(game: Game, settings: GameSettings, bots: Mapping[Seat, str]) -> str:
     """Return the arguments of ``referee play`` for a match of some bots, as a shell takes them; example bots fill the other seats."""
     name, rules = game.info.name, settings.rules
     words = [] if name == games.names()[0] else ["--game", name]
@@ -178,17 +178,17 @@ def play_words(game: Game[Any, Any], settings: Any, bots: Mapping[Seat, str]) ->
 def _plain(line: bytes) -> bytes | None:
     if is_start(line):
         return encode.ready("plain")
-    asked = question(line)
-    return None if asked is None else encode.move(asked["turn"], {})
+    message = question(line)
+    return None if message is None else encode.move(message["turn"], {})
 
 
-def match(evidence: Evidence) -> Finding:
+def match(bot: CheckedBot) -> Finding:
     """A match without a fault."""
-    played = evidence.once(play)
+    played = bot.once(play)
     if played.void:
         return skipped(f"No match could be played: {quoted(played.void)}")
     if played.fault is not None:
-        seen, subject = evidence.transcript, evidence.subject
+        seen, subject = bot.transcript, bot.subject
         if played.fault.kind == "malformed" and (seen.problems or seen.is_noisy):
             return skipped("Its answers are malformed, as other checks say.")
         if played.fault.kind == LATE and played.late is None:
@@ -200,17 +200,17 @@ def match(evidence: Evidence) -> Finding:
         return Finding(FAILED, played.fault.text, f"a match against {played.opponents}", quoted(played.fault.line), remedy)
     if played.late is not None:
         turn, seconds = played.late
-        limit = f"{evidence.subject.time.move:g} s"
+        limit = f"{bot.subject.time.move:g} s"
         text = f"Its answer in turn {turn} takes {seconds_shown(seconds)}; the limit is {limit}. One such answer loses a match."
         return Finding(FAILED, text, f"a match against {played.opponents}", f"an answer after {seconds_shown(seconds)}", THINKING)
     end = played.text if played.is_over else f"After {counted(played.steps, 'step')} the check ends it."
     return ok(f"It plays {counted(played.steps, 'step')} against {played.opponents} without a fault. {end}")
 
 
-def refused_moves(evidence: Evidence) -> Finding:
+def refused_moves(bot: CheckedBot) -> Finding:
     """Most of its moves are allowed."""
-    played = evidence.once(play)
-    if evidence.positions.samples is None or not played.moves:
+    played = bot.once(play)
+    if bot.positions.samples is None or not played.moves:
         return skipped("There are no moves to count.")
     count = len(played.refused)
     text = f"Of {counted(played.moves, 'move')} {count:,} were refused."
@@ -220,12 +220,12 @@ def refused_moves(evidence: Evidence) -> Finding:
     return ok(text)
 
 
-def same_seed(evidence: Evidence) -> Finding:
+def same_seed(bot: CheckedBot) -> Finding:
     """Two processes with the same seed and the same questions."""
     runs = []
     for _ in range(2):
-        with evidence.session() as session:
-            runs.append(_moves(evidence, session))
+        with bot.interview() as interview:
+            runs.append(_moves(bot, interview))
     for (sent, first), (_, second) in zip(*runs, strict=False):
         if first != second:
             text = "The same questions with the same seed got different answers."
@@ -237,48 +237,48 @@ def same_seed(evidence: Evidence) -> Finding:
     return ok(f"Two processes with the same seed gave the same moves: {counted(len(runs[0]), 'answer')} each.")
 
 
-def _moves(evidence: Evidence, session: CheckSession) -> list[tuple[bytes, str]]:
+def _moves(bot: CheckedBot, interview: Interview) -> list[tuple[bytes, str]]:
     """Return the first questions, and the moves as text."""
-    found: list[tuple[bytes, str]] = []
-    evidence.greeted(session)
-    for given in evidence.play(session, _COMPARED):
-        if given.has_ended:
+    moves: list[tuple[bytes, str]] = []
+    bot.greeted(interview)
+    for response in bot.play(interview, _COMPARED):
+        if response.has_ended:
             break
-        found.append((session.sent, str(given.answer.move) if given.answer is not None else given.reason))
-    return found
+        moves.append((interview.sent, str(response.answer.move) if response.answer is not None else response.reason))
+    return moves
 
 
-def two_at_once(evidence: Evidence) -> Finding:
+def two_at_once(bot: CheckedBot) -> Finding:
     """Two matches at the same time, as in a league."""
     remedy = "Use no file, port or lock of a fixed name: a league plays several matches of a bot at once."
-    with evidence.session() as first, evidence.session() as second:
-        both: Sequence[CheckSession] = (first, second)
-        for session in both:
-            given = evidence.greeted(session)
-            if given.reason:
-                return evidence.complaint(given, session, "In two matches at the same time", remedy)
-        for turn, state in islice(evidence.positions.walk(first.settings, lambda *_: None), 3):
-            for session in both:
-                given = session.ask(turn, state)
-                session.listen(0.0)
-                if evidence.trouble(given):
-                    return evidence.complaint(given, session, "In two matches at the same time", remedy)
+    with bot.interview() as first, bot.interview() as second:
+        both: Sequence[Interview] = (first, second)
+        for interview in both:
+            response = bot.greeted(interview)
+            if response.reason:
+                return bot.complaint(response, interview, "In two matches at the same time", remedy)
+        for turn, state in islice(bot.positions.walk(first.settings, lambda *_: None), 3):
+            for interview in both:
+                response = interview.ask(turn, state)
+                interview.listen(0.0)
+                if bot.trouble(response):
+                    return bot.complaint(response, interview, "In two matches at the same time", remedy)
     return ok("It plays two matches at the same time.")
 
 
-def stopped(evidence: Evidence) -> Finding:
+def stopped(bot: CheckedBot) -> Finding:
     """The referee stops bots between their turns, and lets them go on for the next question."""
-    with evidence.session() as session:
-        given = evidence.greeted(session)
-        for turn, state in islice(evidence.positions.walk(session.settings, lambda *_: None), 3):
-            session.settle()
-            session.process.stop()
-            session.listen(_PAUSE)
-            given = session.ask(turn, state)
-            session.listen(0.0)
-            if evidence.trouble(given):
+    with bot.interview() as interview:
+        response = bot.greeted(interview)
+        for turn, state in islice(bot.positions.walk(interview.settings, lambda *_: None), 3):
+            interview.settle()
+            interview.process.stop()
+            interview.listen(_PAUSE)
+            response = interview.ask(turn, state)
+            interview.listen(0.0)
+            if bot.trouble(response):
                 remedy = "Handle no SIGCONT; repeat a read that a signal has interrupted (EINTR)."
-                return evidence.complaint(given, session, "After it was stopped and continued", remedy)
+                return bot.complaint(response, interview, "After it was stopped and continued", remedy)
     return ok("It continues after it was stopped between its turns.")
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.author.check.check import NOT_READY, STARTED, Check, all_of
-from referee.author.check.finding import FAILED, KEEPING, WARNING, Finding, ok, skipped
+from referee.author.check.check_result import FAILED, KEEPING, WARNING, Finding, ok, skipped
 from referee.author.check.timing import CLOSE, GROUP, questions_of_match, take_course
 from referee.support.words import counted, size_text
 
 if TYPE_CHECKING:
-    from referee.author.check.evidence import Evidence
+    from referee.author.check.shared_runs import CheckedBot
 
 #: The number of answers after which growth is measured, if there are many: a bot fills its tables first.
 _WARM = 15
@@ -67,18 +67,18 @@ class Usage(NamedTuple):
         return f"Its memory grew by {size_text(self.last - self.first)} {over}, too few to tell whether that goes on; if so, {meets}"
 
 
-def measure(evidence: Evidence) -> Usage:
+def measure(bot: CheckedBot) -> Usage:
     """Return the memory of the bot over many questions; over those of its first process if it answers none."""
-    seen = evidence.transcript
+    seen = bot.transcript
     if seen.answers:
-        course = evidence.once(take_course)
-        answered, trouble = course.given, course.trouble
+        course = bot.once(take_course)
+        answered, trouble = course.responses, course.trouble
     else:
         answered, trouble = (), seen.last
-    readings = [given.memory for given in answered]
+    readings = [response.memory for response in answered]
     ended = len(readings) + 1 if trouble is not None and trouble.exceeds_memory else 0
     peak = max([seen.memory, *readings, trouble.memory if trouble is not None else 0])
-    is_over = ended > 0 or peak > evidence.subject.isolation.limits.memory_bytes
+    is_over = ended > 0 or peak > bot.subject.isolation.limits.memory_bytes
     before = max(1, min(_WARM, len(readings) // 3))
     if len(readings) <= before + 1 and not (readings and is_over):
         return Usage(peak, before=len(readings), ended=ended)
@@ -90,20 +90,20 @@ def measure(evidence: Evidence) -> Usage:
     return Usage(peak, first, last, len(readings) - before, before, ended, is_steady, is_over)
 
 
-def _is_unready(evidence: Evidence) -> bool:
-    return not evidence.transcript.is_ready and not evidence.transcript.ready.exceeds_memory
+def _is_unready(bot: CheckedBot) -> bool:
+    return not bot.transcript.is_ready and not bot.transcript.ready.exceeds_memory
 
 
-def memory(evidence: Evidence) -> Finding:
+def memory(bot: CheckedBot) -> Finding:
     """The memory of all its processes at their peaks."""
-    limit = evidence.subject.isolation.limits.memory_bytes
-    if _is_unready(evidence):
+    limit = bot.subject.isolation.limits.memory_bytes
+    if _is_unready(bot):
         return skipped(NOT_READY)
-    usage = evidence.once(measure)
+    usage = bot.once(measure)
     growth = f" It needs {size_text(int(usage.each))} more with each move." if usage.is_growing else ""
     remedy = _FORGET if growth else KEEPING
     if usage.ended:
-        when = f"in question {usage.ended}" if evidence.transcript.is_ready else "before it was ready"
+        when = f"in question {usage.ended}" if bot.transcript.is_ready else "before it was ready"
         text = f"It used more memory than its limit of {size_text(limit)} {when}, and was ended.{growth}"
         return Finding(FAILED, text, counted(usage.ended, "question"), "the end of the program", remedy)
     if not usage.peak:
@@ -118,14 +118,14 @@ def memory(evidence: Evidence) -> Finding:
     return ok(text)
 
 
-def memory_growth(evidence: Evidence) -> Finding:
+def memory_growth(bot: CheckedBot) -> Finding:
     """The memory doesn't grow from question to question."""
-    if _is_unready(evidence):
+    if _is_unready(bot):
         return skipped(NOT_READY)
-    usage, limit = evidence.once(measure), evidence.subject.isolation.limits.memory_bytes
+    usage, limit = bot.once(measure), bot.subject.isolation.limits.memory_bytes
     if not usage.first and not usage.ended:
         return skipped("It answered too few questions to tell." if usage.peak else "This system doesn't tell the memory of a process.")
-    count = questions_of_match(evidence)
+    count = questions_of_match(bot)
     if usage.may_grow and usage.last + usage.each * count > limit:
         status = FAILED if usage.is_over else WARNING
         text = f"{usage.words(limit)} A match has up to {count:,}."

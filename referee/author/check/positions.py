@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from referee.games.capabilities import EMPTY, FULL, LAST, Position
 from referee.games.game import IllegalMove, MalformedMove
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from referee.games.capabilities import Samples
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import Game, GameSettings, Json, Seat
+
+S = TypeVar("S")
 
 #: The most steps that are played to find the next position in which a seat is asked.
 _MOST_STEPS = 2_000
@@ -20,10 +23,10 @@ _MOST_STEPS = 2_000
 SECRET = b"referee check"
 
 
-class Positions:
+class Positions(Generic[S]):
     """The positions of one seat. ``samples`` is None for a game that offers none."""
 
-    def __init__(self, game: Game[Any, Any], settings: Any, seat: Seat) -> None:
+    def __init__(self, game: Game[S], settings: GameSettings, seat: Seat) -> None:
         self.game = game
         self.settings = settings
         self.seat = seat
@@ -33,9 +36,9 @@ class Positions:
     def of(self, kind: str) -> list[Position]:
         """Return the positions of a kind; empty if there are none."""
         if self._by_kind is None:
-            found = self._played() if self.samples is None else self.samples.positions(self.settings, self.seat)
+            positions = self._played() if self.samples is None else self.samples.positions(self.settings, self.seat)
             self._by_kind = {}
-            for position in found:
+            for position in positions:
                 self._by_kind.setdefault(position.kind, []).append(position)
         return self._by_kind.get(kind, [])
 
@@ -47,7 +50,7 @@ class Positions:
         named = ((EMPTY, "the first question", 0), (FULL, "in the middle of a match", len(states) // 2), (LAST, "the last question", -1))
         return [Position(kind, about, self.settings, states[place][1], states[place][0]) for kind, about, place in named]
 
-    def walk(self, settings: Any, moves: Callable[[int, Any], Any]) -> Iterator[tuple[int, Any]]:
+    def walk(self, settings: GameSettings, moves: Callable[[int, S], object]) -> Iterator[tuple[int, S]]:
         """Yield the turns and positions of a match in which the seat is asked, until it is over.
 
         ``moves`` returns the seat's move for a turn and its position after it was yielded; None: a simple move.
@@ -56,26 +59,24 @@ class Positions:
         idle = 0
         while game.outcome(state) is None and idle < _MOST_STEPS:
             idle += 1
-            given: dict[Seat, Any] = {}
-            movers = game.movers(state)
+            movers, own_move = game.movers(state), None
             if self.seat in movers:
                 idle = 0
                 yield turn, state
-                given[self.seat] = moves(turn, state)
-            state, _ = game.step(state, self._completed(state, movers, given))
+                own_move = moves(turn, state)
+            state, _ = game.step(state, self._moves(state, movers, own_move))
             turn += 1
 
-    def _completed(self, state: Any, movers: tuple[Seat, ...], given: Mapping[Seat, Any]) -> dict[Seat, Any]:
-        found = {}
+    def _moves(self, state: S, movers: tuple[Seat, ...], own_move: object) -> dict[Seat, object]:
+        """Return the moves of a step: a simple one for each seat without a move."""
+        moves = {} if own_move is None else {self.seat: own_move}
         for seat in movers:
-            move = given.get(seat)
-            try:
-                found[seat] = self.game.codec.parse(state, seat, self.simple_move(state, seat)) if move is None else move
-            except (MalformedMove, IllegalMove):
-                # A game without samples in which {} is no move.
-                continue
-        return found
+            # In a game without samples {} may be no move.
+            with contextlib.suppress(MalformedMove, IllegalMove):
+                if seat not in moves:
+                    moves[seat] = self.game.codec.parse(state, seat, self.simple_move(state, seat))
+        return moves
 
-    def simple_move(self, state: Any, seat: Seat) -> Json:
+    def simple_move(self, state: S, seat: Seat) -> Json:
         """Return a simple move as JSON."""
         return {} if self.samples is None else self.samples.move(state, seat)

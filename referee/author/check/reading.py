@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.author.check.check import Check, all_of
-from referee.author.check.finding import FAILED, WARNING, Finding, ok, quoted, skipped
-from referee.author.check.session import with_fields
+from referee.author.check.check_result import FAILED, WARNING, Finding, ok, quoted, skipped
+from referee.author.check.interview import with_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from referee.author.check.evidence import Evidence
-    from referee.author.check.session import CheckSession, Given
+    from referee.author.check.interview import Interview, Response
+    from referee.author.check.shared_runs import CheckedBot
+    from referee.games.game import Json
 
     #: Sends a question in a certain way, and returns what came.
-    Asking = Callable[[CheckSession, int, Any], Given]
+    Asking = Callable[[Interview, int, object], Response]
     #: Yields the forms of a question in which it is asked, one after the other.
-    Mutation = Callable[[CheckSession, int, Any], Iterator[bytes]]
+    Mutation = Callable[[Interview, int, object], Iterator[bytes]]
 
 GROUP = "reading"
 #: How long a bot is watched after a part of a question, in seconds.
@@ -39,121 +40,121 @@ _TEXTS = (
 _JUMPS = (0, 7, 8, 4000, 999_999)
 
 
-def asked(evidence: Evidence, way: str, asking: Asking, remedy: str, *, questions: int = 2, status: str = FAILED) -> Finding:
+def ask_in_form(bot: CheckedBot, way: str, asking: Asking, remedy: str, questions: int = 2, status: str = FAILED) -> Finding:
     """Ask the first questions of a match in a certain way; ``way`` names it at the beginning of a sentence."""
-    found = evidence.tried(way, remedy, lambda session: evidence.play(session, questions, asking), status=status)
-    return found or ok(f"{way} it answers.")
+    failure = bot.tried(way, remedy, lambda interview: bot.play(interview, questions, asking), status=status)
+    return failure or ok(f"{way} it answers.")
 
 
-def in_pieces(session: CheckSession, turn: int, state: Any) -> Given:
+def in_pieces(interview: Interview, turn: int, state: object) -> Response:
     """Ask a question that arrives in three parts."""
-    question = session.question(turn, state)
+    question = interview.question(turn, state)
     for start, end in ((0, 1), (1, len(question) // 2)):
-        session.write(question[start:end])
-        session.wait_until_read(_READING)
-        early = session.listen(_PAUSE)
+        interview.write(question[start:end])
+        interview.wait_until_read(_READING)
+        early = interview.listen(_PAUSE)
         if early:
-            return _early(session, question[:end], early)
-    given = session.ask(turn, state, question[len(question) // 2 :])
-    session.blame(question)
-    return given
+            return _early(interview, question[:end], early)
+    response = interview.ask(turn, state, question[len(question) // 2 :])
+    interview.blame(question)
+    return response
 
 
-def _early(session: CheckSession, sent: bytes, early: bytes) -> Given:
-    from referee.author.check.session import Given
+def _early(interview: Interview, sent: bytes, early: bytes) -> Response:
+    from referee.author.check.interview import Response
     from referee.replay.faults import MALFORMED, Fault
 
-    session.blame(sent)
-    return Given(early, reason="early", fault=Fault(MALFORMED, "hasty", {"shown": quoted(early)}))
+    interview.blame(sent)
+    return Response(early, reason="early", fault=Fault(MALFORMED, "hasty", {"shown": quoted(early)}))
 
 
-def together(evidence: Evidence) -> Finding:
+def together(bot: CheckedBot) -> Finding:
     """Ask with a message that needs no answer and a question, in one write."""
-    if asked(evidence, "Alone,", _after_unknown, "").status == FAILED:
+    if ask_in_form(bot, "Alone,", _after_unknown, "").status == FAILED:
         return skipped("It doesn't ignore unknown messages; see the check unknown-fields.")
     remedy = "Split what you read at its newlines: one read from a pipe may return several lines."
-    return asked(evidence, "When two messages come at once,", _each(_joined), remedy)
+    return ask_in_form(bot, "When two messages come at once,", _each(_joined), remedy)
 
 
-def _after_unknown(session: CheckSession, turn: int, state: Any) -> Given:
-    session.write(_line(_UNKNOWN_MESSAGE))
-    session.listen(_PAUSE)
-    return session.ask(turn, state)
+def _after_unknown(interview: Interview, turn: int, state: object) -> Response:
+    interview.write(_line(_UNKNOWN_MESSAGE))
+    interview.listen(_PAUSE)
+    return interview.ask(turn, state)
 
 
-def unknown_message(session: CheckSession, turn: int, state: Any) -> Given:
+def unknown_message(interview: Interview, turn: int, state: object) -> Response:
     """Ask after a message of an unknown type, which gets no answer."""
-    session.write(_line(_UNKNOWN_MESSAGE))
-    said = session.listen(_PAUSE)
+    interview.write(_line(_UNKNOWN_MESSAGE))
+    said = interview.listen(_PAUSE)
     if said:
-        return _early(session, _line(_UNKNOWN_MESSAGE), said)
-    given = session.ask(turn, state)
-    if given.has_ended:
-        session.blame(_line(_UNKNOWN_MESSAGE))
-    return given
+        return _early(interview, _line(_UNKNOWN_MESSAGE), said)
+    response = interview.ask(turn, state)
+    if response.has_ended:
+        interview.blame(_line(_UNKNOWN_MESSAGE))
+    return response
 
 
-def turn_jump(session: CheckSession, _: int, state: Any) -> Given:
+def turn_jump(interview: Interview, _: int, state: object) -> Response:
     """Ask with a turn that doesn't follow the one before, because a seat isn't asked in every step."""
-    turn = _JUMPS[session.asked]
-    return session.ask(turn, state, session.question(turn, state))
+    turn = _JUMPS[interview.questions]
+    return interview.ask(turn, state, interview.question(turn, state))
 
 
 def _each(mutation: Mutation) -> Asking:
     """Ask each form of a question, until an answer is wrong."""
 
-    def asking(session: CheckSession, turn: int, state: Any) -> Given:
-        for line in mutation(session, turn, state):
-            given = session.ask(turn, state, line)
-            if given.reason:
+    def asking(interview: Interview, turn: int, state: object) -> Response:
+        for line in mutation(interview, turn, state):
+            response = interview.ask(turn, state, line)
+            if response.reason:
                 break
-        return given
+        return response
 
     return asking
 
 
-def _joined(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
-    yield _line(_UNKNOWN_MESSAGE) + session.question(turn, state)
+def _joined(interview: Interview, turn: int, state: object) -> Iterator[bytes]:
+    yield _line(_UNKNOWN_MESSAGE) + interview.question(turn, state)
 
 
-def _with_unknown_fields(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
-    message = json.loads(session.question(turn, state))
+def _with_unknown_fields(interview: Interview, turn: int, state: object) -> Iterator[bytes]:
+    message = json.loads(interview.question(turn, state))
     message["left"] = {**message["left"], **_UNKNOWN_FIELDS}
     if isinstance(message["state"], dict):
         message["state"] = {**message["state"], **_UNKNOWN_FIELDS}
     yield with_fields(_line(message), _UNKNOWN_FIELDS)
 
 
-def _spelled_otherwise(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
-    message = json.loads(session.question(turn, state))
+def _spelled_otherwise(interview: Interview, turn: int, state: object) -> Iterator[bytes]:
+    message = json.loads(interview.question(turn, state))
     turned = {key: message[key] for key in reversed(message)}
     yield json.dumps(turned, separators=(" , ", " : ")).encode() + b"\n"
 
 
-def _with_refusals(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
-    samples = session.subject.game.samples
+def _with_refusals(interview: Interview, turn: int, state: object) -> Iterator[bytes]:
+    samples = interview.subject.game.samples
     codes = [*sorted(samples.refusals if samples is not None else ()), "malformed", "ignored", "code-of-a-later-version"]
-    yield session.question(turn, state, [{"code": code, "text": "the last move was refused"} for code in codes])
+    yield interview.question(turn, state, [{"code": code, "text": "the last move was refused"} for code in codes])
 
 
-def _with_texts(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
-    question = session.question(turn, state, [{"code": "ignored", "text": text} for text in _TEXTS])
+def _with_texts(interview: Interview, turn: int, state: object) -> Iterator[bytes]:
+    question = interview.question(turn, state, [{"code": "ignored", "text": text} for text in _TEXTS])
     yield question
     # The same without escapes: UTF-8 as other referees may write it.
     yield json.dumps(json.loads(question), separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
-def _without_time(session: CheckSession, turn: int, state: Any) -> Iterator[bytes]:
-    yield session.question(turn, state, move=0.001, bank=0.001)
-    yield session.question(turn, state, move=0.5, bank=0.0)
+def _without_time(interview: Interview, turn: int, state: object) -> Iterator[bytes]:
+    yield interview.question(turn, state, left=(0.001, 0.001))
+    yield interview.question(turn, state, left=(0.5, 0.0))
 
 
-def _line(message: dict[str, Any]) -> bytes:
+def _line(message: dict[str, Json]) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
-def _form(way: str, asking: Asking, remedy: str, **options: Any) -> Callable[[Evidence], Finding]:
-    return partial(asked, way=way, asking=asking, remedy=remedy, **options)
+def _form(way: str, asking: Asking, remedy: str, *, questions: int = 2, status: str = FAILED) -> Callable[[CheckedBot], Finding]:
+    return partial(ask_in_form, way=way, asking=asking, remedy=remedy, questions=questions, status=status)
 
 
 #: Forms in which messages come. In each row: how the bot is asked, and what its author can do if it doesn't answer.

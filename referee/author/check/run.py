@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.author.check.check import ANSWERING, LATE, NO_ANSWER, NOT_READY, READY, Check, CheckResult
-from referee.author.check.evidence import Evidence
-from referee.author.check.finding import FAILED, STATUSES, WARNING, Finding, quoted, skipped
-from referee.author.check.patience import Spent
-from referee.author.check.session import Subject
+from referee.author.check.check_result import FAILED, STATUSES, WARNING, Finding, quoted, skipped
+from referee.author.check.interview import Subject
+from referee.author.check.shared_runs import CheckedBot
 from referee.author.check.table import CHECKS
+from referee.author.check.time_limits import LateBudgetSpent
 from referee.errors import MatchVoid, PlayerError, StartError
 from referee.isolation.supervision import SupervisionReserve
 from referee.match.options import TimeControl
@@ -20,7 +20,7 @@ from referee.players.spec import resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import Game, GameSettings, Json, Seat
     from referee.isolation.level import Isolation
     from referee.players.spec import Spec
 
@@ -33,7 +33,7 @@ _SILENT = ("silent", "unread", "unfinished")
 #: The end of the sentence that says why a seat isn't checked.
 NEVERTHELESS = " (--seat {} checks it nevertheless)."
 #: How long a program is waited for to find out which game it plays, in seconds.
-_PATIENCE = 3.0
+_START_SECONDS = 3.0
 #: The checks that say why others are skipped: the bot ends or isn't ready, or gives no answer.
 _CAUSES = ("starts", "ready", "answers")
 #: What to do about a program that can't be started, and about one that can't be built.
@@ -41,12 +41,12 @@ _START = "Run it by hand from its folder. Make it executable (chmod +x), and giv
 _BUILD = "Run the build of its bot.toml by hand in its folder, and mend what the compiler says."
 
 
-class Request(NamedTuple):
+class CheckRequest(NamedTuple):
     """What to check: a bot as on the command line, at some seats. ``isolate`` returns the level of isolation for its program."""
 
     bot: str
-    game: Game[Any, Any]
-    settings: Any
+    game: Game
+    settings: GameSettings
     seats: Sequence[Seat]
     isolate: Callable[[Spec], Isolation]
     time: TimeControl = TimeControl()
@@ -65,17 +65,17 @@ class Report(NamedTuple):
     @property
     def ok(self) -> bool:
         """True if no check failed."""
-        return not self.refused and not any(one.finding.status == FAILED for one in self.results)
+        return not self.refused and not any(result.finding.status == FAILED for result in self.results)
 
     @property
     def counts(self) -> dict[str, int]:
         """The number of results of each status."""
-        return {status: sum(one.finding.status == status for one in self.results) for status in STATUSES}
+        return {status: sum(result.finding.status == status for result in self.results) for status in STATUSES}
 
     @property
     def seats(self) -> tuple[Seat, ...]:
         """The seats that were checked."""
-        return tuple(dict.fromkeys(one.seat for one in self.results))
+        return tuple(dict.fromkeys(result.seat for result in self.results))
 
     def to_json(self) -> dict[str, Json]:
         """The report as ``--json`` prints it."""
@@ -83,51 +83,51 @@ class Report(NamedTuple):
             "ok": self.ok,
             "isolation": self.isolation,
             "counts": self.counts,
-            "seats": {seat: [one.to_json() for one in self.results if one.seat == seat] for seat in self.seats},
+            "seats": {seat: [result.to_json() for result in self.results if result.seat == seat] for seat in self.seats},
             "not_checked": self.not_checked,
             "notes": list(self.notes),
             "refused": self.refused,
         }
 
 
-def run(request: Request, on_progress: Progress = lambda *_: None) -> Report:
+def run(request: CheckRequest, on_progress: Progress = lambda *_: None) -> Report:
     """Check the bot at the seats that it plays. PlayerError if it can play none of them by its name."""
     with closing(SupervisionReserve()) as reserve:
-        return _Run(request, reserve).run(on_progress)
+        return _CheckRun(request, reserve).run(on_progress)
 
 
-def find_game(requests: Iterable[Request]) -> Request:
+def find_game(requests: Iterable[CheckRequest]) -> CheckRequest:
     """Return the request whose game the bot plays; each request is for another game or rule set. If the bot plays none, return the first.
 
     A program exits if it is asked to play a game, a rule set or a seat that it doesn't know. A program that stays, or that can't be started, belongs
     to the first game: the checks then say what is wrong with it.
     """
-    first: Request | None = None
+    first: CheckRequest | None = None
     with closing(SupervisionReserve()) as reserve:
         for request in requests:
-            if _Run(request, reserve).plays(is_first=first is None):
+            if _CheckRun(request, reserve).plays(is_first=first is None):
                 return request
             first = first or request
     assert first is not None, "there are no requests"
     return first
 
 
-def seats_refused(request: Request) -> dict[Seat, str]:
+def seats_refused(request: CheckRequest) -> dict[Seat, str]:
     """Return the seats that the bot doesn't play, each with the reason: it has no program there, or it exits before it is ready.
 
     Empty for a program that is ready at no seat, because nothing is known of it. PlayerError if it can play no seat by its name; StartError
     if it can't be built.
     """
     with closing(SupervisionReserve()) as reserve:
-        return _Run(request, reserve).seats_refused()
+        return _CheckRun(request, reserve).seats_refused()
 
 
 class _NotBuiltError(StartError):
     """The build of the program failed; the text has the compiler's errors."""
 
 
-class _Run:
-    def __init__(self, request: Request, reserve: SupervisionReserve) -> None:
+class _CheckRun:
+    def __init__(self, request: CheckRequest, reserve: SupervisionReserve) -> None:
         self.request = request
         self.reserve = reserve
         self.not_checked: dict[Seat, str] = {}
@@ -136,48 +136,48 @@ class _Run:
 
     def run(self, on_progress: Progress) -> Report:
         request = self.request
-        found: dict[Seat, Evidence] = {}
+        bots: dict[Seat, CheckedBot] = {}
         error: PlayerError | None = None
         for seat in request.seats:
-            silent = next((other for other, evidence in found.items() if evidence.transcript.ready.reason in _SILENT), "")
+            silent = next((other for other, bot in bots.items() if bot.transcript.ready.reason in _SILENT), "")
             if silent:
                 self.not_checked[seat] = f"It isn't ready as {silent}; mend that first{NEVERTHELESS.format(seat)}"
                 continue
             try:
-                found[seat] = self._evidence(seat)
+                bots[seat] = self._checked_bot(seat)
                 # The first process shows whether the bot plays this seat.
-                _ = found[seat].transcript
+                _ = bots[seat].transcript
             except PlayerError as problem:
                 error = error or problem
                 self.not_checked[seat] = str(problem)
             except StartError as problem:
                 return self._refused(str(problem), _BUILD if isinstance(problem, _NotBuiltError) else _START)
-        if error is not None and not found:
+        if error is not None and not bots:
             raise error
-        self._leave_out(found)
+        self._leave_out(bots)
         results: list[CheckResult] = []
-        total = len(found) * len(request.checks)
-        for seat, evidence in found.items():
+        total = len(bots) * len(request.checks)
+        for seat, bot in bots.items():
             has_failed, first = False, len(results)
             for check in request.checks:
                 on_progress(seat, check, len(results), total)
-                result = skipped(NOT_READY) if has_failed else finding(check, evidence)
+                result = skipped(NOT_READY) if has_failed else finding(check, bot)
                 results.append(CheckResult(check, seat, result))
                 has_failed = has_failed or (check.name == CHECKS[0].name and result.status == FAILED)
-            results[first:first] = _cause(results[first:], evidence)
+            results[first:first] = _cause(results[first:], bot)
         return Report(tuple(results), self.not_checked, self.level, tuple(self.notes))
 
     def plays(self, *, is_first: bool) -> bool:
         """Return whether the bot is ready at a seat; for the first game, whether it doesn't exit before that."""
         for seat in self.request.seats:
             try:
-                with self._evidence(seat).session() as session:
-                    given = session.greet(patience=_PATIENCE)
+                with self._checked_bot(seat).interview() as interview:
+                    response = interview.greet(limit=_START_SECONDS)
             except PlayerError:
                 continue
             except (StartError, MatchVoid):
                 return is_first
-            if not given.reason or (is_first and not given.has_ended):
+            if not response.reason or (is_first and not response.has_ended):
                 return True
         return False
 
@@ -199,15 +199,15 @@ class _Run:
     def _exit(self, seat: Seat) -> str:
         """Return how the bot exits before it is ready at a seat; "" if it doesn't exit, or can't be asked."""
         try:
-            with self._evidence(seat).session() as session:
-                given = session.greet(patience=_PATIENCE)
+            with self._checked_bot(seat).interview() as interview:
+                response = interview.greet(limit=_START_SECONDS)
         except _NotBuiltError:
             raise
         except (PlayerError, StartError, MatchVoid):
             return ""
-        return given.text if given.has_ended else ""
+        return response.text if response.has_ended else ""
 
-    def _evidence(self, seat: Seat) -> Evidence:
+    def _checked_bot(self, seat: Seat) -> CheckedBot:
         request = self.request
         game = request.game.info.name
         spec = resolve(request.bot, seat, game, request.settings)
@@ -222,7 +222,7 @@ class _Run:
         except StartError as error:
             raise _NotBuiltError(str(error)) from None
 
-        def plays(settings: Any) -> bool:
+        def plays(settings: GameSettings) -> bool:
             try:
                 resolve(request.bot, seat, game, settings)
             except PlayerError:
@@ -230,24 +230,24 @@ class _Run:
             return True
 
         subject = Subject(request.game, request.settings, seat, program, isolation, request.time, self.reserve)
-        return Evidence(subject, plays, 1 / len(request.seats))
+        return CheckedBot(subject, plays, 1 / len(request.seats))
 
-    def _leave_out(self, found: dict[Seat, Evidence]) -> None:
+    def _leave_out(self, bots: dict[Seat, CheckedBot]) -> None:
         """Remove the seats that the bot doesn't play: a program exits if it is asked to play such a seat.
 
         If it is ready at no seat, remove those at which it fails as at the first one.
         """
-        if not any(evidence.transcript.is_ready for evidence in found.values()):
-            first, *others = found
+        if not any(bot.transcript.is_ready for bot in bots.values()):
+            first, *others = bots
             for seat in others:
-                if found[seat].transcript.fails_like(found[first].transcript):
-                    del found[seat]
+                if bots[seat].transcript.fails_like(bots[first].transcript):
+                    del bots[seat]
                     self.not_checked[seat] = f"It fails as at the seat {first}{NEVERTHELESS.format(seat)}"
             return
-        for seat, evidence in list(found.items()):
-            if evidence.transcript.ready.has_ended:
-                del found[seat]
-                said = evidence.transcript.stderr
+        for seat, bot in list(bots.items()):
+            if bot.transcript.ready.has_ended:
+                del bots[seat]
+                said = bot.transcript.stderr
                 why = f"It exits before it is ready{': ' + quoted(said[-1]) if said else ''}"
                 self.not_checked[seat] = f"{why}{NEVERTHELESS.format(seat)}"
 
@@ -261,27 +261,27 @@ class _Run:
         return Report(tuple(results), self.not_checked, self.level, tuple(self.notes), why)
 
 
-def _cause(results: Sequence[CheckResult], evidence: Evidence) -> list[CheckResult]:
+def _cause(results: Sequence[CheckResult], bot: CheckedBot) -> list[CheckResult]:
     """Return the result of the check that says why the others were skipped, if it was not among them: a bot that isn't ready isn't sound."""
-    if all(one.finding not in (skipped(NOT_READY), skipped(NO_ANSWER)) for one in results):
+    if all(result.finding not in (skipped(NOT_READY), skipped(NO_ANSWER)) for result in results):
         return []
-    if any(one.finding.status == FAILED for one in results):
+    if any(result.finding.status == FAILED for result in results):
         return []
     seat = results[0].seat
-    causes = (CheckResult(check, seat, finding(check, evidence)) for check in CHECKS if check.name in _CAUSES)
-    return [one for one in causes if one.finding.status == FAILED][:1]
+    causes = (CheckResult(check, seat, finding(check, bot)) for check in CHECKS if check.name in _CAUSES)
+    return [result for result in causes if result.finding.status == FAILED][:1]
 
 
-def finding(check: Check, evidence: Evidence) -> Finding:
+def finding(check: Check, bot: CheckedBot) -> Finding:
     """Do a check. One that needs more than the bot does is skipped."""
-    seen = evidence.transcript
+    seen = bot.transcript
     if check.needs in (READY, ANSWERING) and not seen.is_ready:
         return skipped(NOT_READY)
     if check.needs == ANSWERING and not seen.answers:
         return skipped(NO_ANSWER)
     try:
-        return check.run(evidence)
-    except Spent:
+        return check.run(bot)
+    except LateBudgetSpent:
         return skipped(LATE)
     except StartError as error:
         remedy = "Each check starts the bot again: let it find all of its files each time, and any number of times."

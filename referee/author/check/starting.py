@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.author.check.check import READY, STARTED, Check, all_of
-from referee.author.check.finding import FAILED, KEEPING, OK, WARNING, Finding, no_line, ok, quoted, seconds_shown, skipped
+from referee.author.check.check_result import FAILED, KEEPING, OK, WARNING, Finding, no_line, ok, quoted, seconds_shown, skipped
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
 from referee.support.words import counted
@@ -14,11 +14,14 @@ from referee.support.words import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.author.check.evidence import Evidence
-    from referee.author.check.session import CheckSession, Given
+    from referee.author.check.interview import Interview, Response
+    from referee.author.check.shared_runs import CheckedBot
+    from referee.games.game import Json
 
-    #: Arguments of ``CheckSession.start_line`` or of ``CheckSession.question`` that differ from those of a usual match.
-    Change = Mapping[str, Any]
+    #: Arguments of ``Interview.start_line`` that differ from those of a usual match.
+    Change = Mapping[str, Json]
+    #: The time that a question says is left: for the move and in the bank.
+    Left = tuple[float | None, float | None]
 
 GROUP = "start"
 #: The part of the start-up limit from which on a start is slow.
@@ -27,12 +30,11 @@ _SLOW = 0.5
 _LARGEST_SEED = 2**53 - 1
 #: How many questions are asked under each other rule set.
 _QUESTIONS = 5
-_AS_USUAL: Change = {}
 
 
-def starts(evidence: Evidence) -> Finding:
+def starts(bot: CheckedBot) -> Finding:
     """The program runs until it is asked for a move."""
-    seen = evidence.transcript
+    seen = bot.transcript
     if seen.ready.has_ended or seen.ready.reason == "deaf":
         remedy = "Run the program by hand and paste the start message into its input: its error appears there."
         if seen.ready.remedy:
@@ -46,79 +48,79 @@ def starts(evidence: Evidence) -> Finding:
     return ok("The program starts.")
 
 
-def is_ready(evidence: Evidence) -> Finding:
+def is_ready(bot: CheckedBot) -> Finding:
     """It answers ``start`` with ``ready``."""
-    seen = evidence.transcript
+    seen = bot.transcript
     if not seen.ready.reason:
         return ok(f"It was ready after {seconds_shown(seen.startup_seconds)}.")
     if seen.ready.has_ended:
-        return starts(evidence)
+        return starts(bot)
     remedy = 'Answer the start message with one line: {"type":"ready","protocol":1,"name":"MyBot"}, and flush it.'
     if seen.ready.place:
         remedy = "Answer the start message first; the start-up limit ends what comes before that."
     return Finding(FAILED, seen.ready.text, quoted(seen.start), quoted(seen.ready.line), remedy)
 
 
-def start_time(evidence: Evidence) -> Finding:
+def start_time(bot: CheckedBot) -> Finding:
     """The fastest of all starts is within the limit. A busy machine can slow down the others."""
-    limit = evidence.subject.time.startup
-    best = min(evidence.startups, default=evidence.transcript.startup_seconds)
-    count = len(evidence.startups)
+    limit = bot.subject.time.startup
+    best = min(bot.startups, default=bot.transcript.startup_seconds)
+    count = len(bot.startups)
     text = f"The fastest of {counted(count, 'start')} took {seconds_shown(best)}"
     if limit is None:
         return ok(f"{text}.")
     text = f"{text}; the limit is {limit:g} s."
     remedy = "Load less before you answer the start message: read large files and import large libraries when they are first needed."
     if best > limit:
-        return Finding(FAILED, text, quoted(evidence.transcript.start), f"ready after {seconds_shown(best)}", remedy)
+        return Finding(FAILED, text, quoted(bot.transcript.start), f"ready after {seconds_shown(best)}", remedy)
     if best > _SLOW * limit:
-        return Finding(WARNING, text, quoted(evidence.transcript.start), f"ready after {seconds_shown(best)}", remedy)
+        return Finding(WARNING, text, quoted(bot.transcript.start), f"ready after {seconds_shown(best)}", remedy)
     return ok(text)
 
 
-def quiet_at_start(evidence: Evidence) -> Finding:
+def quiet_at_start(bot: CheckedBot) -> Finding:
     """Between ``ready`` and the first question it writes nothing to stdout."""
-    seen = evidence.transcript
+    seen = bot.transcript
     if not seen.unasked:
         return ok("It waits for the first question without a word.")
     remedy = "Print to stderr: stdout is for answers alone, one for each question."
     return Finding(FAILED, "It wrote to stdout before the first question.", quoted(seen.start), quoted(seen.unasked), remedy)
 
 
-def started(evidence: Evidence, text: str, starts: tuple[Change, ...], remedy: str, question: Change) -> Finding:
+def started(bot: CheckedBot, text: str, starts: tuple[Change, ...], remedy: str, left: Left | None) -> Finding:
     """Start the bot with each change of the ``start`` message, and ask it once. ``text`` names the change, with its values in braces."""
 
-    def asking(session: CheckSession, turn: int, state: Any) -> Given:
-        return session.ask(turn, state, session.question(turn, state, **question))
+    def asking(interview: Interview, turn: int, state: object) -> Response:
+        return interview.ask(turn, state, interview.question(turn, state, left=left))
 
     for change in starts:
-        if found := evidence.tried(
-            text.format(**change), remedy, lambda session: evidence.play(session, 1, asking), start=change, is_of_start=True
+        if failure := bot.tried(
+            text.format(**change), remedy, lambda interview: bot.play(interview, 1, asking), start=change, is_of_start=True
         ):
-            return found
+            return failure
     return ok(" ".join(f"{text.format(**change)} it plays." for change in starts))
 
 
-def other_settings(evidence: Evidence) -> Finding:
+def other_settings(bot: CheckedBot) -> Finding:
     """Other values of the settings, such as the size of the board."""
-    positions = evidence.positions.of(SETTINGS)
+    positions = bot.positions.of(SETTINGS)
     remedy = "Take sizes and limits from the settings of the start message, never from a constant."
     for position in positions:
-        if found := evidence.tried_at(position, f"With other settings ({position.about})", remedy, is_of_start=True):
-            return found
+        if failure := bot.tried_at(position, f"With other settings ({position.about})", remedy, is_of_start=True):
+            return failure
     return ok(f"It plays with {len(positions)} other settings.") if positions else skipped("The game offers no other settings to try.")
 
 
-def rule_sets(evidence: Evidence) -> Finding:
+def rule_sets(bot: CheckedBot) -> Finding:
     """The other rule sets of the game."""
-    subject = evidence.subject
+    subject = bot.subject
     others = [name for name in subject.game.info.rule_sets if name != subject.settings.rules]
     if not others:
         return skipped("The game has one rule set.")
-    found = {name: _under(evidence, name) for name in others}
-    refused = [name for name, result in found.items() if result is None]
-    good = [name for name, result in found.items() if result is not None and result.status == OK]
-    for result in found.values():
+    results = {name: _under(bot, name) for name in others}
+    refused = [name for name, result in results.items() if result is None]
+    good = [name for name, result in results.items() if result is not None and result.status == OK]
+    for result in results.values():
         if result is not None and result.status != OK:
             return result._replace(remedy=_name_rule_sets((subject.settings.rules, *good)))
     if not good:
@@ -132,25 +134,25 @@ def _name_rule_sets(names: tuple[str, ...]) -> str:
     return f"If it isn't meant for these rules, add rules = ({words}{',' * (len(names) == 1)}) to its class, or rules = [{words}] to its bot.toml."
 
 
-def _under(evidence: Evidence, rules: str) -> Finding | None:
+def _under(bot: CheckedBot, rules: str) -> Finding | None:
     """Ask a few questions under a rule set. Return None if the bot refuses it."""
-    subject = evidence.subject
+    subject = bot.subject
     try:
         settings = subject.game.codec.settings(rules, {})
     except SettingsError:
         return None
-    if not evidence.plays(settings):
+    if not bot.plays(settings):
         return None
-    with evidence.session(settings) as session:
-        given = evidence.greeted(session)
-        if given.has_ended:
+    with bot.interview(settings) as interview:
+        response = bot.greeted(interview)
+        if response.has_ended:
             return None
-        if not given.reason:
-            for given in evidence.play(session, _QUESTIONS):
-                if given.reason:
+        if not response.reason:
+            for response in bot.play(interview, _QUESTIONS):
+                if response.reason:
                     break
-        if evidence.trouble(given):
-            return evidence.complaint(given, session, f"Under the rules {rules}", "", WARNING)
+        if bot.trouble(response):
+            return bot.complaint(response, interview, f"Under the rules {rules}", "", WARNING)
     return ok(f"Under the rules {rules} it plays.")
 
 
@@ -161,30 +163,30 @@ CHECKS = (
 
 
 #: What the start message may hold. In each row: the change in words, the changes of the message, and what the author can do if the bot doesn't play.
-_STARTS: tuple[tuple[str, tuple[Change, ...], str, Change], ...] = (
+_STARTS: tuple[tuple[str, tuple[Change, ...], str, Left | None], ...] = (
     (
         "With unknown fields in the start message",
         ({"more": {"weather": "fine", "extra": {"list": [1, None, True], "text": "ü"}}},),
         "Read only the fields that you need from the start message, and give every other value a default.",
-        _AS_USUAL,
+        None,
     ),
     (
         "With a clock without limits",
         ({"clock": {"kind": "wall", "startup": None, "move": None, "bank": None, "increment": 0.0}},),
         "Treat null in clock and in left as: there is no such limit.",
-        {"move": None, "bank": None},
+        (None, None),
     ),
     (
         "With a clock of processor time",
         ({"clock": {"kind": "cpu", "increment": 0.5}},),
         'Accept every kind of clock, such as "fair", "wall" and "cpu", and an increment.',
-        _AS_USUAL,
+        None,
     ),
     (
         "With the seed {seed}",
         ({"seed": 0}, {"seed": _LARGEST_SEED}),
         "The seed is a whole number from 0 to 2**53 - 1: use 64 bits, and treat 0 like any other seed.",
-        _AS_USUAL,
+        None,
     ),
 )
 MESSAGES = (
@@ -192,9 +194,7 @@ MESSAGES = (
         "start-messages",
         GROUP,
         "It plays whatever the start message holds: unknown fields, no limits, another clock, any seed.",
-        all_of(
-            *(partial(started, text=text, starts=changes, remedy=remedy, question=question) for text, changes, remedy, question in _STARTS)
-        ),
+        all_of(*(partial(started, text=text, starts=changes, remedy=remedy, left=left) for text, changes, remedy, left in _STARTS)),
     ),
     Check("other-settings", GROUP, "It plays with other settings, such as another size of the board.", other_settings),
     Check("rule-sets", GROUP, "It plays under the other rule sets of the game, or refuses them before it is ready.", rule_sets),

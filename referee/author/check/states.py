@@ -6,12 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from referee.author.check.check import Check, all_of
-from referee.author.check.finding import FAILED, WARNING, Finding, ok, skipped
+from referee.author.check.check_result import FAILED, WARNING, Finding, ok, skipped
 from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, STUCK
 from referee.wire import encode
 
 if TYPE_CHECKING:
-    from referee.author.check.evidence import Evidence
+    from referee.author.check.shared_runs import CheckedBot
 
 GROUP = "positions"
 #: The size of the long state, in bytes: as much as a pipe holds.
@@ -28,12 +28,12 @@ _REMEDIES = {
 }
 
 
-def asked(kind: str, evidence: Evidence, status: str = FAILED) -> Finding:
+def ask_positions(kind: str, bot: CheckedBot, status: str = FAILED) -> Finding:
     """Ask about all positions of a kind."""
-    positions = evidence.positions.of(kind)
+    positions = bot.positions.of(kind)
     for position in positions:
-        if found := evidence.tried_at(position, f"Asked in this position: {position.about}", _REMEDIES[kind], status=status):
-            return found
+        if failure := bot.tried_at(position, f"Asked in this position: {position.about}", _REMEDIES[kind], status=status):
+            return failure
     if not positions:
         return skipped("The game offers no such position.")
     return ok(
@@ -41,28 +41,28 @@ def asked(kind: str, evidence: Evidence, status: str = FAILED) -> Finding:
     )
 
 
-def long_state(evidence: Evidence) -> Finding:
+def long_state(bot: CheckedBot) -> Finding:
     """The longest state of the game, filled up with an unknown field to 64 KiB."""
-    positions = evidence.positions.of(LONG) or evidence.positions.of(EMPTY)
+    positions = bot.positions.of(LONG) or bot.positions.of(EMPTY)
     for position in positions:
-        with evidence.session(position.settings) as session:
-            given = evidence.greeted(session)
-            if not given.reason:
-                view = evidence.subject.game.codec.view_text(position.state, evidence.subject.seat)
+        with bot.interview(position.settings) as interview:
+            response = bot.greeted(interview)
+            if not response.reason:
+                view = bot.subject.game.codec.view_text(position.state, bot.subject.seat)
                 missing = LONG_BYTES - len(view.encode())
                 if missing > 0 and view.endswith("}") and view != "{}":
                     view = f'{view[:-1]},"padding":"{"x" * missing}"}}'
-                control = session.control
+                control = interview.control
                 line = encode.turn(position.turn, view, (), encode.limit(control.move), control.bank)
-                given = session.ask(position.turn, position.state, line)
-            limit = evidence.subject.time.move
-            if given.reason == "silent" and limit is not None and given.cpu > limit / 2:
+                response = interview.ask(position.turn, position.state, line)
+            limit = bot.subject.time.move
+            if response.reason == "silent" and limit is not None and response.cpu > limit / 2:
                 # It has read the line and thinks: what a bot needs for such a match is a matter of time.
                 remedy = "Look at the clock while you think: there may be far more on the board than usual."
-                return evidence.complaint(given, session, f"With {position.about} it thinks too long", remedy, WARNING)
-            if evidence.trouble(given):
+                return bot.complaint(response, interview, f"With {position.about} it thinks too long", remedy, WARNING)
+            if bot.trouble(response):
                 remedy = "Read a line whole, whatever its length: no buffer of a fixed size, and no time that grows with the square of its length."
-                return evidence.complaint(given, session, f"With a state of {len(session.sent):,} bytes ({position.about})", remedy)
+                return bot.complaint(response, interview, f"With a state of {len(interview.sent):,} bytes ({position.about})", remedy)
     return ok(f"It answers with a state of at least {LONG_BYTES:,} bytes.") if positions else skipped("The seat is never asked.")
 
 
@@ -71,6 +71,10 @@ CHECKS = (
         "positions",
         GROUP,
         "It answers in every kind of position: at the start, on a full board, at the edges, with large numbers, at the end.",
-        all_of(*(partial(asked, kind) for kind in _REMEDIES if kind != IMPOSSIBLE), long_state, partial(asked, IMPOSSIBLE, status=WARNING)),
+        all_of(
+            *(partial(ask_positions, kind) for kind in _REMEDIES if kind != IMPOSSIBLE),
+            long_state,
+            partial(ask_positions, IMPOSSIBLE, status=WARNING),
+        ),
     ),
 )

@@ -7,13 +7,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.author.check.check import Check
-from referee.author.check.finding import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.check_result import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.replay.faults import LATE
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from referee.author.check.evidence import Evidence
-    from referee.author.check.session import CheckSession, Given
+    from referee.author.check.interview import Interview, Response
+    from referee.author.check.shared_runs import CheckedBot
 
 GROUP = "time and memory"
 #: The most questions of the row, the seconds after which it ends, and the late answers after which it ends.
@@ -34,142 +34,125 @@ class Course(NamedTuple):
     ``idle_cpu`` is the processor time that the bot used while it wasn't asked, in seconds.
     """
 
-    given: tuple[Given, ...]
+    responses: tuple[Response, ...]
     sent: bytes
     idle_cpu: float
-    trouble: Given | None
+    trouble: Response | None
 
 
-def take_course(evidence: Evidence) -> Course:
+def take_course(bot: CheckedBot) -> Course:
     """Ask many questions in one process. The game continues with the bot's answers.
 
     If the bot was late for too long, the course is that of its first process.
     """
-    if evidence.patience.is_spent:
-        seen = evidence.transcript
-        answered = tuple(asked.given for asked in seen.questions if asked.given.line is not None)
+    if bot.late_budget.is_spent:
+        seen = bot.transcript
+        answered = tuple(record.response for record in seen.questions if record.response.line is not None)
         trouble = seen.last if seen.last.line is None else None
-        return Course(answered, seen.questions[-1].question if seen.questions else seen.start, 0.0, trouble)
-    found: list[Given] = []
-    trouble, most = None, evidence.subject.isolation.limits.memory_bytes
-    with evidence.session() as session:
-        evidence.greeted(session)
+        return Course(answered, seen.questions[-1].line if seen.questions else seen.start, 0.0, trouble)
+    responses: list[Response] = []
+    trouble, most = None, bot.subject.isolation.limits.memory_bytes
+    with bot.interview() as interview:
+        bot.greeted(interview)
         begun = perf_counter()
         idle = 0.0
-        for given in evidence.play(session, _QUESTIONS):
-            if given.line is None or given.has_ended:
-                trouble = given
+        for response in bot.play(interview, _QUESTIONS):
+            if response.line is None or response.has_ended:
+                trouble = response
                 break
-            found.append(given)
-            session.listen(0.0)
-            if len(found) == 3:
-                idle, waited = _idle_cpu(session)
+            responses.append(response)
+            interview.listen(0.0)
+            if len(responses) == 3:
+                idle, waited = _idle_cpu(interview)
                 begun += waited
             # Without isolation a bot could take all memory of the machine.
             if (
-                (perf_counter() - begun > _SECONDS and len(found) > 3)
-                or session.late >= _LATE
-                or session.is_given_up
-                or session.peak > most
+                (perf_counter() - begun > _SECONDS and len(responses) > 3)
+                or interview.late >= _LATE
+                or interview.is_given_up
+                or interview.peak > most
             ):
                 break
-        session.io.watch.drain()
-        return Course(tuple(found), session.sent, idle, trouble)
+        interview.io.watch.drain()
+        return Course(tuple(responses), interview.sent, idle, trouble)
 
 
-def _idle_cpu(session: CheckSession) -> tuple[float, float]:
+def _idle_cpu(interview: Interview) -> tuple[float, float]:
     """Return the processor time of a bot that isn't asked, and the seconds for which it was watched: longer if it works, but little."""
-    begun, used = perf_counter(), session.cpu_seconds()
+    begun, used = perf_counter(), interview.cpu_seconds()
     idle = 0.0
     for _ in range(_IDLE_ROUNDS):
-        session.listen(_IDLE_SECONDS)
-        idle = session.cpu_seconds() - used
+        interview.listen(_IDLE_SECONDS)
+        idle = interview.cpu_seconds() - used
         if idle > _IDLE_CPU or idle < _IDLE_CPU / 10:
             break
     return idle, perf_counter() - begun
 
 
-def slow_answers(evidence: Evidence) -> Finding:
+def slow_answers(bot: CheckedBot) -> Finding:
     """The longest answer is within the limit: one that is later loses the match. The 99th percentile is well within it."""
-    limit, course = evidence.subject.time.move, evidence.once(take_course)
+    limit, course = bot.subject.time.move, bot.once(take_course)
     late = course.trouble
-    is_late = late is not None and late.fault is not None and late.fault.kind == LATE and evidence.trouble(late)
+    is_late = late is not None and late.fault is not None and late.fault.kind == LATE and bot.trouble(late)
     if limit is not None and late is not None and is_late and late.own_seconds > limit:
         came = f"{quoted(late.line)} after {seconds_shown(late.own_seconds)}"
         return Finding(FAILED, f"{late.text} The limit is {limit:g} s.", quoted(course.sent), came, THINKING)
-    times = [given.own_seconds for given in course.given]
-    if limit is None or not times or max(times) <= limit:
-        found = _against_limit(evidence, times)
-        return found._replace(text=f"{found.text} The longest takes {seconds_shown(max(times))}.") if times else found
-    longest = max(course.given, key=lambda given: given.own_seconds)
-    text = (
-        f"The longest of {counted(len(times), 'answer')} takes {seconds_shown(longest.own_seconds)}; the limit is {limit:g} s. "
-        f"One such answer loses a match. The 99th percentile takes {seconds_shown(_p99(times))}.{_at(course)}"
-    )
+    if not course.responses:
+        return skipped("It answered no question in time.")
+    longest = max(course.responses, key=lambda response: response.own_seconds)
+    p99 = _p99([response.own_seconds for response in course.responses])
+    count = len(course.responses)
     came = f"{quoted(longest.line)} after {seconds_shown(longest.own_seconds)}"
-    return Finding(FAILED, text, f"{counted(len(times), 'question')}", came, THINKING)
-
-
-def _at(course: Course) -> str:
-    """Return the sentence that says where the bot was when its longest answer was late; "" if that isn't known."""
-    place = max(course.given, key=lambda given: given.own_seconds).place
-    return f" It was at {place}." if place else ""
+    if limit is not None and longest.own_seconds > limit:
+        place = f" It was at {longest.place}." if longest.place else ""
+        text = (
+            f"The longest of {counted(count, 'answer')} takes {seconds_shown(longest.own_seconds)}; the limit is {limit:g} s. "
+            f"One such answer loses a match. The 99th percentile takes {seconds_shown(p99)}.{place}"
+        )
+        return Finding(FAILED, text, counted(count, "question"), came, THINKING)
+    limit_text = "" if limit is None else f"; the limit is {limit:g} s"
+    text = f"The 99th percentile of the answers takes {seconds_shown(p99)}{limit_text}. The longest takes {seconds_shown(longest.own_seconds)}."
+    if limit is not None and p99 > CLOSE * limit:
+        return Finding(WARNING, text, counted(count, "question"), came, THINKING)
+    return ok(text)
 
 
 def _p99(times: list[float]) -> float:
     return sorted(times)[max(0, -(-99 * len(times) // 100) - 1)]
 
 
-def _against_limit(evidence: Evidence, times: list[float]) -> Finding:
-    limit, course = evidence.subject.time.move, evidence.once(take_course)
-    if not times:
-        return skipped("It answered no question in time.")
-    found = _p99(times)
-    text = f"The 99th percentile of the answers takes {seconds_shown(found)}"
-    if limit is None:
-        return ok(f"{text}.")
-    text = f"{text}; the limit is {limit:g} s."
-    longest = max(course.given, key=lambda given: given.own_seconds)
-    came = f"{quoted(longest.line)} after {seconds_shown(longest.own_seconds)}"
-    if found > limit:
-        return Finding(FAILED, f"{text}{_at(course)}", f"{counted(len(times), 'question')}", came, THINKING)
-    if found > CLOSE * limit:
-        return Finding(WARNING, text, f"{counted(len(times), 'question')}", came, THINKING)
-    return ok(text)
-
-
-def whole_match(evidence: Evidence) -> Finding:
+def whole_match(bot: CheckedBot) -> Finding:
     """The time of a whole match at this pace."""
-    bank, given = evidence.subject.time.bank, evidence.once(take_course).given
-    if bank is None or not given:
+    bank, responses = bot.subject.time.bank, bot.once(take_course).responses
+    if bank is None or not responses:
         return skipped("There is no limit for a whole match.")
-    count = questions_of_match(evidence)
-    total = sum(one.own_seconds for one in given) / len(given) * count - evidence.subject.time.increment * count
+    count = questions_of_match(bot)
+    total = sum(response.own_seconds for response in responses) / len(responses) * count - bot.subject.time.increment * count
     text = f"At this pace {counted(count, 'question')}, the longest match, take {seconds_shown(max(0.0, total))}; the bank is {bank:g} s."
     if total > bank:
         remedy = "Think less when the bank gets low: left.bank in the question divided by the steps to come is what a move may take."
         return Finding(
-            WARNING, text, f"{counted(len(given), 'question')}", f"{seconds_shown(total / count)} for an answer, on average", remedy
+            WARNING, text, f"{counted(len(responses), 'question')}", f"{seconds_shown(total / count)} for an answer, on average", remedy
         )
     return ok(text)
 
 
-def questions_of_match(evidence: Evidence) -> int:
+def questions_of_match(bot: CheckedBot) -> int:
     """Return the most questions that the seat gets in a match."""
-    marking = evidence.subject.game.marking
-    limit = marking.step_limit(evidence.subject.settings) if marking is not None else None
+    marking = bot.subject.game.marking
+    limit = marking.step_limit(bot.subject.settings) if marking is not None else None
     if limit is None:
         return _LONG_MATCH
-    walk = evidence.positions.walk(evidence.subject.settings, lambda *_: None)
+    walk = bot.positions.walk(bot.subject.settings, lambda *_: None)
     turns = [turn for turn, _ in islice(walk, 20)]
     every = (turns[-1] - turns[0]) / (len(turns) - 1) if len(turns) > 1 else 1.0
     return max(1, int(limit / max(1.0, every)))
 
 
-def idle(evidence: Evidence) -> Finding:
+def idle(bot: CheckedBot) -> Finding:
     """It rests while it isn't asked."""
-    course = evidence.once(take_course)
-    if len(course.given) < 3:
+    course = bot.once(take_course)
+    if len(course.responses) < 3:
         return skipped("It answered too few questions.")
     text = f"While it wasn't asked it used {seconds_shown(course.idle_cpu)} of processor time."
     if course.idle_cpu > _IDLE_CPU:

@@ -10,10 +10,10 @@ import select
 import signal
 import termios
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from referee.author.check.finding import mend
-from referee.author.check.patience import Patience, Spent, longest_wait
+from referee.author.check.check_result import mend
+from referee.author.check.time_limits import LateBudget, LateBudgetSpent, longest_wait
 from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.delays import run_delay
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import Game, GameSettings, Json, Seat
     from referee.isolation.level import Isolation
     from referee.isolation.program import Program
     from referee.isolation.supervision import SupervisionReserve
@@ -49,15 +49,13 @@ _NOISE = 0.05
 #: How often the referee looks whether a bot has read what it was sent, in seconds.
 _LOOK = 0.005
 SEED, MATCH = 7411, "2c9b8e5f7a1d4c60"
-#: Marks in the messages of a check that stand for "as usual".
-_USUAL: Any = object()
 
 
 class Subject(NamedTuple):
     """The bot under check at one seat: its program, built if it needs to be, and the match for which it is checked."""
 
-    game: Game[Any, Any]
-    settings: Any
+    game: Game
+    settings: GameSettings
     seat: Seat
     program: Program
     isolation: Isolation
@@ -65,7 +63,7 @@ class Subject(NamedTuple):
     reserve: SupervisionReserve
 
 
-class Given(NamedTuple):
+class Response(NamedTuple):
     """What came back for one message.
 
     ``line`` is the bot's line, ``seconds`` its time by the wall clock, ``cpu`` its processor time, ``waited`` the seconds for which the
@@ -81,7 +79,7 @@ class Given(NamedTuple):
     reason: str = ""
     fault: Fault | None = None
     answer: Answer | None = None
-    move: Any = None
+    move: object = None
     name: str = ""
     place: str = ""
     memory: int = 0
@@ -118,15 +116,17 @@ def own_time(seconds: float, cpu: float, waited: float) -> float:
     return min(seconds, max(cpu, seconds - waited))
 
 
-class CheckSession:
+class Interview:
     """One process of the bot. ``close`` ends it, with everything that it has started.
 
     ``is_noisy``: what it writes unasked is dropped before each question, because another check reports it.
     """
 
-    def __init__(self, subject: Subject, settings: Any = None, patience: Patience | None = None, *, is_noisy: bool = False) -> None:
+    def __init__(
+        self, subject: Subject, settings: GameSettings | None = None, late_budget: LateBudget | None = None, *, is_noisy: bool = False
+    ) -> None:
         self.subject = subject
-        self.patience = Patience(subject.time) if patience is None else patience
+        self.late_budget = LateBudget(subject.time) if late_budget is None else late_budget
         #: How many answers of this process were late, and the memory of all its processes so far at the peaks, in bytes.
         self.late = self.peak = 0
         #: When the question was sent that it thinks about; infinite once it was looked where it is.
@@ -140,8 +140,8 @@ class CheckSession:
         self.conversation = Conversation({self.seat: entrant}, subject.isolation, {self.seat: self.log}, manner, reserve=subject.reserve)
         self.bots = self.conversation.bots
         self.control = subject.time
-        #: How many questions it was asked.
-        self.asked = 0
+        #: The number of its questions.
+        self.questions = 0
         self.begun = perf_counter()
         try:
             self.conversation.start()
@@ -172,24 +172,28 @@ class CheckSession:
         """The ``start`` message. ``clock`` replaces parts of the clock; ``more`` are unknown fields for the message, its settings and its clock."""
         game, more = self.subject.game, more or {}
         settings = {**game.codec.settings_json(self.settings), **more}
-        told = {**self.control.to_json(), **(clock or {}), **more}
-        line = encode.start(game.info, self.settings.rules, self.seat, settings, clock=told, seed=seed, match=MATCH)
+        limits = {**self.control.to_json(), **(clock or {}), **more}
+        line = encode.start(game.info, self.settings.rules, self.seat, settings, clock=limits, seed=seed, match=MATCH)
         return with_fields(line, more) if more else line
 
     def question(
-        self, turn: int, state: Any, notices: Sequence[Mapping[str, str]] = (), *, move: float | None = _USUAL, bank: float | None = _USUAL
+        self,
+        turn: int,
+        state: object,
+        notices: Sequence[Mapping[str, str]] = (),
+        left: tuple[float | None, float | None] | None = None,
     ) -> bytes:
-        """The ``turn`` message of a position."""
+        """The ``turn`` message of a position. ``left`` is the time for the move and in the bank, in seconds; None: as in a match."""
         view = self.subject.game.codec.view_text(state, self.seat)
-        limit = self.control.move if move is _USUAL else move
-        return encode.turn(turn, view, notices, encode.limit(limit), self.control.bank if bank is _USUAL else bank)
+        move, bank = (self.control.move, self.control.bank) if left is None else left
+        return encode.turn(turn, view, notices, encode.limit(move), bank)
 
     # Exchanges
 
-    def greet(self, line: bytes | None = None, patience: float | None = None) -> Given:
+    def greet(self, line: bytes | None = None, limit: float | None = None) -> Response:
         """Send ``start`` and wait for ``ready``. StartError if the system or the sandbox could not start the program."""
         self.sent = self.start_line() if line is None else line
-        limit = (self.control.startup or 60.0) + _START_MORE if patience is None else patience
+        limit = (self.control.startup or 60.0) + _START_MORE if limit is None else limit
         before, cpu = waited(self.process.sandbox.first_pid()), self.cpu_seconds()
         reply = self.io.ask_together({self.seat: (self.sent, limit, None)}, is_start=True)[self.seat]
         self.startup_seconds = perf_counter() - self.begun
@@ -197,30 +201,30 @@ class CheckSession:
         if refusal is not None:
             raise StartError(f"{refusal}.", self.seat)
         self.note_memory()
-        given = self._timed(reply, before, cpu)._replace(memory=self.peak)
+        response = self._timed(reply, before, cpu)._replace(memory=self.peak)
         if reply.failure is not None:
             control = self.control.replace(startup=limit)
             if reply.failure.reason in ("silent", "unread"):
                 self._whereabouts = stack.whereabouts(self.player, may_end=False)
             fault = judgement.not_ready(self.player, reply.failure, None, control)
-            return self._located(given._replace(reason=reply.failure.reason, fault=fault))
+            return self._located(response._replace(reason=reply.failure.reason, fault=fault))
         assert reply.line is not None
         name = decode.ready(reply.line)
         if isinstance(name, str):
-            return given._replace(name=name)
-        return given._replace(reason=name.reason, fault=judgement.malformed(self.seat, name, reply.line))
+            return response._replace(name=name)
+        return response._replace(reason=name.reason, fault=judgement.malformed(self.seat, name, reply.line))
 
-    def ask(self, turn: int, state: Any, line: bytes | None = None) -> Given:
-        """Send a question and judge the answer as a match does, but with more patience. Spent if the bot has been late for too long."""
+    def ask(self, turn: int, state: object, line: bytes | None = None) -> Response:
+        """Send a question and judge the answer as a match does, but with more patience. LateBudgetSpent if the bot has been late for too long."""
         if self.is_given_up:
-            raise Spent
+            raise LateBudgetSpent
         self.sent = self.question(turn, state) if line is None else line
         self.settle()
         self._whereabouts, self._asked_at = None, perf_counter()
         before, cpu = waited(self.process.sandbox.first_pid()), self.cpu_seconds()
         reply = self.io.ask(self.seat, self.sent, longest_wait(self.control))
         self._asked_at = float("inf")
-        self.asked += 1
+        self.questions += 1
         return self._noted(self.judge(self._timed(reply, before, cpu), reply, turn, state))
 
     def _look(self) -> None:
@@ -230,59 +234,61 @@ class CheckSession:
             self._asked_at = float("inf")
             self._whereabouts = stack.whereabouts(self.player, may_end=False)
 
-    def _noted(self, given: Given) -> Given:
+    def _noted(self, response: Response) -> Response:
         """Return what came, with the memory, and whether the bot has thought too long."""
-        limit, place = self.control.move, given.place or (self._whereabouts.place if self._whereabouts is not None else "")
+        limit, place = self.control.move, response.place or (self._whereabouts.place if self._whereabouts is not None else "")
         self.note_memory()
-        given = given._replace(place=place, memory=self.peak)
-        has_thought = bool(given.line or place) or given.cpu > _AT_WORK * given.own_seconds
-        if limit is None or given.has_ended or given.own_seconds <= limit or not has_thought:
-            return given
+        response = response._replace(place=place, memory=self.peak)
+        has_thought = bool(response.line or place) or response.cpu > _AT_WORK * response.own_seconds
+        if limit is None or response.has_ended or response.own_seconds <= limit or not has_thought:
+            return response
         self.late += 1
-        self.patience.spend(given.seconds)
-        return given._replace(is_late=True)
+        self.late_budget.spend(response.seconds)
+        return response._replace(is_late=True)
 
-    def locate(self, given: Given) -> Given:
+    def locate(self, response: Response) -> Response:
         """Return a late answer with the line that the bot is running, if that can be known. The bot may end by that."""
-        found = self._whereabouts or stack.whereabouts(self.player)
-        if given.fault is None or given.place or found is None:
-            return given
-        return given._replace(place=found.place, fault=judgement.located(given.fault, found.place, may_wait=found.may_wait))
+        whereabouts = self._whereabouts or stack.whereabouts(self.player)
+        if response.fault is None or response.place or whereabouts is None:
+            return response
+        return response._replace(
+            place=whereabouts.place, fault=judgement.located(response.fault, whereabouts.place, may_wait=whereabouts.may_wait)
+        )
 
-    def judge(self, given: Given, reply: Reply, turn: int, state: Any) -> Given:
+    def judge(self, response: Response, reply: Reply, turn: int, state: object) -> Response:
         """Return what came for a question, judged."""
         if reply.failure is not None:
-            clock = patient_clock(self.control.replace(bank=None), self.asked - 1)
-            is_at_work = given.cpu > _AT_WORK * given.own_seconds
+            clock = patient_clock(self.control.replace(bank=None), self.questions - 1)
+            is_at_work = response.cpu > _AT_WORK * response.own_seconds
             fault = judgement.unanswered(self.player, reply.failure, clock, was_at_work=is_at_work)
-            return self._located(given._replace(line=reply.failure.line, reason=reply.failure.reason, fault=fault))
+            return self._located(response._replace(line=reply.failure.line, reason=reply.failure.reason, fault=fault))
         assert reply.line is not None
-        return self.read(given, turn, state)
+        return self.read(response, turn, state)
 
-    def read(self, given: Given, turn: int, state: Any) -> Given:
+    def read(self, response: Response, turn: int, state: object) -> Response:
         """Return a line as the answer to a question, judged."""
-        line = given.line or b""
+        line = response.line or b""
         answer = decode.move(line, turn)
         if isinstance(answer, decode.Problem):
-            return given._replace(reason=answer.reason, fault=judgement.malformed(self.seat, answer, line, turn))
-        given = given._replace(answer=answer)
+            return response._replace(reason=answer.reason, fault=judgement.malformed(self.seat, answer, line, turn))
+        response = response._replace(answer=answer)
         try:
-            return given._replace(move=self.subject.game.codec.parse(state, self.seat, answer.move))
+            return response._replace(move=self.subject.game.codec.parse(state, self.seat, answer.move))
         except (MalformedMove, IllegalMove) as error:
             reason = "bad-move" if isinstance(error, MalformedMove) else "illegal"
-            return given._replace(reason=reason, fault=judgement.refused_move(self.seat, error, line, turn))
+            return response._replace(reason=reason, fault=judgement.refused_move(self.seat, error, line, turn))
 
-    def _located(self, given: Given) -> Given:
+    def _located(self, response: Response) -> Response:
         """Return a failure with the line of its own files where the bot was late, or where it has ended."""
-        if self._whereabouts is not None and given.fault is not None and given.fault.kind == LATE:
-            return self.locate(given)
-        if not given.has_ended:
-            return given
-        return given._replace(place=last_words(self.player.log.tail(), self.process.own_files(), self.process.status).place)
+        if self._whereabouts is not None and response.fault is not None and response.fault.kind == LATE:
+            return self.locate(response)
+        if not response.has_ended:
+            return response
+        return response._replace(place=last_words(self.player.log.tail(), self.process.own_files(), self.process.status).place)
 
-    def _timed(self, reply: Reply, before: float, cpu: float) -> Given:
+    def _timed(self, reply: Reply, before: float, cpu: float) -> Response:
         lost = max(0.0, waited(self.process.sandbox.first_pid()) - before)
-        return Given(reply.line, reply.seconds, max(0.0, self.cpu_seconds() - cpu), lost)
+        return Response(reply.line, reply.seconds, max(0.0, self.cpu_seconds() - cpu), lost)
 
     @property
     def has_ended(self) -> bool:
@@ -292,7 +298,7 @@ class CheckSession:
     @property
     def is_given_up(self) -> bool:
         """True if it isn't asked again, because its answers are late and no time is left for that."""
-        return self.late > 1 and self.patience.is_spent
+        return self.late > 1 and self.late_budget.is_spent
 
     def cpu_seconds(self) -> float:
         """Return the processor time of all its processes so far, in seconds."""
@@ -334,9 +340,9 @@ class CheckSession:
         """Let reports show this message, in place of the line that was sent last."""
         self.sent = sent
 
-    def wait_until_read(self, patience: float) -> None:
+    def wait_until_read(self, seconds: float) -> None:
         """Wait until it has read all that was sent, at most for a time; not at all where the system can't tell."""
-        deadline, waiting = perf_counter() + patience, bytearray(4)
+        deadline, waiting = perf_counter() + seconds, bytearray(4)
         with contextlib.suppress(OSError):
             while perf_counter() < deadline and not self.has_ended:
                 fcntl.ioctl(self.player.pipes.stdin, termios.FIONREAD, waiting)
@@ -346,24 +352,24 @@ class CheckSession:
 
     # The end
 
-    def dismiss(self, result: Mapping[str, Json] | None, patience: float) -> float | None:
+    def dismiss(self, result: Mapping[str, Json] | None, seconds: float) -> float | None:
         """Send ``end``, if there is a result, and close its stdin. Return the seconds until it ended, None if it didn't."""
         begun = perf_counter()
         if result is not None:
             self.sent = encode.end(result)
             self.player.pipes.send(self.sent)
         self.player.pipes.close_one("stdin")
-        return perf_counter() - begun if self.wait_for_end(patience) else None
+        return perf_counter() - begun if self.wait_for_end(seconds) else None
 
-    def terminate(self, patience: float) -> bool:
+    def terminate(self, seconds: float) -> bool:
         """Send it SIGTERM. Return whether it ended within a time."""
         with contextlib.suppress(OSError):
             os.kill(self.process.sandbox.first_pid(), signal.SIGTERM)
-        return self.wait_for_end(patience)
+        return self.wait_for_end(seconds)
 
-    def wait_for_end(self, patience: float) -> bool:
+    def wait_for_end(self, seconds: float) -> bool:
         """Return whether it ends within a time. What it writes meanwhile is dropped."""
-        deadline = perf_counter() + patience
+        deadline = perf_counter() + seconds
         while self.process.status is None and not self.bots.is_lost and (left := deadline - perf_counter()) > 0:
             self.io.watch.see_off([self.player], left)
         return self.process.status is not None
@@ -373,9 +379,9 @@ class CheckSession:
         self.peak = max(self.peak, sum(_peak(pid) for pid in self.process.sandbox.pids()))
 
 
-def patient_clock(time: TimeControl, asked: int = 0) -> Clock:
+def patient_clock(time: TimeControl, questions: int = 0) -> Clock:
     """Return the clock of a check, which waits for an answer longer than a match does."""
-    return Clock(time, wait=LongWait(longest_wait(time), "that a check waits"), asked=asked)
+    return Clock(time, wait=LongWait(longest_wait(time), "that a check waits"), asked=questions)
 
 
 def with_fields(line: bytes, more: Mapping[str, Json]) -> bytes:

@@ -7,18 +7,19 @@ import select
 from functools import cached_property
 from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from referee.author.check.finding import FAILED, Finding, no_line, quoted
-from referee.author.check.patience import Patience
+from referee.author.check.check_result import FAILED, Finding, no_line, quoted
+from referee.author.check.interview import Interview, Response, Subject
 from referee.author.check.positions import Positions
-from referee.author.check.session import CheckSession, Given, Subject
+from referee.author.check.time_limits import LateBudget
 from referee.isolation.supervisor import descendants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from referee.games.capabilities import Position
+    from referee.games.game import GameSettings, Json
 
     T = TypeVar("T")
 
@@ -33,24 +34,24 @@ EXIT_PATIENCE = 5.0
 #: How long the processes of a bot may run after its own end before they count as left behind, in seconds.
 _LEAVING = 1.0
 #: The end of a match that nobody has won or lost.
-RESULT: dict[str, Any] = {"reason": "stopped", "winner": None, "scores": {}, "text": "The match was stopped.", "steps": 8}
+RESULT: dict[str, Json] = {"reason": "stopped", "winner": None, "scores": {}, "text": "The match was stopped.", "steps": 8}
 
-_AS_USUAL: Mapping[str, Any] = {}
+_AS_USUAL: Mapping[str, Json] = {}
 ONE_LINE, ONLY_ANSWERS = "several-lines", "other-text"
 
 
-class AskedQuestion(NamedTuple):
+class QuestionRecord(NamedTuple):
     """A question of the first process, and what came. ``extra`` is what the bot wrote after its answer without being asked."""
 
-    question: bytes
+    line: bytes
     turn: int
-    state: Any
-    given: Given
+    state: object
+    response: Response
     extra: bytes = b""
 
     def finding(self, text: str, remedy: str, status: str = FAILED) -> Finding:
         """Return what is wrong with the answer."""
-        return Finding(status, text, quoted(self.question), quoted(self.given.line), remedy)
+        return Finding(status, text, quoted(self.line), quoted(self.response.line), remedy)
 
 
 class Transcript(NamedTuple):
@@ -62,11 +63,11 @@ class Transcript(NamedTuple):
     """
 
     start: bytes
-    ready: Given
+    ready: Response
     startup_seconds: float
     unasked: bytes
-    questions: tuple[AskedQuestion, ...]
-    problems: dict[str, AskedQuestion]
+    questions: tuple[QuestionRecord, ...]
+    problems: dict[str, QuestionRecord]
     held_back: bytes
     stderr: tuple[str, ...]
     left_after: float | None
@@ -81,20 +82,22 @@ class Transcript(NamedTuple):
 
     def fails_like(self, other: Transcript) -> bool:
         """True if both were not ready for the same reason."""
-        own, theirs = self.ready, other.ready
-        return (own.reason, own.line, self.stderr, self.status) == (theirs.reason, theirs.line, other.stderr, other.status)
+        ours, theirs = self.ready, other.ready
+        return (ours.reason, ours.line, self.stderr, self.status) == (theirs.reason, theirs.line, other.stderr, other.status)
 
     @property
     def is_noisy(self) -> bool:
         """True if it writes to stdout without being asked."""
         return (
-            bool(self.unasked) or any(one.extra for one in self.questions) or not self.problems.keys().isdisjoint((ONE_LINE, ONLY_ANSWERS))
+            bool(self.unasked)
+            or any(record.extra for record in self.questions)
+            or not self.problems.keys().isdisjoint((ONE_LINE, ONLY_ANSWERS))
         )
 
     @property
-    def last(self) -> Given:
+    def last(self) -> Response:
         """What came last: for a question, else for the start message."""
-        return self.questions[-1].given if self.questions else self.ready
+        return self.questions[-1].response if self.questions else self.ready
 
     @property
     def is_played(self) -> bool:
@@ -104,74 +107,74 @@ class Transcript(NamedTuple):
     @property
     def answers(self) -> bool:
         """True if it answered its first question, well or badly."""
-        return self.is_ready and bool(self.questions) and self.questions[0].given.line is not None
+        return self.is_ready and bool(self.questions) and self.questions[0].response.line is not None
 
 
-class Evidence:
+class CheckedBot:
     """The bot at one seat, with everything that was observed about it.
 
     ``plays`` tells whether the bot can be asked with other settings, such as those of another rule set. ``share`` is this seat's part of the
     time for late answers.
     """
 
-    def __init__(self, subject: Subject, plays: Callable[[Any], bool] = lambda _: True, share: float = 1.0) -> None:
+    def __init__(self, subject: Subject, plays: Callable[[GameSettings], bool] = lambda _: True, share: float = 1.0) -> None:
         self.subject = subject
         self.plays = plays
-        self.patience = Patience(subject.time, share)
+        self.late_budget = LateBudget(subject.time, share)
         self.positions = Positions(subject.game, subject.settings, subject.seat)
         #: The time from the start of each process until it was ready, in seconds.
         self.startups: list[float] = []
-        self._gathered: dict[object, Any] = {}
+        self._gathered: dict[object, object] = {}
 
-    def session(self, settings: Any = None) -> CheckSession:
-        """Start the bot in a process of its own. Spent if it has been late for too long."""
-        self.patience.check()
+    def interview(self, settings: GameSettings | None = None) -> Interview:
+        """Start the bot in a process of its own. LateBudgetSpent if it has been late for too long."""
+        self.late_budget.check()
         # Until the first process is recorded nothing is known.
         is_noisy = "transcript" in self.__dict__ and self.transcript.is_noisy
-        return CheckSession(self.subject, settings, self.patience, is_noisy=is_noisy)
+        return Interview(self.subject, settings, self.late_budget, is_noisy=is_noisy)
 
-    def greeted(self, session: CheckSession, line: bytes | None = None) -> Given:
+    def greeted(self, interview: Interview, line: bytes | None = None) -> Response:
         """Send ``start`` and return what came, with the time noted."""
-        given = session.greet(line)
-        if not given.reason:
-            self.startups.append(session.startup_seconds)
-        return given
+        response = interview.greet(line)
+        if not response.reason:
+            self.startups.append(interview.startup_seconds)
+        return response
 
     def play(
-        self, session: CheckSession, questions: int, asking: Callable[[CheckSession, int, Any], Given] = CheckSession.ask
-    ) -> Iterator[Given]:
+        self, interview: Interview, questions: int, asking: Callable[[Interview, int, object], Response] = Interview.ask
+    ) -> Iterator[Response]:
         """Ask the first questions of a match, which goes on with the bot's moves, and yield what came for each.
 
         ``asking`` asks one question: that of a turn and its position.
         """
-        moves: dict[int, Any] = {}
-        for turn, state in islice(self.positions.walk(session.settings, lambda turn, _: moves.get(turn)), questions):
-            given = asking(session, turn, state)
-            moves[turn] = given.move
-            yield given
+        moves: dict[int, object] = {}
+        for turn, state in islice(self.positions.walk(interview.settings, lambda turn, _: moves.get(turn)), questions):
+            response = asking(interview, turn, state)
+            moves[turn] = response.move
+            yield response
 
-    def trouble(self, given: Given) -> bool:
+    def trouble(self, response: Response) -> bool:
         """True if an answer is wrong in a way that the first process has not shown: each problem is reported by one check."""
-        known = self.transcript.problems.keys()
-        if given.reason == "not-json" and not known.isdisjoint((ONE_LINE, ONLY_ANSWERS)):
+        reported = self.transcript.problems.keys()
+        if response.reason == "not-json" and not reported.isdisjoint((ONE_LINE, ONLY_ANSWERS)):
             return False
-        return bool(given.reason) and given.reason not in known
+        return bool(response.reason) and response.reason not in reported
 
-    def complaint(self, given: Given, session: CheckSession, text: str, remedy: str, status: str = FAILED) -> Finding:
+    def complaint(self, response: Response, interview: Interview, text: str, remedy: str, status: str = FAILED) -> Finding:
         """Return the result for an answer that is wrong."""
         text = text.rstrip(",")
-        session.io.watch.drain()
-        came = quoted(given.line) if given.line else no_line([line for line in session.log.last_lines()[-1:] if line])
-        return Finding(status, f"{text}: {given.text}" if given.text else text, quoted(session.sent), came, remedy)
+        interview.io.watch.drain()
+        came = quoted(response.line) if response.line else no_line([line for line in interview.log.last_lines()[-1:] if line])
+        return Finding(status, f"{text}: {response.text}" if response.text else text, quoted(interview.sent), came, remedy)
 
     def tried(
         self,
         way: str,
         remedy: str,
-        asking: Callable[[CheckSession], Iterable[Given]],
+        asking: Callable[[Interview], Iterable[Response]],
         *,
-        settings: Any = None,
-        start: Mapping[str, Any] = _AS_USUAL,
+        settings: GameSettings | None = None,
+        start: Mapping[str, Json] = _AS_USUAL,
         status: str = FAILED,
         is_of_start: bool = False,
     ) -> Finding | None:
@@ -180,124 +183,127 @@ class Evidence:
         ``asking`` yields what came for each question. ``start`` are changes of the start message, as arguments of ``start_line``.
         ``is_of_start``: a bot that isn't ready is wrong, even if the first process failed in the same way later.
         """
-        with self.session(settings) as session:
-            given = self.greeted(session, session.start_line(**start))
-            if given.reason:
-                return self.complaint(given, session, way, remedy, status) if is_of_start or self.trouble(given) else None
-            for given in asking(session):
-                if given.reason:
-                    return self.complaint(given, session, way, remedy, status) if self.trouble(given) else None
+        with self.interview(settings) as interview:
+            response = self.greeted(interview, interview.start_line(**start))
+            if response.reason:
+                return self.complaint(response, interview, way, remedy, status) if is_of_start or self.trouble(response) else None
+            for response in asking(interview):
+                if response.reason:
+                    return self.complaint(response, interview, way, remedy, status) if self.trouble(response) else None
         return None
 
-    def tried_at(self, position: Position, way: str, remedy: str, **told: Any) -> Finding | None:
+    def tried_at(self, position: Position, way: str, remedy: str, *, status: str = FAILED, is_of_start: bool = False) -> Finding | None:
         """Ask the bot in one position, as ``tried`` does."""
-        return self.tried(way, remedy, lambda session: [session.ask(position.turn, position.state)], settings=position.settings, **told)
+
+        def asking(interview: Interview) -> list[Response]:
+            return [interview.ask(position.turn, position.state)]
+
+        return self.tried(way, remedy, asking, settings=position.settings, status=status, is_of_start=is_of_start)
 
     @cached_property
     def transcript(self) -> Transcript:
         """The first process."""
-        with self.session() as session:
-            return _Recorder(self, session).record()
+        with self.interview() as interview:
+            return _Recorder(self, interview).record()
 
-    def once(self, gather: Callable[[Evidence], T]) -> T:
+    def once(self, gather: Callable[[CheckedBot], T]) -> T:
         """Return what a function gathers, which is called once."""
         if gather not in self._gathered:
             self._gathered[gather] = gather(self)
-        found: T = self._gathered[gather]
-        return found
+        return cast("T", self._gathered[gather])
 
 
 class _Recorder:
     """Records the first process."""
 
-    def __init__(self, evidence: Evidence, session: CheckSession) -> None:
-        self.evidence = evidence
-        self.session = session
-        self.questions: list[AskedQuestion] = []
-        self.problems: dict[str, AskedQuestion] = {}
+    def __init__(self, bot: CheckedBot, interview: Interview) -> None:
+        self.bot = bot
+        self.interview = interview
+        self.questions: list[QuestionRecord] = []
+        self.problems: dict[str, QuestionRecord] = {}
         self.unasked = b""
 
     def record(self) -> Transcript:
-        session = self.session
-        ready = self.evidence.greeted(session)
-        start, held_back = session.sent, b""
+        interview = self.interview
+        ready = self.bot.greeted(interview)
+        start, held_back = interview.sent, b""
         if not ready.reason:
-            self.unasked = session.listen(_QUIET)
+            self.unasked = interview.listen(_QUIET)
             self._ask()
-        first = self.questions[0].given if self.questions else ready
+        first = self.questions[0].response if self.questions else ready
         if first.reason in ("silent", "unfinished") and not first.place:
-            session.player.pipes.close_one("stdin")
+            interview.player.pipes.close_one("stdin")
             held_back = first.line or b""
-            held_back += session.listen(_HELD_BACK)
-        children = descendants(session.process.sandbox.first_pid())
+            held_back += interview.listen(_HELD_BACK)
+        children = descendants(interview.process.sandbox.first_pid())
         left_after = None
-        last = self.questions[-1].given if self.questions else ready
+        last = self.questions[-1].response if self.questions else ready
         if last.reason == "silent" and not held_back:
             # It would only be waited for once more.
             ready = self._locate(ready)
         else:
-            left_after = session.dismiss(None if session.player.pipes.stdin < 0 else RESULT, EXIT_PATIENCE)
-        session.io.watch.drain()
-        stderr = tuple(line.decode("utf-8", "replace") for line in session.log.last_lines())
+            left_after = interview.dismiss(None if interview.player.pipes.stdin < 0 else RESULT, EXIT_PATIENCE)
+        interview.io.watch.drain()
+        stderr = tuple(line.decode("utf-8", "replace") for line in interview.log.last_lines())
         return Transcript(
             start,
             ready,
-            session.startup_seconds,
+            interview.startup_seconds,
             self.unasked,
             tuple(self.questions),
             self.problems,
             held_back,
             stderr,
             left_after,
-            session.process.status,
+            interview.process.status,
             _left_behind(children) if left_after is not None else (),
-            session.peak,
+            interview.peak,
         )
 
-    def _locate(self, ready: Given) -> Given:
+    def _locate(self, ready: Response) -> Response:
         """Look where a bot is that gives no answer. Return what came for the start message, with the place if it is that."""
         if not self.questions:
-            return self.session.locate(ready)
-        last = self.questions[-1] = self.questions[-1]._replace(given=self.session.locate(self.questions[-1].given))
-        self.problems[last.given.reason] = last
+            return self.interview.locate(ready)
+        last = self.questions[-1] = self.questions[-1]._replace(response=self.interview.locate(self.questions[-1].response))
+        self.problems[last.response.reason] = last
         return ready
 
     def _ask(self) -> None:
-        def asking(_: CheckSession, turn: int, state: Any) -> Given:
+        def asking(_: Interview, turn: int, state: object) -> Response:
             self.questions.append(self._one_question(turn, state, _MOMENT if self.questions else _QUIET))
-            return self.questions[-1].given
+            return self.questions[-1].response
 
-        for given in self.evidence.play(self.session, _QUESTIONS, asking):
-            if given.reason:
-                self.problems.setdefault(given.reason, self.questions[-1])
-            if given.has_ended or given.line is None or self.session.late > _LATE:
+        for response in self.bot.play(self.interview, _QUESTIONS, asking):
+            if response.reason:
+                self.problems.setdefault(response.reason, self.questions[-1])
+            if response.has_ended or response.line is None or self.interview.late > _LATE:
                 return
 
-    def _one_question(self, turn: int, state: Any, quiet: float) -> AskedQuestion:
-        session = self.session
-        given = session.ask(turn, state)
-        if given.reason == "early":
+    def _one_question(self, turn: int, state: object, quiet: float) -> QuestionRecord:
+        interview = self.interview
+        response = interview.ask(turn, state)
+        if response.reason == "early":
             # It was written after the answer before, or after ready, but came late.
             if self.questions:
                 last = self.questions[-1]
-                self.questions[-1] = last._replace(extra=last.extra + (given.line or b""))
+                self.questions[-1] = last._replace(extra=last.extra + (response.line or b""))
             else:
-                self.unasked += given.line or b""
-            session.listen(_MOMENT)
-            given = session.ask(turn, state)
-        question = session.sent
-        extra = b"" if given.has_ended or given.line is None else session.listen(quiet)
-        if given.reason == "not-json" and extra:
-            whole = (given.line or b"") + b"\n" + extra
+                self.unasked += response.line or b""
+            interview.listen(_MOMENT)
+            response = interview.ask(turn, state)
+        question = interview.sent
+        extra = b"" if response.has_ended or response.line is None else interview.listen(quiet)
+        if response.reason == "not-json" and extra:
+            whole = (response.line or b"") + b"\n" + extra
             if _is_object(whole):
-                return AskedQuestion(question, turn, state, given._replace(line=whole, reason=ONE_LINE))
+                return QuestionRecord(question, turn, state, response._replace(line=whole, reason=ONE_LINE))
             for line in extra.splitlines():
-                reread = session.read(given._replace(line=line, reason="", fault=None), turn, state)
+                reread = interview.read(response._replace(line=line, reason="", fault=None), turn, state)
                 if not reread.reason:
-                    asked = AskedQuestion(question, turn, state, reread._replace(line=whole))
-                    self.problems.setdefault(ONLY_ANSWERS, asked)
-                    return asked
-        return AskedQuestion(question, turn, state, given, extra)
+                    record = QuestionRecord(question, turn, state, reread._replace(line=whole))
+                    self.problems.setdefault(ONLY_ANSWERS, record)
+                    return record
+        return QuestionRecord(question, turn, state, response, extra)
 
 
 def _is_object(text: bytes) -> bool:
@@ -319,7 +325,7 @@ def _left_behind(pids: Sequence[int]) -> tuple[int, ...]:
 
 def _alive(pids: Sequence[int]) -> list[int]:
     """Return the processes that still run; those that have ended but were not waited for don't count."""
-    found = []
+    alive = []
     for pid in pids:
         try:
             with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - it may vanish at any moment
@@ -327,5 +333,5 @@ def _alive(pids: Sequence[int]) -> list[int]:
         except OSError:
             continue
         if state not in ([b"Z"], [b"X"]):
-            found.append(pid)
-    return found
+            alive.append(pid)
+    return alive

@@ -18,11 +18,11 @@ def longest_wait(time: TimeControl) -> float | None:
     return None if time.move is None else _TIMES * time.move + _MORE
 
 
-class Spent(Exception):
+class LateBudgetSpent(Exception):
     """The bot has been late for so long that it isn't asked again."""
 
 
-class Patience:
+class LateBudget:
     """The time that the checks of one seat may spend on answers that are late because the bot thinks.
 
     ``share`` is the part of a whole check that this seat has. Only the time of late answers counts, so a quick bot that is late once is
@@ -44,6 +44,6 @@ class Patience:
         self.left -= seconds
 
     def check(self) -> None:
-        """Raise Spent if no time is left."""
+        """Raise LateBudgetSpent if no time is left."""
         if self.is_spent:
-            raise Spent
+            raise LateBudgetSpent
