@@ -40,11 +40,12 @@ from referee.isolation import delays
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
 from referee.match.options import CPU, FAIR, WALL, TimeControl, RunOptions
-from referee.match.loop import Entrant, Match, Options
+from referee.match.loop import Match, Options
 from referee.match.start import Start
+from referee.match.loop import Match, Options
 
 from referee.players.placement import Cores
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.replay.writer import ReplayWriter
 from referee.support.escape import escape
 
@@ -308,8 +309,8 @@ class Matches:
     """Matches of one kind between two instant bots."""
 
     def __init__(self, bot: Path, level: str, clock: str, folder: Path) -> None:
-        programs = {seat: resolve(str(bot), seat, "evasion").program for seat in ("hunter", "prey")}
-        self.entrants = {seat: Entrant(seat, {"program": bot.name}, program) for seat, program in programs.items()}
+        programs = {seat: resolve(str(bot), seat, "evasion") for seat in ("hunter", "prey")}
+        self.entrants = {seat: program._replace(name=seat, about={"program": bot.name}) for seat, program in programs.items()}
         isolation = choose(level, Limits(), list(programs.values()))
         # This script has chosen the core.
         self.options = Options(

@@ -12,6 +12,7 @@ import os
 import select
 import tempfile
 import time
+from referee.isolation.plan import bot_plan
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -24,13 +25,15 @@ from referee.isolation import bubblewrap, submission
 from referee.isolation.choose import choose
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, Limits
-from referee.isolation.program import Program
+from referee.isolation.bot import Bot
 from referee.league.worker import Completed, Worker
+from referee.isolation.bot import Bot
+from referee.league.worker import Played, Worker
 from referee.match.options import CPU, WALL
 from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.processes import BotProcesses
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 #: The budget of a whole match of one step, beside its floor.
 FIXED_COST = 2.0
@@ -45,7 +48,7 @@ def _start(isolation: Isolation, bot_code: str = PARSING) -> float:
         processes = BotProcesses()
         begun = time.perf_counter()
         try:
-            processes.launch({"hunter": spec.program}, {"hunter": Log(None, 0)}, isolation)
+            processes.launch({"hunter": bot_plan(spec)}, {"hunter": Log(None, 0)}, isolation)
             processes.wait()
             player_io = PlayerIO(processes.players, processes, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)
             reply = player_io.ask_together({"hunter": (start_line("hunter"), 60.0, None)})["hunter"]
@@ -92,7 +95,7 @@ def isolation_costs(rounds: int, steps: int, isolation: Isolation) -> list[Figur
 
 def fixed_cost(rounds: int, folder: Path) -> list[Figure]:
     """A match of one step in a worker that has played before, beside the start of the same two programs in bare sandboxes."""
-    programs = [resolve(str(folder / "bot.py"), seat, "evasion").program for seat in SEATS]
+    programs = [resolve(str(folder / "bot.py"), seat, "evasion") for seat in SEATS]
     isolation = choose("strict", Limits(), programs)
     with contextlib.closing(Worker(terms(), teams(folder / "bot.py"), folder / "replays")) as worker:
 
@@ -109,7 +112,7 @@ def fixed_cost(rounds: int, folder: Path) -> list[Figure]:
     return [Figure("strict match of one step", "ms", values, floors, "ratio", FIXED_COST)]
 
 
-def _bare(programs: Sequence[Program], isolation: Isolation) -> float:
+def _bare(programs: Sequence[Bot], isolation: Isolation) -> float:
     """Return the milliseconds from the start of these programs in bare sandboxes, all at once, to their ``ready`` messages.
 
     The sandboxes have no supervisor and no control groups. They are prepared before the time begins, and end after it.
@@ -126,10 +129,10 @@ def _bare(programs: Sequence[Program], isolation: Isolation) -> float:
 class _BareBot:
     """A program in a sandbox without a supervisor and without control groups."""
 
-    def __init__(self, program: Program, isolation: Isolation) -> None:
+    def __init__(self, bot: Bot, isolation: Isolation) -> None:
         self._folders: list[str] = []
         bare = isolation._replace(level=ISOLATED)
-        self._sandbox = bare.sandbox(program, announce=lambda cleaning: self._folders.extend(cleaning.trees))
+        self._sandbox = bare.sandbox(bot_plan(bot), announce=lambda cleaning: self._folders.extend(cleaning.trees))
         self._stdin, self._question = os.pipe()
         self._answer, self._stdout = os.pipe()
         self._theirs = self._sandbox.start.descriptors((self._stdin, self._stdout, os.dup(2)), os.open(os.devnull, os.O_RDWR))

@@ -6,6 +6,7 @@ import re
 import sys
 import tempfile
 import time
+from referee.players.player import Player
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,12 +17,14 @@ from referee.games.evasion.board.walls import HORIZONTAL, Wall, Walls
 from referee.games.evasion.game import Evasion
 from referee.games.evasion.state import Settings, State
 from referee.isolation.level import Isolation
-from referee.isolation.program import Program
+from referee.isolation.bot import Bot
 from referee.match.options import FAIR, TimeControl, RunOptions
 from referee.replay.events import Listener, MatchBegun, StepTaken
-from referee.match.loop import Entrant, Match, Options
+from referee.match.loop import Match, Options
 from referee.match.start import Start
-from referee.players.spec import environment
+from referee.players.names import environment
+from referee.match.loop import Match, Options
+from referee.players.names import environment
 from referee.replay.writer import ReplayWriter
 from referee.wire import encode
 
@@ -56,11 +59,10 @@ Idle.main()
 """
 
 
-def entrants(source: str) -> Mapping[str, Entrant]:
+def entrants(source: str) -> Mapping[str, Player]:
     """A program text as the player of every seat."""
     line = (sys.executable, "-c", source)
-    program = Program(line, tempfile.gettempdir(), environment(), "bench", (), line)
-    return {seat: Entrant("bench", {"program": "bench"}, program) for seat in SEATS}
+    return {seat: Bot("bench", line, tempfile.gettempdir(), about={"program": "bench"}) for seat in SEATS}
 
 
 class FloorGame(Evasion):

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, overload
 from referee import games
 from referee.games.outcome import MalformedMove
 from referee.match import judgement
-from referee.match.loop import Entrant, Match, Options, Result
+from referee.match.loop import Match, Options, Result
 from referee.match.options import TimeControl
 from referee.match.start import Start
+from referee.players.player import Function, Player
 from referee.wire import decode, encode
 from referee.wire.seeds import new_seed, secret_of
 from sdk.bot import Bot, Conversation
@@ -258,27 +259,27 @@ def play(
     if len(bots) != len(seats):
         raise TypeError(f"{game} has {len(seats)} seats ({', '.join(seats)}), but {len(bots)} bots were given")
     errors: list[Exception | SystemExit] = []
-    entrants = {seat: entrant(seat, bot, errors) for seat, bot in zip(seats, bots, strict=True)}
+    players: dict[str, Player] = {seat: class_player(seat, bot, errors) for seat, bot in zip(seats, bots, strict=True)}
     listeners: list[Listener] = []
     if replay is not None:
         from referee.replay.writer import ReplayWriter
 
         listeners.append(ReplayWriter(replay))
     begin = Start.of(room, checked, new_seed() if seed is None else seed)
-    result = Match(room, checked, entrants, Options(time), start=begin, listeners=listeners).run()
+    result = Match(room, checked, players, Options(time), start=begin, listeners=listeners).run()
     if errors and reraise:
         raise errors[0]
     return result
 
 
-def entrant(seat: str, bot: type[Bot], errors: list[Exception | SystemExit] | None = None) -> Entrant:
-    """A bot class as the entrant of a seat; exceptions that it raises are added to ``errors``.
+def class_player(seat: str, bot: type[Bot], errors: list[Exception | SystemExit] | None = None) -> Function:
+    """A bot class as the player of a seat; exceptions that it raises are added to ``errors``.
 
     Raises TypeError for a class that doesn't play the seat.
     """
     if seat not in bot._seats:
         raise TypeError(f"{bot.__name__} does not play {seat}; it plays {' and '.join(bot._seats)}")
-    return Entrant(bot.__name__, {"program": bot.__name__}, None, _conversation(bot, [] if errors is None else errors))
+    return Function(bot.__name__, _conversation(bot, [] if errors is None else errors), about={"program": bot.__name__})
 
 
 def _conversation(bot: type[Bot], errors: list[Exception | SystemExit]) -> Callable[[bytes], bytes | None]:

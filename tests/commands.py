@@ -71,7 +71,7 @@ _IMPORTED = (
     "referee.league.store",
     "referee.match.loop",
     "referee.pages.render",
-    "referee.players.spec",
+    "referee.players.names",
     "referee.replay.analysis_report",
     "referee.replay.match_analysis",
     "referee.replay.reader",

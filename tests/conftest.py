@@ -25,8 +25,7 @@ from referee import games
 from referee.isolation import cgroups
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, Limits
-from referee.match.loop import Entrant, Options, Result
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from referee.grading.values import Grades
     from referee.isolation.supervision import SupervisionReserve
+    from referee.match.loop import Options, Result
     from referee.match.options import TimeControl
     from referee.replay.events import Listener
 
@@ -143,15 +143,17 @@ def play_match(
 ) -> Result:
     """Play a match of real programs; without options the clock is patient. ``times`` gives some seats a clock of their own."""
     game = games.get("evasion")
-    specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", hunter), ("prey", prey))}
-    entrants = {seat: Entrant(spec.label, spec.about, spec.program, time=(times or {}).get(seat)) for seat, spec in specs.items()}
+    bots = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", hunter), ("prey", prey))}
     followers = list(listeners or [])
     logs = {}
     if replay is not None:
         followers.insert(0, ReplayWriter(replay))
-        logs = {seat: replay.with_name(f"{seat}.log") for seat in specs}
+        logs = {seat: replay.with_name(f"{seat}.log") for seat in bots}
     checked = game.codec.settings(rules, settings)
-    return match_between(game, checked, entrants, options or UNHURRIED, seed=seed, listeners=followers, logs=logs, reserve=reserve).run()
+    match = match_between(
+        game, checked, bots, options or UNHURRIED, seed=seed, listeners=followers, logs=logs, reserve=reserve, times=times
+    )
+    return match.run()
 
 
 @pytest.fixture(scope="session")

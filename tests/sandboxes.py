@@ -23,9 +23,9 @@ import referee
 from referee import games
 from referee.isolation import cgroups, probe
 from referee.isolation.names import PREFIX
-from referee.match.loop import Entrant, Options, Result
+from referee.match.loop import Options, Result
 from referee.match.options import RunOptions, TimeControl
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
@@ -144,22 +144,22 @@ def intrude(
     """Play a match of a quiet hunter against an intruder; ``time`` is the intruder's own time control."""
     folder = folder_of(source, planted, python)
     players = {"hunter": hunter or str(planted.folder / "opponent"), "prey": str(folder)}
-    specs = {seat: resolve(text, seat, "evasion") for seat, text in players.items()}
-    entrants = {seat: Entrant(spec.label, spec.about, spec.program, time=time if seat == "prey" else None) for seat, spec in specs.items()}
+    bots = {seat: resolve(text, seat, "evasion") for seat, text in players.items()}
     game = games.get("evasion")
     replay = planted.folder / "match.replay.jsonl.gz"
-    logs = {seat: planted.folder / f"{seat}.log" for seat in entrants}
+    logs = {seat: planted.folder / f"{seat}.log" for seat in bots}
     logs["prey"].unlink(missing_ok=True)
     chosen = (options or UNHURRIED)._replace(isolation=isolation)
     match = match_between(
         game,
         game.codec.settings("classic", {"max_steps": steps}),
-        entrants,
+        bots,
         chosen,
         seed=1,
         listeners=[ReplayWriter(replay), *(listeners or [])],
         logs=logs,
         reserve=reserve,
+        times={} if time is None else {"prey": time},
     )
     result = match.run()
     return Played(result, logs["prey"].read_text("utf-8", "replace") if logs["prey"].exists() else "")

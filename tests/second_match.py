@@ -16,11 +16,11 @@ from referee.errors import MatchVoid
 from referee.isolation.limits import Limits
 from referee.isolation.supervision import SupervisionReserve
 from referee.match.options import MatchOptions, TimeControl
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 if TYPE_CHECKING:
+    from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
-    from referee.players.spec import Spec
 
 
 def main(bot: str, folder: str, level: str, idle: str, short_matches: int, steps: int) -> None:
@@ -28,7 +28,7 @@ def main(bot: str, folder: str, level: str, idle: str, short_matches: int, steps
     from referee.isolation.choose import choose
 
     specs = {seat: resolve(bot, seat, "evasion") for seat in ("hunter", "prey")}
-    isolation = choose(level, Limits(), [spec.program for spec in specs.values()])
+    isolation = choose(level, Limits(), [*specs.values()])
     reserve = SupervisionReserve()
     first = os.path.join(folder, "first", "")
     os.mkdir(first)
@@ -43,15 +43,14 @@ def main(bot: str, folder: str, level: str, idle: str, short_matches: int, steps
         reserve.close()
 
 
-def _play(specs: dict[str, Spec], isolation: Isolation, reserve: SupervisionReserve, idle: str, steps: int, out: str) -> None:
+def _play(bots: dict[str, Bot], isolation: Isolation, reserve: SupervisionReserve, idle: str, steps: int, out: str) -> None:
     game = games.get("evasion")
     run = {"cores": 0, "idle": idle, "max_lateness": 3600.0}
     options = MatchOptions.model_validate({"time": TimeControl(startup=None, move=None, bank=None), "run": run})
     settings = game.codec.settings("classic", {"max_steps": steps})
     request = runner.MatchRequest(game, settings, options, out=out)
-    entrants = {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}
-    prepared = runner.prepare(request, ["bot" for _ in specs], entrants, isolation=isolation)
-    runner.play(prepared, entrants, reserve=reserve)
+    prepared = runner.prepare(request, ["bot" for _ in bots], bots, isolation=isolation)
+    runner.play(prepared, bots, reserve=reserve)
 
 
 def _terminate(number: int, _: object) -> None:

@@ -28,9 +28,9 @@ from referee import games
 from referee.isolation import cgroups
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match.loop import Entrant, Options
+from referee.match.loop import Options
 from referee.match.options import RunOptions
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 LEVELS = ("strict", "limits", "none")
 #: How long anything may be left after a kill, in seconds.
@@ -85,13 +85,12 @@ def moves(count: int, level: str) -> Counter[str]:
             path = Path(folder, f"{seat}.py")
             path.write_text(HONEST.format(base=base, method=method))
             programs[seat] = resolve(str(path), seat, "evasion")
-        isolation = choose(level, Limits(), [spec.program for spec in programs.values()])
+        isolation = choose(level, Limits(), [*programs.values()])
         asked = 0
         while asked < count:
-            entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in programs.items()}
             settings = game.codec.settings("classic", {"max_steps": 500, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
             options = Options(PATIENT.replace(move=0.02, kind="cpu"), RunOptions(max_lateness=60.0), isolation=isolation)
-            result = match_between(game, settings, entrants, options, seed=1).run()
+            result = match_between(game, settings, programs, options, seed=1).run()
             asked += sum(clock.asked for clock in result.clocks.values())
             found[f"{level}: moves"] = asked
             for fault in result.faults.values():

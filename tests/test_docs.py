@@ -19,7 +19,8 @@ from walkthroughs import FOLLOWED
 
 import referee as package
 from example_bots import BOTS
-from referee.players.spec import resolve
+from referee.isolation.plan import bot_plan
+from referee.players.names import resolve
 from referee.replay.reader import Step, verify
 from sdk import State as EvasionState
 from sdk.maze import State as MazeState
@@ -369,4 +370,4 @@ def test_the_bot_of_the_page_on_builds_is_built_and_plays(referee: Cli, tmp_path
     (folder / "bot.toml").write_text(seats)
     need(shutil.which("javac") is not None, "javac is missing; apt install default-jdk-headless")
     for seat in ("hunter", "prey"):
-        assert resolve(str(folder), seat, "evasion").program.inside[-1] == seat.capitalize()
+        assert bot_plan(resolve(str(folder), seat, "evasion")).inside[-1] == seat.capitalize()

@@ -21,8 +21,8 @@ from referee import games
 from referee.errors import SUPERVISOR, MatchVoid
 from referee.isolation.level import Isolation
 from referee.isolation.limits import Limits
-from referee.match.loop import Entrant
-from referee.players.spec import resolve
+from referee.players.names import resolve
+from referee.players.player import Function, Player
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
 
@@ -205,17 +205,17 @@ def against_a_function(prey: str) -> Result:
             return b'{"type":"ready","protocol":1}'
         return b'{"type":"move","turn":%d,"move":{}}' % message["turn"] if message["type"] == "turn" else None
 
-    spec, game = resolve(prey, "prey", "evasion"), games.get("evasion")
-    entrants = {"hunter": Entrant("f", {"program": "f"}, converse=converse), "prey": Entrant(spec.label, spec.about, spec.program)}
-    return match_between(game, game.codec.settings("classic", {}), entrants, UNHURRIED, seed=1).run()
+    game = games.get("evasion")
+    players: dict[str, Player] = {"hunter": Function("f", converse, about={"program": "f"}), "prey": resolve(prey, "prey", "evasion")}
+    return match_between(game, game.codec.settings("classic", {}), players, UNHURRIED, seed=1).run()
 
 
 @pytest.mark.parametrize("blamed", [("hunter",), ("prey",), ("hunter", "prey")])
 def test_who_is_to_blame_already_loses_whoever_was_asked(blamed: tuple[str, ...], tmp_path: Path) -> None:
     game, replay = games.get("evasion"), tmp_path / "match.replay.jsonl.gz"
-    specs = {seat: resolve(str(HOSTILE / "kills_the_supervisor.py"), seat, "evasion") for seat in ("hunter", "prey")}
-    entrants = {seat: Entrant(spec.label, spec.about, spec.program, is_blamed=seat in blamed) for seat, spec in specs.items()}
-    result = match_between(game, game.codec.settings("classic", {}), entrants, UNHURRIED, seed=1, listeners=[ReplayWriter(replay)]).run()
+    bots = {seat: resolve(str(HOSTILE / "kills_the_supervisor.py"), seat, "evasion") for seat in ("hunter", "prey")}
+    players = {seat: bot._replace(is_blamed=seat in blamed) for seat, bot in bots.items()}
+    result = match_between(game, game.codec.settings("classic", {}), players, UNHURRIED, seed=1, listeners=[ReplayWriter(replay)]).run()
     assert tuple(result.faults) == blamed
     assert all(
         fault.kind == "crashed" and "the same happened in its matches against other opponents" in fault.text

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import inspect
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.api import runner
 from referee.errors import UsageError
 from referee.match.options import checked_isolation
 from referee.players.log import Log
-from referee.players.spec import resolve
+from referee.players.names import is_human, resolve
+from referee.players.own_files import published
+from referee.players.player import Player, host_of
 from referee.replay.questions import MOVE, questions
 from referee.replay.rehearsal import ask_at, questions_to_turn
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from referee.games.game import Json, Seat
-    from referee.players.spec import Spec
+    from referee.isolation.bot import Bot
 
 
 class AskedAnswer(NamedTuple):
@@ -38,20 +38,20 @@ class AskedAnswer(NamedTuple):
 def ask(path: Path, turn: int, seat: Seat, player: Any, isolation: str) -> AskedAnswer:
     """Ask a bot in a turn of a replay, as ``Replay.ask`` says."""
     from referee.isolation.choose import choose
-    from sdk.testing import entrant as class_entrant
+    from sdk.testing import class_player
 
     checked_isolation(isolation, "isolation")
     asked = questions(path, seat)
     errors: list[Exception | SystemExit] = []
     bot: Any = player
     if inspect.isclass(player):
-        entrant = class_entrant(seat, bot, errors)
+        level = choose(isolation, asked.limits)
+        subject: Player = class_player(seat, bot, errors)
     else:
-        spec = program(os.fspath(player), asked.game.info.name, seat, asked.settings)
-        entrant = runner.entrant(seat, spec)
-    to_turn = questions_to_turn(asked, turn, entrant.host)
-    level = choose(isolation, asked.limits, [] if entrant.program is None else [entrant.program])
-    found = ask_at(to_turn, entrant, level, Log(None, asked.limits.stderr_bytes))
+        subject = published(program(os.fspath(player), asked.game.info.name, seat, asked.settings), str(Path.cwd()))
+        level = choose(isolation, asked.limits, [subject])
+    to_turn = questions_to_turn(asked, turn, host_of(subject, seat))
+    found = ask_at(to_turn, subject, level, Log(None, asked.limits.stderr_bytes))
     if errors:
         raise errors[0]
     recorded = to_turn.recorded
@@ -65,9 +65,8 @@ def ask(path: Path, turn: int, seat: Seat, player: Any, isolation: str) -> Asked
     )
 
 
-def program(player: str, game: str, seat: Seat, settings: Any) -> Spec:
+def program(player: str, game: str, seat: Seat, settings: Any) -> Bot:
     """Return a program as ``resolve`` does. UsageError for a person."""
-    spec = resolve(player, seat, game, settings)
-    if spec.is_human:
+    if is_human(player):
         raise UsageError("Only a program can be asked in a turn of a replay; name its file.")
-    return spec
+    return resolve(player, seat, game, settings)

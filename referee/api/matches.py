@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee import games
@@ -13,19 +14,20 @@ from referee.api.runner import MatchRequest, PlayedMatch
 from referee.errors import PlayerError, UsageError
 from referee.match.options import MatchOptions, TimeControl, checked
 from referee.match.start import Start, lineup, options_of, split
-from referee.players.spec import resolve
+from referee.players.names import is_human, resolve
+from referee.players.own_files import published
 from referee.replay.recorded_match import RecordedMatch
 from referee.support.words import the_seat
 from referee.wire.seeds import new_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from referee.api.replays import Replay
     from referee.games.capabilities import Pairing
     from referee.games.game import Json, Outcome, Seat
-    from referee.match.loop import Entrant
+    from referee.players import player
+    from referee.players.player import Function
     from sdk.bot import Bot
 
     Player = str | os.PathLike[str] | type[Bot]
@@ -254,16 +256,15 @@ def play_pair(
 
 def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
     """Play one match of programs and classes."""
-    entrants: dict[Seat, Entrant] = {}
-    for seat, player in players.items():
-        if inspect.isclass(player):
-            entrants[seat] = _class_entrant(seat, player)
+    lineup: dict[Seat, player.Player] = {}
+    for seat, each in players.items():
+        if inspect.isclass(each):
+            lineup[seat] = _class_player(seat, each)
             continue
-        spec = resolve(str(player), seat, request.game.info.name, request.settings)
-        if spec.is_human:
+        if is_human(str(each)):
             raise PlayerError("A person plays on a page, which the command line serves: referee play human runner")
-        entrants[seat] = runner.entrant(seat, spec)
-    return runner.play(runner.prepare(request, map(_label, players.values()), entrants), entrants)
+        lineup[seat] = published(resolve(str(each), seat, request.game.info.name, request.settings), str(Path.cwd()))
+    return runner.play(runner.prepare(request, map(_label, players.values()), lineup), lineup)
 
 
 def _check_player(seat: Seat, player: object) -> None:
@@ -282,14 +283,14 @@ def _check_player(seat: Seat, player: object) -> None:
             f"{the_seat(seat)} is {player.__name__}, which is not a bot class: derive it from a class of sdk, such as sdk.HunterBot."
         )
     else:
-        _class_entrant(seat, player)
+        _class_player(seat, player)
 
 
-def _class_entrant(seat: Seat, bot: type[Bot]) -> Entrant:
-    from sdk.testing import NO_LIMITS, entrant
+def _class_player(seat: Seat, bot: type[Bot]) -> Function:
+    from sdk.testing import NO_LIMITS, class_player
 
     try:
-        return entrant(seat, bot)._replace(time=NO_LIMITS)
+        return class_player(seat, bot)._replace(time=NO_LIMITS)
     except TypeError as error:
         raise PlayerError(f"{error}.") from None
 

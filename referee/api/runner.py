@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import MatchVoid, UsageError
+from referee.isolation.bot import Bot
 from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions
 from referee.match.start import Start
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Seat
     from referee.isolation.level import Isolation
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.loop import Entrant, Match, Result
-    from referee.players.spec import Spec
+    from referee.match.loop import Match, Result
+    from referee.players.player import Player
     from referee.replay.events import Listener
     from referee.replay.recorded_match import RecordedMatch
 
@@ -109,22 +110,21 @@ class PlayedMatch(NamedTuple):
 def prepare(
     request: MatchRequest,
     names: Iterable[str],
-    entrants: Mapping[Seat, Entrant],
+    players: Mapping[Seat, Player],
     *,
     isolation: Isolation | None = None,
 ) -> PreparedMatch:
-    """Choose the isolation level and reserve the replay file. ``names`` go into the file's name; ``entrants`` are the players that have a log.
+    """Choose the isolation level and reserve the replay file. ``names`` go into the file's name; ``players`` are those that have a log.
 
-    ``isolation`` is a level that was chosen for these programs before, in a series of matches. Raises UsageError if the isolation level or the file isn't available.
+    ``isolation`` is a level that was chosen for these bots before, in a series of matches. Raises UsageError if the isolation level or the file isn't available.
     """
     if isolation is None:
         from referee.isolation.choose import choose
 
-        programs = [one.program for one in entrants.values() if one.program is not None]
-        isolation = choose(request.options.isolation, request.options.limits, programs)
-    _check_ports(entrants, isolation)
-    path = reserve_replay(request.out, list(names), tuple(entrants), request.inputs, force=request.force)
-    logs = {seat: log_path(path, seat) for seat in entrants}
+        isolation = choose(request.options.isolation, request.options.limits, bots_of(players))
+    _check_ports(bots_of(players), isolation)
+    path = reserve_replay(request.out, list(names), tuple(players), request.inputs, force=request.force)
+    logs = {seat: log_path(path, seat) for seat in players}
     for log in logs.values():
         log.unlink(missing_ok=True)
     return PreparedMatch(request, isolation, path, logs)
@@ -132,7 +132,7 @@ def prepare(
 
 def play(
     prepared: PreparedMatch,
-    entrants: Mapping[Seat, Entrant],
+    players: Mapping[Seat, Player],
     listeners: Callable[[Match], Sequence[Listener]] = lambda _: (),
     *,
     flush_steps: int = 100,
@@ -157,7 +157,7 @@ def play(
         match = Match(
             request.game,
             request.settings,
-            entrants,
+            players,
             options,
             start=begun(request),
             listeners=lambda match: [writer, *listeners(match)],
@@ -185,15 +185,6 @@ def discard_empty(replay: Path) -> None:
         replay.unlink()
 
 
-def entrant(seat: Seat, spec: Spec) -> Entrant:
-    """The entrant for a program. Its replay, texts and log name no folders of this machine."""
-    from referee.match.loop import Entrant
-    from referee.players.own_files import published
-
-    spec = published(spec, str(Path.cwd()))
-    return Entrant(spec.label, spec.about, spec.runs, host=spec.dialect.host(seat) if spec.dialect else None)
-
-
 def reserve_replay(
     out: str | None, players: Sequence[str], seats: Sequence[Seat] = (), inputs: Sequence[Path] = (), *, force: bool = False
 ) -> Path:
@@ -218,16 +209,16 @@ def _file_word(player: str, most_bytes: int) -> str:
     return word or "bot"
 
 
-def _check_ports(entrants: Mapping[Seat, Entrant], isolation: Isolation) -> None:
+def bots_of(players: Mapping[Seat, Player]) -> list[Bot]:
+    """Return the players that are programs of this machine."""
+    return [player for player in players.values() if isinstance(player, Bot)]
+
+
+def _check_ports(bots: Sequence[Bot], isolation: Isolation) -> None:
     """UsageError where two programs would need one port: only sandboxes have ports of their own."""
-    fixed = [
-        one.program
-        for one in entrants.values()
-        if one.program is not None and one.host is not None and not isolation.has_sandbox
-        if one.program.through[1:] not in ((), ("0",))
-    ]
-    if len(fixed) > 1:
+    ports = [bot.port for bot in bots if bot.port]
+    if len(ports) > 1 and not isolation.has_sandbox:
         raise UsageError(
-            f"Both programs expect a server on port {fixed[0].through[1]}, and outside a sandbox there is one such port; "
+            f"Both programs expect a server on port {ports[0]}, and outside a sandbox there is one such port; "
             "write {port} where each is told its own."
         )

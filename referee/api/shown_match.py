@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.api import runner
@@ -10,18 +11,19 @@ from referee.errors import UsageError
 from referee.isolation.supervision import start_early
 from referee.match.options import CPU, TimeControl
 from referee.match.steady_pace import SteadyPace
-from referee.players.spec import resolve
+from referee.players.names import HUMAN, is_human, resolve
+from referee.players.own_files import published
 from referee.support.packages import need_web
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
-    from referee.match.loop import Entrant, Match
+    from referee.isolation.bot import Bot
+    from referee.match.loop import Match
     from referee.pages.live import Pages
-    from referee.players.spec import Spec
+    from referee.players.player import Connection, Player
     from referee.replay.events import Listener
-    from referee.servers.listener import Visitor
 
 #: The time control of a person without --human-clock: no limits.
 _UNTIMED = TimeControl(startup=None, move=None, bank=None)
@@ -52,30 +54,30 @@ def play_shown(
     on_pages: Callable[[Pages, tuple[str, ...], Show], None],
     say: Callable[[str], None],
     *,
-    visitors: Mapping[str, Visitor],
+    visitors: Mapping[str, Connection],
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match and write its replay and logs. Return it with its pages, if any, which are served until they are closed.
 
     ``names`` maps each seat to its player. ``listen`` makes the listeners of the match. ``on_pages`` gets new pages with the seats of the
     people. ``say`` gets the place of a replay that ends early. Players in ``visitors`` are connected already.
     """
-    game = match.game.info.name
-    specs = {seat: resolve(name, seat, game, match.settings) for seat, name in names.items() if seat not in visitors}
-    programs = {seat: runner.entrant(seat, spec) for seat, spec in specs.items() if not spec.is_human}
-    if programs:
+    people = tuple(seat for seat, name in names.items() if seat not in visitors and is_human(name))
+    programs = {seat: name for seat, name in names.items() if seat not in visitors and seat not in people}
+    bots = {seat: _bot(match, seat, name) for seat, name in programs.items()}
+    if bots:
         start_early()
-    people = tuple(seat for seat, spec in specs.items() if spec.is_human)
     _check(show, people, match.options.settled().time)
     # Pages show the position before the match begins.
     match = match._replace(start=runner.begun(match))
-    prepared = runner.prepare(match, names.values(), programs)
+    prepared = runner.prepare(match, names.values(), bots)
     pages = None
     try:
         if people or show.is_live:
-            labels = {seat: programs[seat].label if seat in programs else name.strip() for seat, name in names.items()}
+            labels = {seat: bots[seat].label if seat in bots else name.strip() for seat, name in names.items()}
             pages = _pages(prepared, labels, people, show, on_pages)
         clock = match.options.time if show.is_timed else _UNTIMED
-        entrants = {seat: programs.get(seat) or _guest(seat, specs.get(seat), pages, clock, visitors.get(seat)) for seat in names}
+        players: dict[str, Player] = {**bots, **visitors}
+        players |= {seat: _person(connection, clock) for seat, connection in ({} if pages is None else pages.connections).items()}
 
         def listeners(running: Match) -> list[Listener]:
             found = [*([] if pages is None else [pages]), *listen(running)]
@@ -84,11 +86,11 @@ def play_shown(
             return found
 
         if pages is None:
-            played = runner.play(prepared, entrants, listeners)
+            played = runner.play(prepared, players, listeners)
         else:
             # With a person, write the replay after every step, because they wait to see it; spectators can see steps in groups.
             steps = 1 if pages.connections else 100
-            played = runner.play(prepared, entrants, listeners, flush_steps=steps, flush_seconds=_LIVE_SECONDS, on_flush=pages.grown)
+            played = runner.play(prepared, players, listeners, flush_steps=steps, flush_seconds=_LIVE_SECONDS, on_flush=pages.grown)
             pages.end(stays=show.stays)
     except BaseException:
         if pages is not None:
@@ -100,15 +102,14 @@ def play_shown(
     return played, pages
 
 
-def _guest(seat: str, spec: Spec | None, pages: Pages | None, clock: TimeControl, visitor: Visitor | None) -> Entrant:
-    """Return the entrant of a visitor, or of a person on a page."""
-    from referee.match.loop import Entrant
+def _bot(match: MatchRequest, seat: str, name: str) -> Bot:
+    """Return the bot of a name. Its replay, texts and log name no folders of this machine."""
+    return published(resolve(name, seat, match.game.info.name, match.settings), str(Path.cwd()))
 
-    if visitor is not None:
-        return Entrant(visitor.name, visitor.about, connection=visitor.connection, host=visitor.host)
-    assert spec is not None
-    assert pages is not None
-    return Entrant(spec.label, {**spec.about, "clock": clock.to_json()}, connection=pages.connections[seat], time=clock)
+
+def _person(connection: Connection, clock: TimeControl) -> Connection:
+    """Return the player for a person on a page."""
+    return connection._replace(time=clock, about={"program": HUMAN, "clock": clock.to_json()})
 
 
 def _check(show: Show, people: tuple[str, ...], time: TimeControl) -> None:

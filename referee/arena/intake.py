@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from referee.arena.config import ArenaConfig
     from referee.games.game import Json, Seat
+    from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
     from referee.league.values import Team
-    from referee.players.spec import Spec
 
     #: Called before each check with the seat, the name of the check, and the number of checks done and to do.
     Progress = Callable[[Seat, str, int, int], None]
@@ -101,8 +101,8 @@ def team_of(snapshot: Snapshot, name: str, folder: Path, config: ArenaConfig) ->
 def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambda *_: None) -> CheckVerdict:
     """Check a version at all seats that it has to play. MatchVoid if known good bots fail on this machine as well as a version that is refused."""
 
-    def isolate(spec: Spec) -> Isolation:
-        return choose(config.league.options.isolation, config.league.options.limits, [spec.program])
+    def isolate(bot: Bot) -> Isolation:
+        return choose(config.league.options.isolation, config.league.options.limits, [bot])
 
     programs: dict[str, list[Seat]] = {}
     # Where there can be any number of players, all seats are alike.

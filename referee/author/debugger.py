@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game
     from referee.isolation.level import Isolation
-    from referee.match.loop import Entrant
+    from referee.players.player import Player
     from referee.replay.questions import Given
     from referee.replay.rehearsal import Debugged, Judgment, QuestionsToTurn
 
@@ -90,13 +90,13 @@ class _Stderr:
             self(b"\n")
 
 
-def ask(to_turn: QuestionsToTurn, entrant: Entrant, isolation: Isolation, tell: Callable[[str], None]) -> Debugged:
+def ask(to_turn: QuestionsToTurn, player: Player, isolation: Isolation, tell: Callable[[str], None]) -> Debugged:
     """Ask the bot in the turn. ``tell`` gets its stderr, line by line."""
     progress = CurrentTurn()
     stderr = _Stderr(progress, tell)
     log = Log(None, isolation.limits.stderr_bytes, stderr)
     try:
-        return ask_at(to_turn, entrant, isolation, log, progress=progress)
+        return ask_at(to_turn, player, isolation, log, progress=progress)
     finally:
         stderr.finish()
 

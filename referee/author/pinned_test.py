@@ -14,7 +14,7 @@ from referee.replay.paths import SUFFIX
 
 if TYPE_CHECKING:
     from referee.games.game import Json
-    from referee.players.spec import Spec
+    from referee.isolation.bot import Bot
     from referee.replay.rehearsal import Debugged, QuestionsToTurn
 
 _TEXT = '''"""Pins the answer of a bot in one turn of a recorded match. If the answer is the mistake, write the right move instead, and mend the bot."""
@@ -48,14 +48,14 @@ def check_free(path: Path) -> Path:
     return beside
 
 
-def write(path: Path, to_turn: QuestionsToTurn, spec: Spec, found: Debugged) -> Path:
+def write(path: Path, to_turn: QuestionsToTurn, bot: Bot, found: Debugged) -> Path:
     """Write the test and the copy of the replay, and return the path of the copy. UsageError as in ``check_free``."""
     beside = check_free(path)
     assert to_turn.asked.replay.path is not None
     turn, seat = to_turn.last.turn, to_turn.asked.seat
     recorded = to_turn.recorded
     text = _TEXT.format(
-        bot=_bot(spec, path),
+        bot=_bot(bot, path),
         replay=_literal(beside.name),
         name=re.sub(r"\W+", "_", f"{seat}_in_turn_{turn}"),
         turn=turn,
@@ -85,9 +85,9 @@ def _literal(value: Json) -> str:
     return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
-def _bot(spec: Spec, test: Path) -> str:
+def _bot(bot: Bot, test: Path) -> str:
     """Return the player as an expression: a file from the test's folder on, else the text that the user gave."""
-    named = Path(spec.label).expanduser()
+    named = Path(bot.label).expanduser()
     if os.path.lexists(named):
         return f"HERE / {_literal(os.path.relpath(named.absolute(), test.absolute().parent))}"
-    return _literal(spec.label)
+    return _literal(bot.label)

@@ -17,7 +17,7 @@ from referee.cli.options import Force, WorkerOptions
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Where, bind_page
 from referee.errors import RefereeError, UsageError
 from referee.league.workers import HostNotes, Workers, open_pool
-from referee.players.spec import named_files
+from referee.players.names import named_files
 from referee.support.outputs import check_not_input, check_output
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program

@@ -16,7 +16,7 @@ from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say, told_anyway
 from referee.cli.options import Game, Quiet, Slots, bot_argument, seat_option, with_match_options, words
 from referee.cli.terminal import StatusLine
-from referee.players.spec import named_files
+from referee.players.names import named_files
 from referee.support.outputs import check_not_input
 from referee.support.packages import need_league
 from referee.support.words import counted, program

@@ -23,7 +23,7 @@ from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
 from referee.match.start import Start, lineup, split
-from referee.players.spec import HUMAN, named_files
+from referee.players.names import HUMAN, is_human, named_files, resolve
 from referee.replay.paths import DUEL_SUFFIX, SUFFIX
 from referee.replay.recorded_match import RecordedMatch
 from referee.support.escape import escape
@@ -184,7 +184,6 @@ def duel(
     """
     wanted = request.build({**flags, "game": game, "out": out})
     from referee.api.matches import play_pair
-    from referee.players.spec import resolve
 
     match = _with_inputs(wanted.match, (team_a, team_b), flags)
     if out is not None and Path(out).is_file():
@@ -199,8 +198,9 @@ def duel(
 
     if wanted.match.game.pairing is not None:
         for team, role in product((team_a, team_b), wanted.match.game.seats(wanted.match.settings)):
-            if resolve(team, role, wanted.match.game.info.name).is_human:
+            if is_human(team):
                 raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
+            resolve(team, role, wanted.match.game.info.name)
     played = play_pair(match._replace(out=folder), {"a": team_a, "b": team_b}, run)
     report = played.to_json()
     first = played.games["a"].replay

@@ -14,7 +14,7 @@ from referee.games.game import SettingsError
 from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, checked, declared
 from referee.match.start import options_of
-from referee.players.spec import HUMAN
+from referee.players.names import HUMAN
 from referee.support.files import open_regular
 from referee.support.meant import near_one
 from referee.support.sections import Section

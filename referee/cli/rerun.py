@@ -17,9 +17,9 @@ from referee.match.options import checked_isolation
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
+    from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
     from referee.isolation.limits import Limits
-    from referee.players.spec import Spec
     from referee.replay.questions import Questions
     from referee.replay.rehearsal import Debugged, QuestionsToTurn
 
@@ -56,24 +56,24 @@ def rerun(
     """
     from referee.author.rerun_report import rerun_lines, rerun_verdict
     from referee.isolation.limits import Limits
-    from referee.players.spec import resolve
+    from referee.players.names import is_human, resolve
     from referee.replay.rerun import rerun as ask_again
 
     checked_isolation(isolation, "--isolation")
     bot, asked = _asked(file, bot, seat, "rerun")
-    spec = resolve(bot, asked.seat, asked.game.info.name, asked.settings)
-    if spec.is_human:
+    if is_human(bot):
         raise UsageError("Only a program can be asked again; name its file.")
+    subject = resolve(bot, asked.seat, asked.game.info.name, asked.settings)
     limits = asked.limits
     if higher := limits.above(Limits()):
         say(f"note: The limits are those of the match, which are higher than the ordinary ones: {', '.join(higher)}.")
-    level = _level(isolation, limits, spec)
+    level = _level(isolation, limits, subject)
     say_seldom = seldom()
 
     def tell(done: int, total: int) -> None:
         say_seldom(f"asked {done:,} of {counted(total, 'question')}")
 
-    found = ask_again(asked, spec, level, patience=patience, most=most, on_progress=tell)
+    found = ask_again(asked, subject, level, patience=patience, most=most, on_progress=tell)
     if as_json:
         put_json({"file": str(file), "bot": bot, "isolation": level.level, **found.to_json(), "text": rerun_verdict(found)})
     else:
@@ -118,16 +118,16 @@ def debug(
 
         check_free(as_test)
     bot, asked = _asked(file, bot, seat, "debug")
-    spec = resolved(bot, asked.game.info.name, asked.seat, asked.settings)
-    from referee.api import runner
+    subject = resolved(bot, asked.game.info.name, asked.seat, asked.settings)
     from referee.players.building import tell_builds
+    from referee.players.own_files import published
+    from referee.players.player import host_of
 
     tell_builds(announce_build)
-    entrant = runner.entrant(asked.seat, spec)
-    to_turn = questions_to_turn(asked, turn, entrant.host)
-    level = _level(isolation, asked.limits, spec)
-    found = ask(to_turn, entrant, level, say)
-    test = None if as_test is None else _written(as_test, to_turn, spec, found)
+    to_turn = questions_to_turn(asked, turn, host_of(subject, asked.seat))
+    level = _level(isolation, asked.limits, subject)
+    found = ask(to_turn, published(subject, str(Path.cwd())), level, say)
+    test = None if as_test is None else _written(as_test, to_turn, subject, found)
     if as_json:
         put_json(report(file, bot, level, to_turn, found, test))
     else:
@@ -159,21 +159,21 @@ def _asked(file: Path, bot: str | None, seat: str | None, name: str) -> tuple[st
     return bot, asked
 
 
-def _written(path: Path, to_turn: QuestionsToTurn, spec: Spec, found: Debugged) -> tuple[Path, Path] | None:
+def _written(path: Path, to_turn: QuestionsToTurn, bot: Bot, found: Debugged) -> tuple[Path, Path] | None:
     """Write the test, and return its path and that of the replay beside it; None if the bot was not asked."""
     from referee.author.pinned_test import write
 
     if not found.is_ready or found.failed is not None:
         say(f"The test is not written, because the bot was not asked in turn {to_turn.last.turn}.")
         return None
-    return path, write(path, to_turn, spec, found)
+    return path, write(path, to_turn, bot, found)
 
 
-def _level(isolation_value: str, limits: Limits, spec: Spec) -> Isolation:
+def _level(isolation_value: str, limits: Limits, bot: Bot) -> Isolation:
     """Return the level of isolation, and tell its notes."""
     from referee.isolation.choose import choose
 
-    level = choose(isolation_value, limits, [spec.program])
+    level = choose(isolation_value, limits, [bot])
     for note in level.notes:
         say(f"note: {note}")
     return level

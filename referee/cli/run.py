@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.api.runner import MatchRequest, PlayedMatch
-    from referee.isolation.program import Program
+    from referee.isolation.bot import Bot
     from referee.match.loop import Match
     from referee.pages.live import Pages
+    from referee.players.player import Connection
     from referee.replay.events import Listener
-    from referee.servers.listener import Visitor
 
 #: The default: do not serve a live page.
 _PLAIN = Show()
-_NOBODY: Mapping[str, Visitor] = {}
+_NOBODY: Mapping[str, Connection] = {}
 
 
 def run_match(
@@ -31,7 +31,7 @@ def run_match(
     *,
     quiet: bool,
     show: Show = _PLAIN,
-    visitors: Mapping[str, Visitor] = _NOBODY,
+    visitors: Mapping[str, Connection] = _NOBODY,
     listeners: Sequence[Listener] = (),
     title: str = "",
 ) -> tuple[PlayedMatch, Pages | None]:
@@ -60,9 +60,9 @@ def tell_notes(notes: Sequence[str], *, is_quiet: bool) -> None:
         say(f"note: {note}")
 
 
-def announce_build(program: Program) -> None:
+def announce_build(bot: Bot) -> None:
     """Tell the person at the terminal that a bot is being built, which takes a while."""
-    say(f"Building {program.label}:  {shlex.join([Path(program.build[0]).name, *program.build[1:]])}")
+    say(f"Building {bot.label}:  {shlex.join([Path(bot.build[0]).name, *bot.build[1:]])}")
 
 
 def linger(pages: Pages, show: Show) -> None:

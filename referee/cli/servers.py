@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from referee.api.runner import PlayedMatch
     from referee.match.loop import Result
+    from referee.players.player import Connection
     from referee.replay.events import Listener
-    from referee.servers.listener import Visitor
 
 serve = group("serve", "Serve games to programs that were written for one of the course's own servers.")
 app.add_typer(serve, rich_help_panel=SERVERS)
@@ -100,8 +100,8 @@ def gameserver(
     wanted = request.build(flags)
     bots = _opponent(opponent, wanted.match.settings)
 
-    def play(visitors: Mapping[str, Visitor], listeners: list[Listener]) -> dict[str, Any]:
-        names = {seat: visitors[seat].name if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
+    def play(visitors: Mapping[str, Connection], listeners: list[Listener]) -> dict[str, Any]:
+        names = {seat: visitors[seat].label if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
         played, _ = run_match(wanted.match, names, quiet=True, visitors=visitors, listeners=listeners)
         return {"text": played.result.outcome.text, **played.to_json()}
 
@@ -163,17 +163,17 @@ def _opponent(bot: str | None, settings: Any) -> dict[str, str]:
     """Return the local bot by its seat: the prey, or the hunter if the bot can't play the prey. Empty without --opponent."""
     if bot is None:
         return {}
-    from referee.players.spec import resolve
+    from referee.players.names import is_human, resolve
 
+    if is_human(bot):
+        raise UsageError("--opponent is a person; name a bot.")
     refusals = []
     for seat in ("prey", "hunter"):
         try:
-            spec = resolve(bot, seat, "evasion", settings)
+            resolve(bot, seat, "evasion", settings)
         except PlayerError as error:
             refusals.append(error)
             continue
-        if spec.is_human:
-            raise UsageError("--opponent is a person; name a bot.")
         return {seat: bot}
     raise refusals[-1]
 
@@ -240,7 +240,7 @@ def architect(
     try:
         for number in range(games):
             lineup, hunting = visitors(teams, number, owing)
-            names = {seat: visitor.name for seat, visitor in lineup.items()}
+            names = {seat: visitor.label for seat, visitor in lineup.items()}
             say(f"game {number}: {names['hunter']} hunts {names['prey']}")
             one, pages = run_match(
                 wanted.match,

@@ -22,7 +22,7 @@ from referee.grading.pools import CONTAINER_SECONDS, MARGIN_SECONDS
 from referee.grading.rubric import commitment_of, load, opponent_seats
 from referee.isolation.submission import MOST_BYTES, MOST_FILES
 from referee.league import commitment, teams
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.support.files import write_whole
 from referee.support.packages import install_command
 from referee.support.words import size_text
@@ -200,8 +200,8 @@ def _sources(rubric: Rubric, test: RubricTest) -> Iterator[Path]:
         player = test.against
         if any(need.kind == "beats" for need in test.needs):
             player = teams.partnered(player, seat, game, settings, Path(rubric.home))
-        spec = resolve(teams.absolute(player, rubric.game, Path(rubric.home)), seat, rubric.game, settings)
-        for piece in spec.program.pieces:
+        bot = resolve(teams.absolute(player, rubric.game, Path(rubric.home)), seat, rubric.game, settings)
+        for piece in bot.files:
             yield Path(piece.source).resolve()
 
 

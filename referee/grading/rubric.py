@@ -18,7 +18,7 @@ from referee.isolation.limits import IsolationValue, Limits
 from referee.league import teams
 from referee.league.commitment import GRADING, Commitment, StartFamily, new_secret
 from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
-from referee.players.spec import resolve
+from referee.players.names import is_human, resolve
 from referee.replay.paths import content
 from referee.support.meant import near_one
 from referee.support.plain_text import plain
@@ -281,8 +281,9 @@ class _RubricReader:
 
     def _check_opponent(self, text: str, seat: Seat, settings: Any, where: str) -> None:
         try:
-            if resolve(teams.absolute(text, self.game.info.name, self.home), seat, self.game.info.name, settings).is_human:
+            if is_human(text):
                 raise PlayerError(f"the {seat} is a person; only programs play in a grading.")
+            resolve(teams.absolute(text, self.game.info.name, self.home), seat, self.game.info.name, settings)
         except PlayerError as error:
             raise UsageError(f"{where}: {error}") from None
 

@@ -27,7 +27,7 @@ from referee.handins.ownership import MOST_NAMED, Attribution, EarlierHandIn, li
 from referee.isolation import runtime, submission
 from referee.isolation.submission import Piece
 from referee.league.teams import LONGEST_NAME, file_name
-from referee.players import bot_file, languages, scripts
+from referee.players import bot_toml, languages, scripts
 from referee.players.own_files import for_author
 from referee.support.escape import escape
 from referee.support.files import open_regular
@@ -256,7 +256,7 @@ def _copied(hand_in: HandIn, stage: Path) -> Path:
         archive.unpack(packed, unpacked, hand_in.name)
         top = _repaired(unpacked)
     _check_links(top, hand_in.name)
-    bot_file.settle(top)
+    bot_toml.settle(top)
     return top
 
 
@@ -315,7 +315,7 @@ def _files(top: Path) -> list[str]:
 
 def _is_program(path: Path) -> bool:
     """True for a file that can be run, or that says how the folder is run."""
-    return bot_file.is_meant(path.name) or path.suffix == ".py" or _begins(path).startswith((b"#!", *_BINARIES))
+    return bot_toml.is_meant(path.name) or path.suffix == ".py" or _begins(path).startswith((b"#!", *_BINARIES))
 
 
 def _begins(path: Path) -> bytes:
@@ -330,8 +330,8 @@ def _players(top: Path, seats: Sequence[Seat], others: Sequence[Seat], label: st
     another name plays every seat. A program with the name of a seat plays no other one.
     """
     files = _files(top)
-    if bot_file.NAME in files:
-        return _by_bot_file(top, seats, label, files)
+    if bot_toml.NAME in files:
+        return _by_bot_toml(top, seats, label, files)
     chosen = {seat: _chosen(files, seat, label) for seat in seats}
     lacking = [seat for seat in seats if not chosen[seat]]
     for seat, name in chosen.items():
@@ -363,12 +363,12 @@ def _players(top: Path, seats: Sequence[Seat], others: Sequence[Seat], label: st
     return dict.fromkeys(seats, f"main{suffix}" if is_alone else "")
 
 
-def _by_bot_file(top: Path, seats: Sequence[Seat], label: str, files: Sequence[str]) -> Mapping[Seat, str]:
+def _by_bot_toml(top: Path, seats: Sequence[Seat], label: str, files: Sequence[str]) -> Mapping[Seat, str]:
     """Return the folder for each seat that its ``bot.toml`` or a program in it plays. PlayerError if the file is wrong or there is none."""
     players: dict[Seat, str] = {}
-    others = [name for name in files if name != bot_file.NAME]
+    others = [name for name in files if name != bot_toml.NAME]
     for seat in seats:
-        bot_settings = bot_file.read(top, seat, f"The submission {label}")
+        bot_settings = bot_toml.read(top, seat, f"The submission {label}")
         if bot_settings is not None and bot_settings.run:
             scripts.repair(str(top), bot_settings.run)
             players[seat] = ""

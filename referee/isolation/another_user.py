@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING
 
 from referee.errors import PlayerError, UsageError
 from referee.isolation import bubblewrap, confinement, runtime, submission, supervisor
-from referee.isolation.entry import is_own_file, needs
 from referee.isolation.limits import LIMITS_USER
+from referee.isolation.plan import needs
 from referee.isolation.sandbox import Cleaning, ProgramStart, Sandbox, SoftLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from referee.isolation.limits import Limits
-    from referee.isolation.program import Program
+    from referee.isolation.plan import Plan
     from referee.isolation.users import UserNumber
 
 #: The path of a bot's files, as a whole part of a word of its command line.
@@ -70,7 +70,7 @@ class UserSandbox(Sandbox):
             self._user = None
 
 
-def refuse_missing(programs: Iterable[Program]) -> None:
+def refuse_missing(plans: Iterable[Plan]) -> None:
     """Raise UsageError if bots can't run as separate users here, or if those users can't read the files that these programs need."""
     begin = "Bots can't run as users of their own"
     if os.geteuid() != 0:
@@ -85,12 +85,12 @@ def refuse_missing(programs: Iterable[Program]) -> None:
     if not runtime.is_passable(folder):
         where = folder
         raise UsageError(f"{begin}: they can't enter {where}, where their files would be; name another folder in TMPDIR.")
-    for program in programs:
-        closed = _closed(program)
+    for plan in plans:
+        closed = _closed(plan)
         if closed is not None:
             where = closed
             raise UsageError(
-                f"{begin}: {program.label:.120} needs {where}, which other users can't read; "
+                f"{begin}: {plan.bot.label:.120} needs {where}, which other users can't read; "
                 "install the referee in a folder that every user can enter, such as /opt/referee."
             )
     from referee.isolation.users import UserNumber
@@ -108,20 +108,20 @@ def refuse_missing(programs: Iterable[Program]) -> None:
         user.release()
 
 
-def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce: Callable[[Cleaning], None]) -> UserSandbox:
+def sandbox(plan: Plan, limits: Limits, cpu_seconds: int | None, announce: Callable[[Cleaning], None]) -> UserSandbox:
     """Return a bot's own user with a copy of its files, as ``Isolation.sandbox`` does. PlayerError if the files can't be copied."""
-    closed = _closed(program)
+    closed = _closed(plan)
     if closed is not None:
-        raise PlayerError(f"{program.label:.120} needs {closed}, which the bot's user can't read.")
+        raise PlayerError(f"{plan.bot.label:.120} needs {closed}, which the bot's user can't read.")
     from referee.isolation.users import UserNumber
 
     # A build changes its files, which are already a copy.
-    top = os.path.dirname(program.cwd) if program.is_build else submission.new_name()
+    top = os.path.dirname(plan.bot.folder) if plan.is_build else submission.new_name()
     home, scratch = f"{top}/bot", f"{top}/tmp"
     with contextlib.ExitStack() as undo:
         user = UserNumber(is_spread=True)
         undo.callback(user.release)
-        if program.is_build:
+        if plan.is_build:
             give(top, user.number)
             # Landlock lets it write in the folder that holds both.
             confined_to = top
@@ -129,7 +129,7 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
             announce(Cleaning(trees=(top,)))
             os.mkdir(top, 0o700)
             undo.callback(submission.remove, top)
-            submission.copy(program.pieces, program.label, home)
+            submission.copy(plan.bot.files, plan.bot.label, home)
             _show(home, user.number)
             os.mkdir(scratch, 0o700)
             os.chown(scratch, user.number, user.number)
@@ -137,18 +137,18 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
         # Its group may enter, and nobody else; the names in it can't be listed.
         os.chown(top, 0, user.number)
         os.chmod(top, 0o710)
-        own_bin = [os.path.dirname(runtime.OWN_PYTHON if is_own_file(program) else program.inside[0])]
+        own_bin = [os.path.dirname(runtime.OWN_PYTHON if plan.is_own_file else plan.inside[0])]
         env = {**bubblewrap.environment(own_bin), "HOME": scratch, "TMPDIR": scratch}
         # The kernel counts the processes of the whole user; a wrapper doesn't count towards the bot's limit.
-        processes = limits.processes + (1 if program.through else 0)
+        processes = limits.processes + (1 if plan.script else 0)
         caps = bubblewrap.prlimit(bubblewrap.hard_limits(limits, cpu_seconds, limits.memory_bytes, processes))
-        inside = tuple(_HOME.sub(home.replace("\\", r"\\"), word) for word in program.inside)
+        inside = tuple(_HOME.sub(home.replace("\\", r"\\"), word) for word in plan.inside)
         inside, env = bubblewrap.with_java_memory(inside, env, limits.memory_bytes)
         confined = confinement.before(bubblewrap.tool("perl") or "perl", confined_to, _FILTER_FD)
-        argv = (*_become(user.number), *caps, *confined, *program.before, *inside)
-        fd = confinement.filter_pipe(has_network=bool(program.through) and not program.is_build, is_build=program.is_build)
+        argv = (*_become(user.number), *caps, *confined, *plan.before, *inside)
+        fd = confinement.filter_pipe(has_network=bool(plan.script) and not plan.is_build, is_build=plan.is_build)
         start = ProgramStart(argv, env, home, (fd,))
-        made = UserSandbox(start, limits, processes, home, user, keeps_files=program.is_build)
+        made = UserSandbox(start, limits, processes, home, user, keeps_files=plan.is_build)
         undo.pop_all()
         return made
 
@@ -215,6 +215,6 @@ def give(top: str, user: int) -> None:
             os.lchown(os.path.join(folder, name), user, user)
 
 
-def _closed(program: Program) -> str | None:
-    """Return the first path of this machine that a program needs and that other users can't read; None if there is none."""
-    return next((path for path in (needs(program) if program.inside else ()) if not runtime.is_open_to_all(path)), None)
+def _closed(plan: Plan) -> str | None:
+    """Return the first path of this machine that a bot needs and that other users can't read; None if there is none."""
+    return next((path for path in needs(plan) if not runtime.is_open_to_all(path)), None)

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.isolation import another_user, cgroups, machine, submission
-from referee.isolation.entry import VARIANT_A, VARIANT_B, VARIANTS, needs, variant_for
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE
+from referee.isolation.plan import VARIANT_A, VARIANT_B, VARIANTS, needs, plans, variant_for
 from referee.isolation.proof import Proof
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from referee.isolation.bot import Bot
     from referee.isolation.limits import Limits
     from referee.isolation.probe import SandboxCheck
-    from referee.isolation.program import Program
 
 
-def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> Isolation:
-    """Return the level for a value of --isolation ("auto", "strict", "limits", "none") and these programs.
+def choose(requested: str, limits: Limits, bots: Sequence[Bot] = ()) -> Isolation:
+    """Return the level for a value of --isolation ("auto", "strict", "limits", "none") and these bots.
 
     If no sandbox is possible, "strict" raises UsageError with each failed check and its remedy. "strict" always tests the sandbox; "auto"
     accepts a test of the last day on the same system. "limits+user" is no value of --isolation; it raises UsageError where bots can't run as
@@ -32,14 +32,14 @@ def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> 
     if requested == "limits":
         return Isolation(LIMITS, limits, notes=("Isolation is limits: the bots can read your files and use the network.",))
     if requested == LIMITS_USER:
-        another_user.refuse_missing([*programs, *(program.own_build() for program in programs if program.build)])
+        another_user.refuse_missing(plans(bots))
         submission.sweep()
         return Isolation(LIMITS_USER, limits, notes=("Isolation is limits: each bot is a user of its own without network.",))
     trees = cgroups.find()
     cgroups.sweep(trees)
     submission.sweep()
     found = Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=requested == "strict")
-    variants = variants_of(programs)
+    variants = variants_of(bots)
     if requested == "auto" and all(Proof(found, variant).is_known() for variant in variants):
         return found
     from referee.isolation import probe
@@ -57,10 +57,9 @@ def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> 
     return Isolation(LIMITS, limits, notes=(note,))
 
 
-def variants_of(programs: Sequence[Program]) -> set[str]:
-    """Return the variants of the sandbox that these programs need."""
-    whole = [*programs, *(program.own_build() for program in programs if program.build)]
-    return {variant_for(needs(program)) for program in whole if program.inside}
+def variants_of(bots: Sequence[Bot]) -> set[str]:
+    """Return the variants of the sandbox that these bots need."""
+    return {variant_for(needs(each)) for each in plans(bots)}
 
 
 def _failures(isolation: Isolation, variants: set[str]) -> list[SandboxCheck]:

@@ -20,10 +20,10 @@ from referee.isolation.sandbox import Cleaning
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.isolation.program import Program
+    from referee.isolation.bot import Bot
 
-    #: Is called with a program and the folder of its new copy; raises an error if the copy must not be used.
-    Check = Callable[[Program, str], None]
+    #: Is called with a bot and the folder of its new copy; raises an error if the copy must not be used.
+    Check = Callable[[Bot, str], None]
 
 #: Limits of all copies that no bot has at the moment.
 MOST_FILES = 10 * submission.MOST_FILES
@@ -33,10 +33,10 @@ _MOST_SECONDS = 86_400.0
 
 
 class Copy:
-    """The copy of a program, lent to one bot until ``give_back``. ``folder`` holds the bot's files."""
+    """The copy of a bot's files, lent to one bot until ``give_back``. ``folder`` holds the bot's files."""
 
-    def __init__(self, owner: Copies, program: Program, around: str, copied: submission.Copied) -> None:
-        self.pieces = program.pieces
+    def __init__(self, owner: Copies, bot: Bot, around: str, copied: submission.Copied) -> None:
+        self.sources = bot.files
         self.folder, self.files, self.bytes = copied
         self.around = around
         self.made = time.monotonic()
@@ -70,25 +70,25 @@ class Copies:
         #: The copies that no bot has, those used last at the end.
         self._idle: list[Copy] = []
 
-    def take(self, program: Program, user: int | None) -> Copy:
-        """Return a copy of a program for a bot with this user ID, None for this user's own.
+    def take(self, bot: Bot, user: int | None) -> Copy:
+        """Return a copy of a bot's files for this user ID, None for this user's own.
 
         Raises what ``submission.copy`` and the check raise.
         """
-        found = next((copy for copy in self._idle if copy.pieces == program.pieces), None)
-        if found is not None:
-            self._idle.remove(found)
+        copy = next((copy for copy in self._idle if copy.sources == bot.files), None)
+        if copy is not None:
+            self._idle.remove(copy)
         else:
             try:
-                found = self._make(program)
+                copy = self._make(bot)
             except CopyUnwritten:
                 if not self._idle:
                     raise
                 # The disk is full, perhaps with copies that no bot needs now.
                 self._shrink(0, 0)
-                found = self._make(program)
-        found.open_to(user)
-        return found
+                copy = self._make(bot)
+        copy.open_to(user)
+        return copy
 
     def keep(self, copy: Copy) -> None:
         """Keep a copy that was given back, and remove those used longest ago while there are too many."""
@@ -111,16 +111,16 @@ class Copies:
         os.mkdir(folder, 0o700)
         return folder
 
-    def _make(self, program: Program) -> Copy:
+    def _make(self, bot: Bot) -> Copy:
         around = self.new_folder()
         try:
-            copied = submission.copy(program.pieces, program.label, os.path.join(around, "bot"), is_open=True)
+            copied = submission.copy(bot.files, bot.label, os.path.join(around, "bot"), is_open=True)
             if self._check is not None:
-                self._check(program, copied.folder)
+                self._check(bot, copied.folder)
         except BaseException:
             submission.remove(around)
             raise
-        return Copy(self, program, around, copied)
+        return Copy(self, bot, around, copied)
 
     def _shrink(self, most_files: int, most_bytes: int) -> None:
         """Remove the copies used longest ago until the rest is within the limits."""

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.isolation import bubblewrap, cgroups, delays, machine, probe
-from referee.isolation.entry import VARIANT_A, VARIANT_B
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE, Limits
+from referee.isolation.plan import VARIANT_A, VARIANT_B
 from referee.isolation.probe import SandboxCheck
 from referee.support.words import program
 

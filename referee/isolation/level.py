@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import PlayerError, StartError
 from referee.isolation import another_user, bubblewrap, cgroups, own_user, runtime
 from referee.isolation.copies import Copies
-from referee.isolation.entry import VARIANT_A, VARIANT_B, is_own_file, is_own_python, needs, normal, variant_for
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
 from referee.isolation.names import own_prefix
+from referee.isolation.plan import VARIANT_A, VARIANT_B, is_own_python, needs, normal, variant_for
 from referee.isolation.sandbox import BubblewrapSandbox, Cleaning, ProgramStart, Sandbox
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from referee.isolation.program import Program
+    from referee.isolation.plan import Plan
 
 _numbers = itertools.count()
 
@@ -83,7 +83,7 @@ class Isolation(NamedTuple):
 
     def sandbox(
         self,
-        program: Program,
+        plan: Plan,
         cpu_seconds: int | None = None,
         *,
         ends_whole: bool = True,
@@ -96,24 +96,24 @@ class Isolation(NamedTuple):
         PlayerError if the program has files that can't be copied, or if the user of the sandbox can't run it.
         """
         if self.level == LIMITS_USER:
-            _refuse_unrunnable(program, has_sandbox=False)
-            return another_user.sandbox(program, self.limits, cpu_seconds, announce)
+            _refuse_unrunnable(plan, has_sandbox=False)
+            return another_user.sandbox(plan, self.limits, cpu_seconds, announce)
         if not self.has_sandbox:
             if self.level != NONE:
-                _refuse_unrunnable(program, has_sandbox=False)
-            argv = (*program.before, *program.argv)
+                _refuse_unrunnable(plan, has_sandbox=False)
+            argv = (*plan.before, *plan.argv)
             if self.level == LIMITS:
                 argv = (*_caps(self.limits, cpu_seconds), *argv)
             if own_user.is_needed():
-                return own_user.sandbox(program, argv, self.limits, self.level, copies or Copies(announce))
-            return Sandbox(ProgramStart(argv, program.env, program.cwd), self.limits, self.level)
-        return self._sandbox(program, cpu_seconds, announce, copies or Copies(announce), ends_whole=ends_whole)
+                return own_user.sandbox(plan, argv, self.limits, self.level, copies or Copies(announce))
+            return Sandbox(ProgramStart(argv, plan.env, plan.bot.folder), self.limits, self.level)
+        return self._sandbox(plan, cpu_seconds, announce, copies or Copies(announce), ends_whole=ends_whole)
 
     def _sandbox(
-        self, program: Program, cpu_seconds: int | None, announce: Callable[[Cleaning], None], copies: Copies, *, ends_whole: bool
+        self, plan: Plan, cpu_seconds: int | None, announce: Callable[[Cleaning], None], copies: Copies, *, ends_whole: bool
     ) -> Sandbox:
         # Wrapper processes don't count towards the bot's limit.
-        limits = self.limits.replace(processes=self.limits.processes + 1) if program.through else self.limits
+        limits = self.limits.replace(processes=self.limits.processes + 1) if plan.script else self.limits
         with contextlib.ExitStack() as undo:
             user = None
             if os.geteuid() == 0:
@@ -122,16 +122,16 @@ class Isolation(NamedTuple):
                 user = UserNumber()
                 undo.callback(user.release)
             number = None if user is None else user.number
-            copy = copies.take(program, number)
+            copy = copies.take(plan.bot, number)
             undo.callback(copy.give_back)
             # What runs is the copy, whatever has become of the original.
-            program = _copied(program, copy.folder)
-            _refuse_unrunnable(program, has_sandbox=True)
-            _refuse_unshown(program)
-            binds = needs(program)
+            plan = _copied(plan, copy.folder)
+            _refuse_unrunnable(plan, has_sandbox=True)
+            _refuse_unshown(plan)
+            binds = needs(plan)
             own_namespace = self._variant(binds) != VARIANT_B
             if user is not None:
-                _refuse_closed(program, binds)
+                _refuse_closed(plan, binds)
             name = f"{own_prefix(os.getpid())}-{next(_numbers)}"
             trees = self.trees if self.level == ISOLATED_CGROUP else NO_TREES
             writes, folders = cgroups.thaw_files(trees, name), cgroups.folders_of(trees, name)
@@ -142,11 +142,11 @@ class Isolation(NamedTuple):
                 group = cgroups.BotGroups(self.trees, name, limits.memory_bytes, limits.processes + 1, ends_whole=ends_whole)
                 undo.callback(group.remove)
                 undo.callback(group.close)
-            own_bin = [os.path.dirname(runtime.OWN_PYTHON if is_own_file(program) else program.inside[0])] if binds else []
+            own_bin = [os.path.dirname(runtime.OWN_PYTHON if plan.is_own_file else plan.inside[0])] if binds else []
             # The group caps all processes together and counts its kills. Without a group each process has its own cap.
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
-            argv, builder = (program.inside, program.before) if program.is_build else ((*program.before, *program.inside), ())
+            argv, builder = (plan.inside, plan.before) if plan.is_build else ((*plan.before, *plan.inside), ())
             argv, env = bubblewrap.with_java_memory(argv, env, limits.memory_bytes)
             config = bubblewrap.SandboxConfig(
                 argv, copy.folder, binds, env, limits, number, own_namespace, cpu_seconds, data, builder=builder
@@ -156,37 +156,37 @@ class Isolation(NamedTuple):
             return sandbox
 
 
-def _copied(program: Program, folder: str) -> Program:
-    """Return a program whose own file, if it is one, is that of a copy."""
-    if not is_own_file(program):
-        return program
-    return program._replace(argv=(folder + program.inside[0].removeprefix(bubblewrap.HOME), *program.argv[1:]))
+def _copied(plan: Plan, folder: str) -> Plan:
+    """Return a plan whose program, if it is one of the bot's files, is that of a copy."""
+    if not plan.is_own_file:
+        return plan
+    return plan._replace(argv=(folder + plan.inside[0].removeprefix(bubblewrap.HOME), *plan.argv[1:]))
 
 
-def _refuse_closed(program: Program, binds: Iterable[str]) -> None:
+def _refuse_closed(plan: Plan, binds: Iterable[str]) -> None:
     """Raise PlayerError for a runtime that the sandbox's user can't read."""
     for bind in binds:
         needed = 0o005 if os.path.isdir(bind) else 0o004
         if not os.path.exists(bind) or os.stat(bind).st_mode & needed != needed:
             where = bind
-            raise PlayerError(f"{program.label:.120} needs {where}, which the sandbox's user can't read; try: chmod -R a+rX {where}")
+            raise PlayerError(f"{plan.bot.label:.120} needs {where}, which the sandbox's user can't read; try: chmod -R a+rX {where}")
 
 
-def _refuse_unrunnable(program: Program, *, has_sandbox: bool) -> None:
+def _refuse_unrunnable(plan: Plan, *, has_sandbox: bool) -> None:
     """Raise StartError for a file that the kernel can't run, or whose interpreter isn't in the sandbox.
 
     The wrapper programs would run such a file as a shell script. The sandbox shows only interpreters of the system and the referee's own
     Python. If a bot's first line could choose, the bot could choose any file that it wants to see.
     """
-    if not is_own_file(program) or not sys.platform.startswith("linux"):
+    if not plan.is_own_file or not sys.platform.startswith("linux"):
         return
     why = None
     try:
-        with open_regular(Path(program.argv[0])) as file:
+        with open_regular(Path(plan.argv[0])) as file:
             first = file.read(4)
     except OSError:
         return
-    words = runtime.first_line(program.argv[0])
+    words = runtime.first_line(plan.argv[0])
     if first.startswith(b"#!"):
         interpreter = words[0] if words else ""
         names = f"its first line names the interpreter '{interpreter:.120}'"
@@ -197,18 +197,18 @@ def _refuse_unrunnable(program: Program, *, has_sandbox: bool) -> None:
     elif not first.startswith(b"\x7fELF"):
         why = "it is neither a program of this machine nor a script whose first line names one (#!/usr/bin/env python3, for instance)"
     if why is not None:
-        raise StartError(f"{program.label:.120} can't be started: {why}.")
+        raise StartError(f"{plan.bot.label:.120} can't be started: {why}.")
 
 
-def _refuse_unshown(program: Program) -> None:
+def _refuse_unshown(plan: Plan) -> None:
     """Raise StartError for a program on the PATH that belongs neither to the system nor to a runtime, so that no sandbox shows it.
 
     A submission may name a program. What a sandbox shows must not depend on it, except for runtimes.
     """
-    argv0 = program.inside[0]
-    if not is_own_file(program) and argv0 != runtime.OWN_PYTHON and not runtime.is_one(argv0):
+    argv0 = plan.inside[0]
+    if not plan.is_own_file and argv0 != runtime.OWN_PYTHON and not runtime.is_one(argv0):
         raise StartError(
-            f"{program.label:.120} can't be started: '{argv0}' belongs neither to the system nor to the folder of a "
+            f"{plan.bot.label:.120} can't be started: '{argv0}' belongs neither to the system nor to the folder of a "
             "runtime, so the sandbox doesn't show it; install it for all users, or put it into the bot's folder."
         )
 

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
-from referee.isolation import another_user, bubblewrap, entry, runtime, submission, supervisor
+from referee.isolation import another_user, bubblewrap, runtime, submission, supervisor
+from referee.isolation.plan import needs
 from referee.isolation.sandbox import ProgramStart, Sandbox
 from referee.support.cache import VARIABLE as CACHE_VARIABLE
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from referee.isolation.copies import Copies
     from referee.isolation.limits import Limits
-    from referee.isolation.program import Program
+    from referee.isolation.plan import Plan
     from referee.isolation.users import UserNumber
 
 
@@ -61,15 +62,15 @@ class OwnUser(Sandbox):
             self._user = None
 
 
-def sandbox(program: Program, argv: tuple[str, ...], limits: Limits, level: str, copies: Copies) -> OwnUser:
+def sandbox(plan: Plan, argv: tuple[str, ...], limits: Limits, level: str, copies: Copies) -> OwnUser:
     """Return a bot's own user, which runs ``argv``. UsageError if that user can't reach the bot's files here."""
     from referee.isolation.users import UserNumber
 
     user = UserNumber()
     try:
-        if program.is_build:
+        if plan.is_build:
             # The copy that the build changes, and its temporary files, are in one folder.
-            top = os.path.dirname(program.cwd)
+            top = os.path.dirname(plan.bot.folder)
             another_user.give(top, user.number)
             os.chmod(top, 0o711)
             folder, home = "", f"{top}/tmp"
@@ -77,36 +78,42 @@ def sandbox(program: Program, argv: tuple[str, ...], limits: Limits, level: str,
             folder = home = copies.new_folder()
             os.chown(home, user.number, user.number)
         # In a run of many matches files stay as they are.
-        key = (*program[:2], *program[3:], os.stat(program.cwd).st_ctime_ns if os.path.exists(program.cwd) else 0)
-        passage = _passages.get(key) or find_passage(program)
-        if not program.is_build:
+        key = (
+            plan.argv,
+            plan.script,
+            plan.bot.folder,
+            plan.bot.files,
+            os.stat(plan.bot.folder).st_ctime_ns if os.path.exists(plan.bot.folder) else 0,
+        )
+        passage = _passages.get(key) or find_passage(plan)
+        if not plan.is_build:
             _passages[key] = passage
         _compile_sdk()
-        env = {name: value for name, value in program.env.items() if not name.startswith("XDG_")}
+        env = {name: value for name, value in plan.env.items() if not name.startswith("XDG_")}
         if os.path.isdir(toolchains := os.path.join(env.get("HOME", ""), ".rustup")):
             # rustup finds its toolchains by HOME, which is another one here.
             env.setdefault("RUSTUP_HOME", toolchains)
         env |= {"HOME": home, "TMPDIR": home, CACHE_VARIABLE: ""}
-        start = ProgramStart(argv, env, program.cwd, user=user.number, passage=passage)
+        start = ProgramStart(argv, env, plan.bot.folder, user=user.number, passage=passage)
         return OwnUser(start, limits, level, user, folder)
     except BaseException:
         user.release()
         raise
 
 
-def find_passage(program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def find_passage(plan: Plan) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the folders to open and the files to copy, so that another user can read a bot's files and its interpreter, but not write there.
 
     UsageError if that isn't possible here.
     """
-    runtimes = entry.needs(program) if program.inside else ()
+    runtimes = needs(plan)
     for path in runtimes:
         _refuse_closed_runtime(path)
-    pieces = () if program.is_build else tuple(os.path.abspath(piece.source) for piece in program.pieces)
+    pieces = () if plan.is_build else tuple(os.path.abspath(piece.source) for piece in plan.bot.files)
     opened = {folder for path in runtimes for folder in _closed_runtime(path)}
-    ways = filter(os.path.isabs, (program.cwd, *program.argv, *runtime.first_line(program.argv[0])[:1], *pieces))
+    ways = filter(os.path.isabs, (plan.bot.folder, *plan.argv, *runtime.first_line(plan.argv[0])[:1], *pieces))
     # The copy that a build changes belongs to its user.
-    opened |= {folder for path in ways if not (program.is_build and _is_in(path, program.cwd)) for folder in _closed(path)}
+    opened |= {folder for path in ways if not (plan.is_build and _is_in(path, plan.bot.folder)) for folder in _closed(path)}
     pieces = tuple(map(os.path.realpath, pieces))
     copied, writable = [], set()
     for piece in pieces:
@@ -117,21 +124,21 @@ def find_passage(program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if is_writable and not _is_in(submission.open_temporary_folder(), folder):
             writable.add(folder)
     if opened and not _has_mounts():
-        raise UsageError(_refusal(program, min(opened, key=len), pieces))
+        raise UsageError(_refusal(plan, min(opened, key=len), pieces))
     if opened:
         # The commands that a script names: those of PATH, and the Python that has the SDK.
-        commands = (*program.env.get("PATH", "").split(":"), sys.executable)
+        commands = (*plan.env.get("PATH", "").split(":"), sys.executable)
         opened |= {folder for path in filter(os.path.isabs, commands) for folder in _closed_runtime(path)}
     if writable and _has_mounts():
         opened |= writable
     return tuple(sorted(opened, key=len)), tuple(copied)
 
 
-def _refusal(program: Program, folder: str, pieces: tuple[str, ...]) -> str:
+def _refusal(plan: Plan, folder: str, pieces: tuple[str, ...]) -> str:
     piece = next((piece for piece in pieces if _is_in(folder, piece)), None)
-    remedy = f"-R o+rX {piece}" if piece is not None else f"o+{'rx' if folder == program.cwd else 'x'} {folder}"
+    remedy = f"-R o+rX {piece}" if piece is not None else f"o+{'rx' if folder == plan.bot.folder else 'x'} {folder}"
     return (
-        f"Root's bots run as users of their own, and {program.label:.120} needs files in {folder}, which is closed to other users. This system "
+        f"Root's bots run as users of their own, and {plan.bot.label:.120} needs files in {folder}, which is closed to other users. This system "
         "doesn't allow the mounts that would open it to the bot alone. Install the referee and the bots in a folder that every user can enter, "
         f"such as /opt, or open this one: chmod {remedy}"
     )

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation import bubblewrap, landlock, runtime, selfcheck, submission
-from referee.isolation.entry import VARIANT_A, VARIANT_B, VARIANTS, needs, variant_for
+from referee.isolation.bot import Bot
 from referee.isolation.limits import Limits
-from referee.isolation.program import Program
+from referee.isolation.plan import VARIANT_A, VARIANT_B, VARIANTS, Plan, bot_plan, needs, variant_for
 from referee.isolation.proof import Proof
 from referee.isolation.sandbox import BubblewrapSandbox, Cleaning
 from referee.isolation.supervision import Supervision
@@ -109,9 +109,9 @@ def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = Fals
 
     ``is_deep`` also tests the cap on memory. A test that passes is noted on disk.
     """
-    found: dict[str, Program] = {}
-    for program in probe_programs():
-        found.setdefault(variant_for(needs(program)), program)
+    found: dict[str, Plan] = {}
+    for probe in map(bot_plan, probe_bots()):
+        found.setdefault(variant_for(needs(probe)), probe)
     wanted = set(variants) or set(found)
     if VARIANT_A in wanted and VARIANT_A not in found:
         # No Python here is open to all users. Variant B tests the parts that both variants have.
@@ -129,16 +129,15 @@ def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = Fals
     return checks
 
 
-def probe_programs() -> Iterator[Program]:
-    """Return the self-check as programs: on this Python, and on the system's Python, which other users can usually read."""
+def probe_bots() -> Iterator[Bot]:
+    """Return the self-check as bots: on this Python, and on the system's Python, which other users can usually read."""
     script = selfcheck.__file__
     for python in dict.fromkeys((runtime.OWN_PYTHON, "/usr/bin/python3")):
         if os.access(python, os.X_OK):
-            inside = (python, "-I", f"{bubblewrap.HOME}/selfcheck.py")
-            yield Program(inside, "/", {}, "the self-check", (submission.Piece(script, "selfcheck.py"),), inside)
+            yield Bot("the self-check", (python, "-I", script), "/", (submission.Piece(script, "selfcheck.py"),))
 
 
-def _run(isolation: Isolation, program: Program, variant: str, *, is_deep: bool) -> Iterator[SandboxCheck]:
+def _run(isolation: Isolation, probe: Plan, variant: str, *, is_deep: bool) -> Iterator[SandboxCheck]:
     """Run the self-check in a sandbox, with a file and listeners outside that it must not reach."""
     with socket.socket() as listener, socket.socket(socket.AF_UNIX) as named:
         listener.bind(("127.0.0.1", 0))
@@ -159,7 +158,7 @@ def _run(isolation: Isolation, program: Program, variant: str, *, is_deep: bool)
             canary.write_text(secrets.token_hex())
             canary.chmod(0o644)
             outside = (str(canary), str(listener.getsockname()[1]), name, str(_PROCESSES + 1), str(_LIMITS.memory_bytes if is_deep else 0))
-            tried = program._replace(inside=(*program.inside, *outside))
+            tried = probe._replace(inside=(*probe.inside, *outside))
             sandbox = isolation._replace(limits=_LIMITS).sandbox(tried, 60, ends_whole=False, announce=supervision.clean)
             assert isinstance(sandbox, BubblewrapSandbox)
             report, said, freezes = _watch(sandbox, supervision)

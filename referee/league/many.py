@@ -22,7 +22,7 @@ from referee.league.stream import play_stream
 from referee.league.teams import file_hashes
 from referee.league.values import MatchTask, Team
 from referee.league.worker import Terms, replay_path
-from referee.players.spec import resolve
+from referee.players.names import is_human, resolve
 from referee.replay.paths import SUFFIX, is_replay, make_folder
 from referee.support.outputs import check_output
 from referee.wire.seeds import new_seed, secret_of
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from referee.games.game import Json, Seat
+    from referee.isolation.bot import Bot
     from referee.league.values import MatchRecord, MatchStart
-    from referee.players.spec import Spec
 
     Progress = Callable[[int, int], None]
 
@@ -108,20 +108,20 @@ def many(
     home = str(Path.cwd())
     teams: dict[Seat, Team] = {}
     for seat, player in players.items():
-        spec = resolve(player, seat, request.game.info.name, request.settings)
-        if spec.is_human:
+        if is_human(player):
             raise PlayerError("A person plays one game at a time: referee play human runner")
-        teams[seat] = Team(seat, {seat: player}, "", home, _files(seat, spec, request.options.isolation))
+        bot = resolve(player, seat, request.game.info.name, request.settings)
+        teams[seat] = Team(seat, {seat: player}, "", home, _files(seat, bot, request.options.isolation))
     at_once = min(checked_slots(slots, request.options.limits), games)
     return _many(request, teams, _drawn_games(request, games), at_once, on_game)
 
 
-def _files(seat: Seat, spec: Spec, isolation: str) -> dict[Seat, dict[str, str]]:
+def _files(seat: Seat, bot: Bot, isolation: str) -> dict[Seat, dict[str, str]]:
     """Return the hashes of a player's files, with which its copies for sandboxes are compared."""
     if isolation in (LIMITS, NONE):
         return {}
     try:
-        return {seat: file_hashes(spec.program)}
+        return {seat: file_hashes(bot)}
     except PlayerError:
         # If there is a sandbox, copying them fails with a better message.
         return {}

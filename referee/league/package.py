@@ -96,7 +96,7 @@ class _Packer:
             self._outside += "_"
 
     def rewritten(self, text: str) -> str:
-        """Return a player with the paths that its files have in the archive. The forms are those of ``players.spec.resolve``."""
+        """Return a player with the paths that its files have in the archive. The forms are those of ``players.names.resolve``."""
         text = text.strip()
         prefix, colon, rest = text.partition(":")
         if colon and re.fullmatch(r"\w+\s*", prefix) and not self._found(text):

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from referee.games.game import Game, Seat
+    from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
     from referee.league.values import Team
     from referee.league.worker import Terms
-    from referee.players.spec import Spec
 
 #: The most teams that a sentence names beside the first.
 _MOST_NAMED = 5
@@ -114,8 +114,8 @@ def _refused(request: MatchRequest, settings: Any, name: str, program: str) -> d
     """Return the seats that a bot doesn't play, each with the reason."""
     from referee.author.check import run
 
-    def isolate(spec: Spec) -> Isolation:
-        return choose(request.options.isolation, request.options.limits, [spec.program])
+    def isolate(bot: Bot) -> Isolation:
+        return choose(request.options.isolation, request.options.limits, [bot])
 
     try:
         return run.seats_refused(

@@ -16,7 +16,7 @@ from referee.errors import PlayerError, UsageError
 from referee.isolation import contents, runtime, submission
 from referee.league.keys import canonical
 from referee.league.values import Team
-from referee.players.spec import HUMAN, resolve
+from referee.players.names import HUMAN, is_human, resolve
 from referee.support.escape import is_blank
 from referee.support.words import the_seat
 
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from referee.games.game import Game, Json, Seat
-    from referee.isolation.program import Program
+    from referee.isolation.bot import Bot
     from referee.isolation.submission import Piece
-    from referee.players.spec import Spec
 
 #: The longest name of a team or a league, in characters.
 LONGEST_NAME = 40
@@ -136,15 +135,15 @@ def changed(team: Team, stored: Team) -> tuple[str, ...]:
     return tuple(changes) or ("its command line has changed",)
 
 
-def check_copy(team: Team, seat: Seat, program: Program, folder: str) -> None:
+def check_copy(team: Team, seat: Seat, bot: Bot, folder: str) -> None:
     """Raise UsageError if the copy of a team's program in ``folder`` has other files than those that the team was stored with.
 
     In a copy all files may be executed, and there are no empty folders. A team without stored files is not checked.
     """
     if seat not in team.files:
         return
-    labels = _labels(_outermost(program.pieces))
-    places = {source: Path(folder, piece.place) for piece in program.pieces for source in _outermost([piece])}
+    labels = _labels(_outermost(bot.files))
+    places = {source: Path(folder, piece.place) for piece in bot.files for source in _outermost([piece])}
     copied: dict[str, str] = {}
     then = _comparable(_own(team.files[seat]))
     for source, label in labels.items():
@@ -266,37 +265,36 @@ def _word(word: str) -> str:
         return shlex.quote(word)
 
 
-def _program(player: str, seat: Seat, game: Game[Any, Any], settings: Any) -> Spec:
-    spec = resolve(player, seat, game.info.name, settings)
-    if spec.is_human:
+def _program(player: str, seat: Seat, game: Game[Any, Any], settings: Any) -> Bot:
+    if is_human(player):
         raise PlayerError(f"{the_seat(seat)} is a person; in a league only programs play.")
-    return spec
+    return resolve(player, seat, game.info.name, settings)
 
 
-def file_hashes(program: Program) -> dict[str, str]:
-    """Return the hash of each file of a program, as in ``Team.files``. PlayerError for a file that can't be read."""
-    labels = _labels(_outermost(program.pieces))
+def file_hashes(bot: Bot) -> dict[str, str]:
+    """Return the hash of each file of a bot, as in ``Team.files``. PlayerError for a file that can't be read."""
+    labels = _labels(_outermost(bot.files))
     return {str(Path(label, path)): mark for source, label in labels.items() for path, mark in _marks(source).items()}
 
 
-def _mark(spec: Spec, hash_cache: dict[Path, dict[str, str]]) -> tuple[Json, dict[str, str]]:
+def _mark(bot: Bot, hash_cache: dict[Path, dict[str, str]]) -> tuple[Json, dict[str, str]]:
     """Return the command line of a program without this machine's paths, and the hashes of its files.
 
     ``hash_cache`` caches the hashes of files and folders that several seats share.
     """
-    labels = _labels(_outermost(spec.program.pieces))
+    labels = _labels(_outermost(bot.files))
     files: dict[str, str] = {}
     for source, label in labels.items():
         if source not in hash_cache:
             hash_cache[source] = _marks(source)
         files |= {str(Path(label, path)): mark for path, mark in hash_cache[source].items()}
-    argv = spec.program.argv
+    argv = bot.argv
     words = [Path(argv[0]).name if runtime.is_one(argv[0]) else argv[0], *argv[1:]]
     # A program's own path is free of links, the path of its folder may have some.
     names = {str(path): label for source, label in labels.items() for path in (source, source.resolve())}
     for path in sorted(names, key=len, reverse=True):
         words = [_relabelled(word, path, names[path]) for word in words]
-    return [words, spec.dialect.name if spec.dialect else ""], files
+    return [words, bot.dialect.name if bot.dialect else ""], files
 
 
 def _outermost(pieces: Sequence[Piece]) -> list[Path]:

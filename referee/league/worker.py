@@ -24,19 +24,17 @@ from referee.isolation.supervision import SupervisionReserve
 from referee.league.teams import check_copy
 from referee.league.values import MatchRecord
 from referee.match.options import MatchOptions
+from referee.players.names import is_human, resolve
 from referee.players.own_files import from_home, published
-from referee.players.spec import resolve
 from referee.replay.paths import SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
     from referee.games.game import Seat
+    from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
-    from referee.isolation.program import Program
     from referee.league.values import MatchTask, Team
-    from referee.match.loop import Entrant
-    from referee.players.spec import Spec
 
 
 class Terms(NamedTuple):
@@ -89,7 +87,7 @@ class Worker:
         self._host = platform.node()
         self._isolations: dict[frozenset[str], Isolation] = {}
         self._reserve = SupervisionReserve(self._check_copy)
-        self._specs: dict[tuple[str, Seat, str], Spec] = {}
+        self._bots: dict[tuple[str, Seat, str], Bot] = {}
 
     def close(self) -> None:
         """End the worker's supervisor, which removes the copies of programs."""
@@ -100,8 +98,8 @@ class Worker:
         begun = time.monotonic()
         try:
             settings = self._game.codec.settings(self._terms.rules, dict(task.settings))
-            specs = {seat: self._spec(team, seat, settings) for seat, team in task.seats.items()}
-            return self._played(task, settings, specs, begun)
+            bots = {seat: self._bot(team, seat, settings) for seat, team in task.seats.items()}
+            return self._played(task, settings, bots, begun)
         except (PlayerError, StartError) as error:
             if error.seat is None:
                 return Void(task.key, str(error), self._host, is_fatal=True)
@@ -121,53 +119,50 @@ class Worker:
             text = f"{error.filename or 'a file'}: {error.strerror or error}"
             return Void(task.key, text, self._host, is_fatal=error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS))
 
-    def _played(self, task: MatchTask, settings: Any, specs: Mapping[Seat, Spec], begun: float) -> Report:
+    def _played(self, task: MatchTask, settings: Any, bots: Mapping[Seat, Bot], begun: float) -> Report:
         replay = replay_path(self._folder, task.key)
         request = runner.MatchRequest(self._game, settings, self._terms.options, task.seed, str(replay), force=True)
-        entrants = {seat: self._entrant(seat, spec, task.seats[seat], task.blamed) for seat, spec in specs.items()}
-        prepared = runner.prepare(request, task.seats.values(), entrants, isolation=self._proved(specs))
-        played = runner.play(prepared, entrants, reserve=self._reserve)
+        players = {seat: self._player(bot, task.seats[seat], task.blamed) for seat, bot in bots.items()}
+        prepared = runner.prepare(request, task.seats.values(), players, isolation=self._proved(bots))
+        played = runner.play(prepared, players, reserve=self._reserve)
         return Completed(self._record(task, played, time.monotonic() - begun))
 
-    def _entrant(self, seat: Seat, spec: Spec, team: str, blamed: Container[str]) -> Entrant:
-        """The entrant of a team; the replay names the team, whatever its bot calls itself."""
-        return runner.entrant(seat, spec)._replace(label=team, about={**spec.about, "team": team}, is_blamed=team in blamed)
+    def _player(self, bot: Bot, team: str, blamed: Container[str]) -> Bot:
+        """The player of a team; the replay names the team, whatever its bot calls itself."""
+        bot = published(bot, str(Path.cwd()))
+        return bot._replace(name=team, about={**bot.about, "team": team}, is_blamed=team in blamed)
 
-    def _proved(self, specs: Mapping[Seat, Spec]) -> Isolation:
-        """The isolation for these programs, chosen and proved once for all whose sandboxes have the same variants."""
+    def _proved(self, bots: Mapping[Seat, Bot]) -> Isolation:
+        """The isolation for these bots, chosen and proved once for all whose sandboxes have the same variants."""
         from referee.isolation.choose import choose, variants_of
 
         if not self._reserve.has_idle():
             # The match before failed, or something of it may be left.
             self._isolations.clear()
-        programs = [spec.program for spec in specs.values()]
-        variants = frozenset(variants_of(programs))
+        variants = frozenset(variants_of([*bots.values()]))
         isolation = self._isolations.get(variants)
         if isolation is None:
             options = self._terms.options
-            isolation = self._isolations[variants] = choose(options.isolation, options.limits, programs)
+            isolation = self._isolations[variants] = choose(options.isolation, options.limits, [*bots.values()])
         return isolation
 
-    def _spec(self, team: str, seat: Seat, settings: Any) -> Spec:
-        """A team's program for a seat, read once for all matches with the same settings."""
+    def _bot(self, team: str, seat: Seat, settings: Any) -> Bot:
+        """A team's bot for a seat, read once for all matches with the same settings."""
         # The settings matter only where a dialect can't express them.
         key = (team, seat, repr(settings) if ":" in self._teams[team].players[seat] else "")
-        spec = self._specs.get(key)
-        if spec is None:
-            home = self._teams[team].home
-            with of_seat(seat):
-                with _inside(home):
-                    spec = resolve(from_home(self._teams[team].players[seat], home), seat, self._terms.game, settings)
-                if spec.is_human:
+        if key not in self._bots:
+            home, player = self._teams[team].home, self._teams[team].players[seat]
+            with of_seat(seat), _inside(home):
+                if is_human(player):
                     raise PlayerError(f"The team {team} is a person; in a league only programs play.")
-            spec = self._specs[key] = published(spec, home)
-        return spec
+                self._bots[key] = published(resolve(from_home(player, home), seat, self._terms.game, settings), home)
+        return self._bots[key]
 
-    def _check_copy(self, program: Program, folder: str) -> None:
-        """Raise UsageError if a program that was copied now is no longer that of its team."""
-        for (team, seat, _), spec in self._specs.items():
-            if spec.program.pieces == program.pieces:
-                check_copy(self._teams[team], seat, program, folder)
+    def _check_copy(self, bot: Bot, folder: str) -> None:
+        """Raise UsageError if a bot that was copied now is no longer that of its team."""
+        for (team, seat, _), each in self._bots.items():
+            if each.files == bot.files:
+                check_copy(self._teams[team], seat, bot, folder)
 
     def _record(self, task: MatchTask, played: runner.PlayedMatch, seconds: float) -> MatchRecord:
         result = played.result

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from referee.match.options import TimeControl
     from referee.players.clock import Clock
     from referee.players.io import PlayerIO, Questions
-    from referee.players.player import Player, Reply
+    from referee.players.player import Reply, RunningPlayer
     from referee.wire.decode import Answer
 #: Answers up to this many bytes are cached, so that the same answer in another turn needs no decoding.
 _SHORT_ANSWER = 512
@@ -44,7 +44,7 @@ def ask_together(
     return {seat: replies[seat] for seat in questions}
 
 
-def read_ready(player: Player, host: Host | None, reply: Reply, time: TimeControl) -> str | Fault:
+def read_ready(player: RunningPlayer, host: Host | None, reply: Reply, time: TimeControl) -> str | Fault:
     """Return the player's own name, "" if it gives none, or the fault if it isn't ready."""
     if reply.failure is not None:
         early = reply.failure.line if reply.failure.reason == "early" and host is None else None

@@ -7,12 +7,15 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import StartError
+from referee.isolation.bot import Bot
+from referee.isolation.plan import bot_plan
 from referee.match.collector import MoveCollector, ask_together, read_ready
 from referee.players.building import all_built
 from referee.players.clock import WALL
 from referee.players.connection import ConnectedPlayer
 from referee.players.in_process import LocalPlayer
 from referee.players.io import PlayerIO
+from referee.players.player import Connection, Function, host_of
 from referee.players.processes import BotProcesses
 from referee.replay.faults import Fault
 from referee.support.escape import escape, is_blank
@@ -21,39 +24,18 @@ from referee.wire.constants import NAME_LENGTH
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from referee.games.dialect import Host
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import Game, Seat
     from referee.isolation.level import Isolation
-    from referee.isolation.program import Program
     from referee.isolation.supervision import SupervisionReserve
     from referee.match.options import TimeControl
     from referee.players.clock import Clock
-    from referee.players.connection import Connection
     from referee.players.log import Log
-    from referee.players.player import Player
+    from referee.players.player import Player, RunningPlayer
 
 #: Seconds that a bot has to exit after the last message.
 GRACE = 1.0
 #: No limit on the remarks of a conversation that isn't recorded, in bytes.
 _UNLIMITED = 1 << 62
-
-
-class Entrant(NamedTuple):
-    """The player of a seat: a program, ``converse`` in this process, or the player at the end of a ``connection``.
-
-    ``about`` goes into the replay's head. ``time`` is the player's own time control; None means that of the match. ``host`` communicates
-    with the player in a dialect; None means the native protocol. ``is_blamed``: it is its
-    fault if the match ends in a way for which else nobody can be blamed.
-    """
-
-    label: str
-    about: Mapping[str, Json]
-    program: Program | None = None
-    converse: Callable[[bytes], bytes | None] | None = None
-    connection: Connection | None = None
-    time: TimeControl | None = None
-    host: Host | None = None
-    is_blamed: bool = False
 
 
 class Manner(NamedTuple):
@@ -82,7 +64,7 @@ class Conversation:
 
     def __init__(
         self,
-        entrants: Mapping[Seat, Entrant],
+        players: Mapping[Seat, Player],
         isolation: Isolation,
         logs: Mapping[Seat, Log],
         manner: Manner,
@@ -90,12 +72,12 @@ class Conversation:
         reserve: SupervisionReserve | None = None,
         cpu_seconds: int | None = None,
     ) -> None:
-        self.hosts = {seat: entrant.host for seat, entrant in entrants.items() if entrant.host is not None}
-        self.people = frozenset(seat for seat, entrant in entrants.items() if entrant.connection is not None)
-        self.players: dict[Seat, Player] = {}
+        self.hosts = {seat: host for seat, player in players.items() if (host := host_of(player, seat)) is not None}
+        self.people = frozenset(seat for seat, player in players.items() if isinstance(player, Connection))
+        self.players: dict[Seat, RunningPlayer] = {}
         self.bots = BotProcesses(reserve)
         self.logs = logs
-        self._entrants = entrants
+        self._players = players
         self._opened = ExitStack()
         self._isolation = isolation
         self._manner = manner
@@ -104,25 +86,22 @@ class Conversation:
 
     def start(self) -> None:
         """Start the programs and wait until they run. Raises StartError, MatchVoid and PlayerError as ``BotProcesses`` does."""
-        programs = {seat: entrant.program for seat, entrant in self._entrants.items() if entrant.program is not None}
-        levels = dict.fromkeys(programs, self._isolation)
-        programs = {seat: all_built({seat: program}, levels[seat], self._check)[seat] for seat, program in programs.items()}
+        bots = {seat: player for seat, player in self._players.items() if isinstance(player, Bot)}
+        bots = all_built(bots, self._isolation, self._check)
         # Like the course's servers, take a line of a dialect that came too early as the answer to the next question.
         self.bots.launch(
-            programs,
+            {seat: bot_plan(bot) for seat, bot in bots.items()},
             self.logs,
             self._isolation,
             self._cpu_seconds,
             keeping_early=self.hosts,
-            levels=levels,
         )
         self.players.update(self.bots.players)
-        for seat, entrant in self._entrants.items():
-            if entrant.connection is not None:
-                log, keeps_early = self.logs[seat], seat in self.hosts
-                self.players[seat] = ConnectedPlayer(seat, entrant.label, log, entrant.connection, keeps_early=keeps_early)
-            elif entrant.converse is not None:
-                self.players[seat] = LocalPlayer(seat, entrant.label, self.logs[seat], entrant.converse)
+        for seat, player in self._players.items():
+            if isinstance(player, Connection):
+                self.players[seat] = ConnectedPlayer(seat, player, self.logs[seat])
+            elif isinstance(player, Function):
+                self.players[seat] = LocalPlayer(seat, player, self.logs[seat])
         manner = self._manner
         self.bots.wait(manner.before_start)
         self.io = PlayerIO(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from referee.games.game import Seat
     from referee.match.options import TimeControl
     from referee.players.clock import Clock
-    from referee.players.player import Player
+    from referee.players.player import RunningPlayer
     from referee.wire.decode import Problem
 
 #: Longer lines are not read as Python: answers are much shorter.
@@ -54,7 +54,7 @@ def refused_move(seat: Seat, error: MalformedMove | IllegalMove, line: bytes, tu
     )
 
 
-def unanswered(player: Player, failure: Failure, clock: Clock, *, was_at_work: bool = False) -> Fault:
+def unanswered(player: RunningPlayer, failure: Failure, clock: Clock, *, was_at_work: bool = False) -> Fault:
     """The fault of a player that was asked in a match and gave no answer. ``was_at_work``: it used the processor meanwhile."""
     if failure.reason not in NO_ANSWER:
         return fault(player, failure)
@@ -65,7 +65,7 @@ def unanswered(player: Player, failure: Failure, clock: Clock, *, was_at_work: b
     return fault(player, failure, f"within {clock.limit_name(is_guard=is_guard)}")._replace(may_flush=may_flush)
 
 
-def not_ready(player: Player, failure: Failure, host: Host | None, time: TimeControl) -> Fault:
+def not_ready(player: RunningPlayer, failure: Failure, host: Host | None, time: TimeControl) -> Fault:
     """The fault of a player that was not ready for the match."""
     limit = f" within the start-up limit of {time.startup:g} s" if time.startup is not None else ""
     if failure.reason not in NO_ANSWER:
@@ -76,7 +76,7 @@ def not_ready(player: Player, failure: Failure, host: Host | None, time: TimeCon
     return fault(player, failure, f"to the start message{limit}")._replace(may_flush=True)
 
 
-def fault(player: Player, failure: Failure, when: str = "", *, is_start: bool = False) -> Fault:
+def fault(player: RunningPlayer, failure: Failure, when: str = "", *, is_start: bool = False) -> Fault:
     """The fault of a failure; ``when`` is the limit that a late player met, in words. ``is_start``: it wasn't ready yet."""
     reason, detail = failure.reason, failure.detail
     values: dict[str, object] = {"seat": player.seat, "label": player.label}
@@ -105,7 +105,7 @@ def fault(player: Player, failure: Failure, when: str = "", *, is_start: bool = 
     return Fault(CRASHED, reason, values | {"words": failure.words}, None, detail)
 
 
-def blamed(player: Player, reason: str, *, is_alone: bool) -> Fault:
+def blamed(player: RunningPlayer, reason: str, *, is_alone: bool) -> Fault:
     """The fault of a player that is to blame for what else makes a match void; ``reason`` is its code. ``is_alone``: no other can be."""
     values = {"seat": player.seat, "label": player.label, "is_alone": is_alone}
     return Fault(CRASHED, "unsupervised", values) if reason == SUPERVISOR else Fault(LATE, "unjudged", values)

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import BUSY, SUPERVISOR, MatchVoid, StartError, UsageError
 from referee.isolation import delays
+from referee.isolation.bot import Bot
 from referee.isolation.level import Isolation
 from referee.match import judgement
 from referee.match.adjudicator import Adjudicator
-from referee.match.conversation import Conversation, Entrant, Manner
+from referee.match.conversation import Conversation, Manner
 from referee.match.options import CPU, RunOptions, TimeControl
 from referee.match.start import Start
 from referee.players.clock import Clock
 from referee.players.log import Log
 from referee.players.placement import Cores
+from referee.players.player import Connection, Function
 from referee.players.stack import places
 from referee.replay.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.replay.faults import Fault
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Outcome, Seat
     from referee.isolation.supervision import SupervisionReserve
     from referee.match.collector import MoveCollector
+    from referee.players.player import Player
     from referee.players.process import BotProcess
     from referee.replay.answers import TurnAnswers
     from referee.replay.events import Listener
@@ -99,7 +102,7 @@ class Match:
         self,
         game: Game[Any, Any],
         settings: Any,
-        entrants: Mapping[Seat, Entrant],
+        players: Mapping[Seat, Player],
         options: Options | None = None,
         *,
         start: Start[Any] | None = None,
@@ -113,11 +116,11 @@ class Match:
         is_strict = given.isolation.is_strict
         self.options = options = given._replace(time=given.time.settled(is_strict=is_strict))
         self.start = start = start or Start.of(game, settings, new_seed())
-        out = {seat: Entrant(str(out.about.get("name")), out.about) for seat, out in start.out.items()}
-        self.entrants = entrants = {**entrants, **out}
+        self.players = players = {seat: player for seat, player in players.items() if seat not in start.out}
+        self._abouts = {seat: players[seat].about if seat in players else start.out[seat].about for seat in (*players, *start.out)}
         self.notes = list(start.notes)
         self.seats = game.seats(settings)
-        self.clocks = {seat: Clock((entrants[seat].time or options.time).settled(is_strict=is_strict)) for seat in self.seats}
+        self.clocks = {seat: Clock((self._own_time(seat) or options.time).settled(is_strict=is_strict)) for seat in self.seats}
         self.faults = {seat: out.fault for seat, out in start.out.items()}
         self._fault_steps = {seat: out.step for seat, out in start.out.items()}
         self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
@@ -131,21 +134,35 @@ class Match:
             before_start=self._pin if self._needs_cores() else None,
         )
         self._conversation = Conversation(
-            entrants, options.isolation, self._logs, manner, reserve=reserve, cpu_seconds=options.time.cpu_seconds
+            players, options.isolation, self._logs, manner, reserve=reserve, cpu_seconds=options.time.cpu_seconds
         )
         self._cores: Cores | None = None
-        self._names = {seat: escape(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
+        self._names = {seat: escape(self._name(seat), NAME_LENGTH) for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
         self._head: dict[str, Json] = {}
         self._bots = self._conversation.bots
         self.listeners = tuple(listeners(self) if callable(listeners) else listeners)
 
+    def _name(self, seat: Seat) -> str:
+        """Return what the match calls a player until it gives its own name."""
+        player = self.players.get(seat)
+        if player is None:
+            return str(self._abouts[seat].get("name"))
+        return (isinstance(player, Bot) and player.name) or player.label
+
+    def _own_time(self, seat: Seat) -> TimeControl | None:
+        """Return the time control of a player that has another one than the match."""
+        player = self.players.get(seat)
+        return player.time if isinstance(player, Connection | Function) else None
+
+    def _is_blamed(self, seat: Seat) -> bool:
+        player = self.players.get(seat)
+        return isinstance(player, Bot) and player.is_blamed
+
     def awaited(self) -> str:
         """Return who has been asked for some time and hasn't answered, as a sentence; "" if nobody."""
         since = {seat: int(perf_counter() - begun) for seat, begun in self._conversation.awaited.items()}
-        words = [
-            f"{who(seat, self.entrants[seat].label, begins=False)}, asked {seconds} s ago" for seat, seconds in since.items() if seconds
-        ]
+        words = [f"{who(seat, self._name(seat), begins=False)}, asked {seconds} s ago" for seat, seconds in since.items() if seconds]
         return f"waiting for {' and '.join(words)}" if words else ""
 
     def process_of(self, seat: Seat) -> BotProcess | None:
@@ -159,7 +176,7 @@ class Match:
 
     def run(self) -> Result:
         """Play the match from the ``start`` messages to the end. Afterwards all its processes are gone, however it ends."""
-        bots = sum(entrant.program is not None for entrant in self.entrants.values())
+        bots = sum(isinstance(player, Bot) for player in self.players.values())
         cores = Cores(max(self.options.run.cores, bots * self._needs_cores()) if bots else 0)
         try:
             if bots and self._needs_cores() and len(cores.claimed) < bots:
@@ -245,13 +262,13 @@ class Match:
         """Raise MatchVoid if known good bots fail in place of those of the match. Call this when everything of the match is ended."""
         from referee.players import known_good
 
-        programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
-        levels = dict.fromkeys(programs, self.options.isolation)
+        bots = {seat: player for seat, player in self.players.items() if isinstance(player, Bot)}
+        levels = dict.fromkeys(bots, self.options.isolation)
         if not self._bots.players:
             # The build of a program has failed, which has limits of its own.
-            programs = {seat: programs[seat] for seat in seats}
+            bots = {seat: bots[seat] for seat in seats}
             levels = {seat: levels[seat]._replace(limits=levels[seat].limits.for_build()) for seat in seats}
-        known_good.check(programs, levels, self.options.time.cpu_seconds, seats)
+        known_good.check(bots, levels, self.options.time.cpu_seconds, seats)
 
     def _farewells(self, state: Any, outcome: Outcome, steps: int) -> dict[Seat, bytes]:
         """Return the last message for each player that can still receive one."""
@@ -350,9 +367,8 @@ class Match:
 
     def _about(self, seat: Seat) -> dict[str, Json]:
         """Return a player's part of the head. A player with its own time control has it there, since its questions show it."""
-        entrant = self.entrants[seat]
-        own = {} if entrant.time is None else {"clock": self.clocks[seat].control.to_json()}
-        return {"name": self._names[seat], **own, **entrant.about}
+        own = {} if self._own_time(seat) is None else {"clock": self.clocks[seat].control.to_json()}
+        return {"name": self._names[seat], **own, **self._abouts[seat]}
 
     def _play(self, state: Any, adjudicator: Adjudicator | None, turn: int) -> tuple[Any, int]:
         game, listeners = self.game, self.listeners
@@ -405,7 +421,7 @@ class Match:
         Raise it again if nobody is, or if others would have to play on.
         """
         is_alone = void.reason == SUPERVISOR and len(void.seats) == 1
-        seats = [seat for seat in void.seats if is_alone or (void.reason in (SUPERVISOR, BUSY) and self.entrants[seat].is_blamed)]
+        seats = [seat for seat in void.seats if is_alone or (void.reason in (SUPERVISOR, BUSY) and self._is_blamed(seat))]
         if not seats or len({*self.seats} - {*self.faults, *seats}) > 1:
             raise void
         players = self._conversation.players
@@ -441,4 +457,4 @@ class Match:
         return moved
 
 
-__all__ = ["Entrant", "Match", "Options", "Result"]
+__all__ = ["Match", "Options", "Result"]

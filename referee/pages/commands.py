@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import RefereeError
+from referee.players.names import HUMAN
 from referee.players.recorded_bots import recorded_bot
-from referee.players.spec import HUMAN
 from referee.replay.reader import open_game, read_head
 from referee.replay.recorded_match import RecordedMatch
 

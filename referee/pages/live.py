@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from referee.errors import MatchVoid
 from referee.pages.guard import new_token
 from referee.pages.serve import ENDED, GROWN, STAY, bind, is_for_others, names_of, shown_host
-from referee.players.connection import Connection
+from referee.players.player import Connection
 from referee.replay.events import Listener, MatchBegun
 from referee.support.processes import start_module
 
@@ -63,7 +63,7 @@ class Pages(Listener):
         pipes = {}
         for seat in people:
             questions, answers, words = os.pipe(), os.pipe(), os.pipe()
-            self.connections[seat] = Connection(questions[1], answers[0], words[0])
+            self.connections[seat] = Connection("human", questions[1], answers[0], words[0])
             pipes[seat] = (questions[0], answers[1], words[1])
             theirs += pipes[seat]
         os.set_blocking(self._news, False)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import select
 
     from referee.players.pipes import Pipes
-    from referee.players.player import Player
+    from referee.players.player import RunningPlayer
     from referee.players.process import BotProcess
 
 #: How many processors a bot can use at once: its processor time can grow this many times as fast as the wall clock.
@@ -30,7 +30,9 @@ class Pending:
 
     __slots__ = ("begun", "deadline", "guard", "latest", "limit", "owed", "pipes", "player", "process")
 
-    def __init__(self, player: Player, pipes: Pipes, begun: float, limit: float | None, guard: float | None, owed: float = 0.0) -> None:
+    def __init__(
+        self, player: RunningPlayer, pipes: Pipes, begun: float, limit: float | None, guard: float | None, owed: float = 0.0
+    ) -> None:
         self.player = player
         self.pipes = pipes
         self.process = player.process
@@ -74,7 +76,7 @@ class Billing:
         """Return the failure of a player whose deadline has passed without an answer; None if the deadline was postponed."""
         return late(entry.pipes)
 
-    def out_of_time(self, player: Player, pipes: Pipes, limit: float | None) -> Failure:
+    def out_of_time(self, player: RunningPlayer, pipes: Pipes, limit: float | None) -> Failure:
         """Return the failure of a player that has no time left for a question, neither of its ``limit`` nor, if it has some, of the guard."""
         return late(pipes, is_guard=limit is None or limit > 0.0)
 

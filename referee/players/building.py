@@ -27,7 +27,7 @@ from referee.isolation.bubblewrap import HOME, SOURCE
 from referee.isolation.level import Isolation
 from referee.isolation.limits import NONE
 from referee.isolation.parcel import Parcel
-from referee.isolation.program import BUILDER
+from referee.isolation.plan import BUILDER, build_plan
 from referee.isolation.submission import Piece
 from referee.isolation.workplace import Workplace, identity
 from referee.players import scripts
@@ -42,8 +42,9 @@ from referee.support.words import counted, size_text, who
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from referee.isolation.bot import Bot
     from referee.isolation.copies import Check
-    from referee.isolation.program import Program
+    from referee.isolation.plan import Plan
     from referee.players.process import ProcessPlayer
 
 #: The version of what a build gets and gives; another one makes the entries of the cache useless.
@@ -55,7 +56,7 @@ _SHOWN_LINES, _SHOWN_BEFORE, _SHOWN_WIDTH = 24, 8, 200
 _LOOK_SECONDS = 0.5
 #: The longest time between two checks of the other limits, in seconds.
 _WAIT_SECONDS = 0.1
-#: The most programs of which this process keeps a built copy.
+#: The most bots of which this process keeps a built copy.
 _MOST_BUILT = 64
 _ERROR = re.compile(r"\berror\b|\bError\b|\bException\b|: undefined|cannot find|can't|syntax", re.IGNORECASE)
 #: The exit status of the sandbox's own programs if they can't set a limit or a rule.
@@ -84,11 +85,11 @@ _built: dict[tuple[object, ...], _Built] = {}
 _refused: dict[tuple[str, int], str] = {}
 #: All that were made, also those of older sources, from which bots may still run.
 _workplaces: list[Workplace] = []
-_listeners: list[Callable[[Program], None]] = []
+_listeners: list[Callable[[Bot], None]] = []
 
 
-def tell_builds(listener: Callable[[Program], None]) -> None:
-    """Call a function with each program that this process is about to build, so that a person knows why it takes time."""
+def tell_builds(listener: Callable[[Bot], None]) -> None:
+    """Call a function with each bot that this process is about to build, so that a person knows why it takes time."""
     _listeners.append(listener)
 
 
@@ -100,50 +101,50 @@ def forget() -> None:
     _refused.clear()
 
 
-def all_built(programs: Mapping[str, Program], isolation: Isolation | None = None, check: Check | None = None) -> dict[str, Program]:
-    """Return the programs of a match by seat, each built if it needs to be.
+def all_built(bots: Mapping[str, Bot], isolation: Isolation | None = None, check: Check | None = None) -> dict[str, Bot]:
+    """Return the bots of a match by seat, each built if it needs to be.
 
     ``check`` examines each copy of sources, as in ``Copies``. StartError with the seat if a build fails, PlayerError for files that can't be
     copied, MatchVoid if the referee's own part fails.
     """
     found = {}
-    for seat, program in programs.items():
-        if program.build:
+    for seat, bot in bots.items():
+        if bot.build:
             try:
                 with of_seat(seat):
-                    found[seat] = _as_built(program, isolation or Isolation(), check)
+                    found[seat] = _as_built(bot, isolation or Isolation(), check)
             except _Refused as refusal:
-                text = f"{who(seat, program.label)} can't be built: {refusal}"
+                text = f"{who(seat, bot.label)} can't be built: {refusal}"
                 raise StartError(text, seat, is_doubtful=refusal.is_doubtful) from None
             except MatchVoid as void:
                 void.seats = (seat,) if void.reason in machine.SHORTAGES else void.seats
                 raise
         else:
-            found[seat] = program
+            found[seat] = bot
     return found
 
 
-def _as_built(program: Program, isolation: Isolation, check: Check | None) -> Program:
-    """Return a program whose files are a built copy."""
+def _as_built(bot: Bot, isolation: Isolation, check: Check | None) -> Bot:
+    """Return a bot whose files are a built copy."""
     with _lock:
-        memo = (program.pieces, program.build, isolation.level, os.getpid())
-        traits = contents.traits(program.cwd)
+        memo = (bot.files, bot.build, isolation.level, os.getpid())
+        traits = contents.traits(bot.folder)
         known = _built.pop(memo, None)
         if known is None or traits is None or known.traits != traits or not known.workplace.exists():
             if known is not None and isolation.copies_files:
                 known.workplace.remove()
-            known = _Built(_make(program, isolation, check), traits)
+            known = _Built(_make(bot, isolation, check), traits)
         # The one used last is at the end.
         _built[memo] = known
         if len(_built) > _MOST_BUILT:
             _built.pop(next(iter(_built))).workplace.remove()
-        return _moved(program, known.workplace.built)
+        return _moved(bot, known.workplace.built)
 
 
-def _moved(program: Program, folder: str) -> Program:
-    """Return a program without a build whose files are in another folder."""
-    argv = tuple(_below(folder, program.cwd, word) for word in program.argv)
-    return program._replace(argv=argv, cwd=folder, pieces=(Piece(folder, ""),), build=(), origin=program.cwd)
+def _moved(bot: Bot, folder: str) -> Bot:
+    """Return a bot without a build whose files are in another folder."""
+    argv = tuple(_below(folder, bot.folder, word) for word in bot.argv)
+    return bot._replace(argv=argv, folder=folder, files=(Piece(folder, ""),), build=(), origin=bot.folder)
 
 
 def _below(folder: str, old: str, word: str) -> str:
@@ -151,28 +152,28 @@ def _below(folder: str, old: str, word: str) -> str:
     return folder + word.removeprefix(old) if word.startswith(f"{old}/") else word
 
 
-def _make(program: Program, isolation: Isolation, check: Check | None) -> Workplace:
+def _make(bot: Bot, isolation: Isolation, check: Check | None) -> Workplace:
     """Return new folders with the built program: from the cache, or by the build."""
     place = Workplace()
     _workplaces.append(place)
     try:
-        place.take_sources(program.pieces, program.label)
+        place.take_sources(bot.files, bot.label)
         if check is not None:
-            check(program, place.source)
-        scripts.repair(place.source, program.build, program.argv)
-        key = _key(program, place.source, isolation)
-        if not build_cache.recall(key, program.label, place.built):
+            check(bot, place.source)
+        scripts.repair(place.source, bot.build, bot.argv)
+        key = _key(bot, place.source, isolation)
+        if not build_cache.recall(key, bot.label, place.built):
             # A build that can't succeed isn't tried again for each match of a league.
             failure = (key, isolation.limits.build_seconds)
             if failure in _refused:
                 raise _Refused(_refused[failure])
             try:
-                _build(program, isolation, place)
+                _build(bot, isolation, place)
             except _Refused as refusal:
                 if not refusal.is_doubtful:
                     _refused[failure] = str(refusal)
                 raise
-            build_cache.keep(key, program.label, place.built)
+            build_cache.keep(key, bot.label, place.built)
         place.clear(is_for_others=isolation.starts_as_users and not isolation.copies_files)
     except BaseException:
         place.remove()
@@ -180,30 +181,33 @@ def _make(program: Program, isolation: Isolation, check: Check | None) -> Workpl
     return place
 
 
-def _key(program: Program, source: str, isolation: Isolation) -> str:
+def _key(bot: Bot, source: str, isolation: Isolation) -> str:
     """Return the name of a build's result: a hash of everything that it depends on."""
-    parts = [str(_VERSION), contents.digest(source, program.label), isolation.level, *program.build, "", *identity(program.build[0])]
+    words = build_plan(bot).inside
+    parts = [str(_VERSION), contents.digest(source, bot.label), isolation.level, *words, "", *identity(words[0])]
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _build(program: Program, isolation: Isolation, place: Workplace) -> None:
+def _build(bot: Bot, isolation: Isolation, place: Workplace) -> None:
     """Run the build and copy what it built. _Refused if it fails."""
     for listener in _listeners:
-        listener(program)
+        listener(bot)
     limits = isolation.limits.for_build()
-    build = program._replace(pieces=(Piece(place.source, ""),), origin=program.cwd).own_build()
-    run = _Run(program, isolation._replace(limits=limits), limits.build_seconds)
+    build = build_plan(bot)
+    run = _Run(bot, isolation._replace(limits=limits), limits.build_seconds)
     if isolation.has_sandbox:
-        build = build._replace(through=(BUILDER, "send", SOURCE))
-        run.parcel = Parcel(place.made, program.label)
+        build = build._replace(script=(BUILDER, "send", SOURCE))
+        folder = bot.folder
+        run.parcel = Parcel(place.made, bot.label)
     else:
-        place.make_scratch(program.label, is_for_others=isolation.starts_as_users)
+        place.make_scratch(bot.label, is_for_others=isolation.starts_as_users)
         run.place = place
-        argv = tuple(_below(place.home, program.cwd, word) for word in build.argv)
-        build = build._replace(cwd=place.home, argv=argv, env={**build.env, "TMPDIR": place.temporary})
-    run.to_end(build)
+        argv = tuple(_below(place.home, bot.folder, word) for word in build.argv)
+        build = build._replace(argv=argv, env={**build.env, "TMPDIR": place.temporary})
+        folder = place.home
+    run.to_end(build._replace(bot=bot._replace(folder=folder, files=(Piece(place.source, ""),), origin=bot.folder)))
     try:
-        place.finish(place.made if isolation.has_sandbox else place.home, program.label)
+        place.finish(place.made if isolation.has_sandbox else place.home, bot.label)
     except PlayerError as error:
         raise _Refused(f"{run.command} left what can't be used. {error}") from None
 
@@ -224,8 +228,8 @@ class _Output(Log):
 class _Run:
     """One run of a build. ``parcel`` takes the files that a sandbox sends; ``place`` is measured where there is none."""
 
-    def __init__(self, program: Program, isolation: Isolation, seconds: int) -> None:
-        self.command = f"'{' '.join([Path(program.build[0]).name, *program.build[1:]])}'"
+    def __init__(self, bot: Bot, isolation: Isolation, seconds: int) -> None:
+        self.command = f"'{' '.join([Path(bot.build[0]).name, *bot.build[1:]])}'"
         self.parcel: Parcel | None = None
         self.place: Workplace | None = None
         self._isolation = isolation
@@ -235,7 +239,7 @@ class _Run:
         self._is_doubtful = False
         self._next_look = 0.0
 
-    def to_end(self, build: Program) -> None:
+    def to_end(self, build: Plan) -> None:
         """Run it until its first process has ended, then end the others. _Refused if it has not succeeded."""
         processes = BotProcesses()
         try:
@@ -335,9 +339,9 @@ class _Run:
             return f"{self.command} {exceeded(excess)}."
         return f"{self.command} was ended by signal {-status}." if status < 0 else f"{self.command} ended with exit status {status}."
 
-    def _telling(self, build: Program) -> str:
+    def _telling(self, build: Plan) -> str:
         """Return the telling part of the output, each line on a line of its own: from the first error on, or the last lines."""
-        own = own_files(build, is_sandbox=self.place is None, home=HOME)
+        own = own_files(build.bot, is_sandbox=self.place is None, home=HOME)
         text = own.named(self._output.begin.decode("utf-8", "replace"))
         lines = [escape(line.expandtabs(4), _SHOWN_WIDTH) for line in text.splitlines() if line.strip()]
         if not lines:

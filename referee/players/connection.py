@@ -7,7 +7,7 @@ leaves without a reason, the connection failed on the referee's side, and the pl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
 from referee.players.pipes import Pipes
@@ -18,39 +18,28 @@ from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
     from referee.players.log import Log
-
-
-class Connection(NamedTuple):
-    """The match's ends of the pipes to a player: one to write to, one to read from, and one for the reason why it left.
-
-    If ``stderr`` is -1, the player is a program at the other end of a network connection; if that connection ends, the program has
-    left. ``lines`` holds the lines that it has sent already, blank ones too. ``overdue`` is the prefix of a late answer to an earlier
-    question; such a line is discarded.
-    """
-
-    stdin: int
-    stdout: int
-    stderr: int = -1
-    lines: LineBuffer | None = None
-    overdue: bytes = b""
+    from referee.players.player import Connection
 
 
 class ConnectedPlayer:
-    """A person at a page, or a remote program at the other end of a network connection. A remote program runs on after the match.
-
-    ``keeps_early``: as for a program, lines from before a question, also blank ones, are answers to later questions.
-    """
+    """A person at a page, or a remote program at the other end of a network connection. A remote program runs on after the match."""
 
     process = None
 
-    def __init__(self, seat: str, label: str, log: Log, connection: Connection, *, keeps_early: bool) -> None:
+    def __init__(self, seat: str, connection: Connection, log: Log) -> None:
         self.seat = seat
-        self.label = label
+        self.label = connection.label
         self.log = log
-        is_remote = connection.stderr < 0
+        is_remote = connection.reason < 0
+        keeps_early = connection.host is not None
         lines = connection.lines or LineBuffer(keeps_blank=keeps_early)
         self.pipes = Pipes(
-            connection[:3], log, lines, keeps_early=keeps_early or is_remote, is_remote=is_remote, overdue=connection.overdue
+            (connection.stdin, connection.stdout, connection.reason),
+            log,
+            lines,
+            keeps_early=keeps_early or is_remote,
+            is_remote=is_remote,
+            overdue=connection.overdue,
         )
 
     def introduce(self, name: str) -> None:

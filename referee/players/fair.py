@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from referee.players.pipes import Pipes
-    from referee.players.player import Player
+    from referee.players.player import RunningPlayer
     from referee.players.process import BotProcess
 
 #: How often a bot with several tasks is looked at while it thinks, and how long one is left alone of which only the first task has worked yet.
@@ -222,7 +222,7 @@ class FairBilling(Billing):
         entry.deadline = min(now + (left if left > 0.0 else _LOOK), max(entry.guard, now))
         return None
 
-    def out_of_time(self, player: Player, pipes: Pipes, limit: float | None) -> Failure:
+    def out_of_time(self, player: RunningPlayer, pipes: Pipes, limit: float | None) -> Failure:
         """Return the failure of a player that has used up its bank. MatchVoid if the guard of the match is used up."""
         if limit is None or limit > 0.0:
             raise too_busy(player.seat, "for most of the time in which it was asked in this match")

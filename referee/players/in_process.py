@@ -14,33 +14,32 @@ from referee.replay.faults import Failure
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from referee.players.log import Log
+    from referee.players.player import Function
 
 
 _OWN = OwnFiles((), FOREIGN)
 
 
 class LocalPlayer:
-    """Calls ``converse`` with each line for the bot, without the line's end. The return value is the bot's answer; None means no answer.
+    """Calls the player's function with each line for the bot, without the line's end.
 
     An exception of the bot is kept in ``error`` and counts as its crash; its traceback goes to the log.
     """
 
     pipes = process = None
 
-    def __init__(self, seat: str, label: str, log: Log, converse: Callable[[bytes], bytes | None]) -> None:
+    def __init__(self, seat: str, function: Function, log: Log) -> None:
         self.seat = seat
-        self.label = label
+        self.label = function.label
         self.log = log
         self.error: Exception | SystemExit | None = None
-        self._converse = converse
+        self._answer = function.answer
 
     def answer(self, line: bytes) -> bytes | None:
         """Return the bot's answer to a line; None if it raised an exception or gave no answer."""
         try:
-            return self._converse(line)
+            return self._answer(line)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a bot raises is its own crash
             self.error = error
             self.log.take(traceback.format_exc().encode("utf-8", "backslashreplace"))

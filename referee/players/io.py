@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
 
     from referee.players.pipes import Pipes
-    from referee.players.player import Player
+    from referee.players.player import RunningPlayer
     from referee.players.process import BotProcess, ProcessPlayer
     from referee.players.processes import BotProcesses
 
@@ -77,7 +77,7 @@ class PlayerIO:
 
     def __init__(
         self,
-        players: Mapping[str, Player],
+        players: Mapping[str, RunningPlayer],
         bots: BotProcesses,
         *,
         stop_idle: bool,
@@ -288,7 +288,7 @@ class PlayerIO:
             process.go_on()
         return self._pipes[seat]
 
-    def _early(self, player: Player, pipes: Pipes) -> Failure | None:
+    def _early(self, player: RunningPlayer, pipes: Pipes) -> Failure | None:
         """Return the failure of a player that wrote before it was asked, or that has ended; else None. Blank lines are ignored.
 
         A player that may answer early keeps what it sent ahead, up to the length of one line.

@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING
 
 from referee.errors import CopyUnwritten, MatchVoid, StartError
 from referee.isolation import good_bot, machine, runtime, submission
-from referee.isolation.bubblewrap import HOME
-from referee.isolation.entry import is_own_file
-from referee.isolation.program import Program
+from referee.isolation.bot import Bot
+from referee.isolation.plan import Plan, bot_plan
 from referee.isolation.submission import Piece
 from referee.isolation.supervision import START_PATIENCE
 from referee.players.log import Log
 from referee.players.pipes import readable
 from referee.players.processes import BotProcesses
-from referee.players.spec import environment
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
@@ -34,29 +32,28 @@ if TYPE_CHECKING:
 _SCRIPT = Path(good_bot.__file__)
 
 
-def check(
-    programs: Mapping[str, Program], levels: Mapping[str, Isolation], cpu_seconds: int | None = None, seats: tuple[str, ...] = ()
-) -> None:
+def check(bots: Mapping[str, Bot], levels: Mapping[str, Isolation], cpu_seconds: int | None = None, seats: tuple[str, ...] = ()) -> None:
     """Raise MatchVoid if ``shortage`` finds something. ``seats`` are those whose bots failed."""
-    found = shortage(programs, levels, cpu_seconds)
+    found = shortage(bots, levels, cpu_seconds)
     if found is not None:
         raise machine.void(f"Known good bots of the referee fail on this machine as well ({found[1]})", found[0], seats)
 
 
 def check_level(isolation: Isolation) -> None:
     """Do the same for a match of two bots at a level of isolation."""
-    programs = dict.fromkeys(("first", "second"), Program((), "/", {}, ""))
-    check(programs, dict.fromkeys(programs, isolation))
+    bots = dict.fromkeys(("first", "second"), Bot("a bot", (runtime.OWN_PYTHON,), "/"))
+    check(bots, dict.fromkeys(bots, isolation))
 
 
-def shortage(programs: Mapping[str, Program], levels: Mapping[str, Isolation], cpu_seconds: int | None = None) -> tuple[str, str] | None:
-    """Return the code and a description of what this machine can't give known good bots in place of these programs; None if nothing.
+def shortage(bots: Mapping[str, Bot], levels: Mapping[str, Isolation], cpu_seconds: int | None = None) -> tuple[str, str] | None:
+    """Return the code and a description of what this machine can't give known good bots in place of these bots; None if nothing.
 
     ``levels`` are the isolation levels by seat, with the limits of each bot. Everything of the match must be ended.
     """
-    for seat, program in programs.items():
-        if is_own_file(program) and not levels[seat].has_sandbox and machine.forbids_programs(program.argv[0]):
-            return machine.DISK, f"the disk of {program.label:.120} is mounted with noexec"
+    plans = {seat: bot_plan(bot) for seat, bot in bots.items()}
+    for seat, plan in plans.items():
+        if plan.is_own_file and not levels[seat].has_sandbox and machine.forbids_programs(plan.argv[0]):
+            return machine.DISK, f"the disk of {plan.bot.label:.120} is mounted with noexec"
     folder = submission.new_name()
     processes = BotProcesses()
     try:
@@ -64,8 +61,8 @@ def shortage(programs: Mapping[str, Program], levels: Mapping[str, Isolation], c
         path.parent.mkdir(0o755)
         path.write_bytes(_SCRIPT.read_bytes())
         path.chmod(0o755)
-        bots = {seat: _good_bot(path, levels[seat], is_started_alone=is_own_file(program)) for seat, program in programs.items()}
-        processes.launch(bots, {seat: Log(None, 0) for seat in bots}, cpu_seconds=cpu_seconds, levels=levels)
+        good = {seat: _good_bot(path, levels[seat], is_started_alone=plan.is_own_file) for seat, plan in plans.items()}
+        processes.launch(good, {seat: Log(None, 0) for seat in good}, cpu_seconds=cpu_seconds, levels=levels)
         processes.wait()
         found = _followed(processes)
         if found is not None and found[0] == machine.LIMIT and machine.forbids_programs(folder):
@@ -82,13 +79,12 @@ def shortage(programs: Mapping[str, Program], levels: Mapping[str, Isolation], c
         submission.remove(folder)
 
 
-def _good_bot(path: Path, isolation: Isolation, *, is_started_alone: bool) -> Program:
+def _good_bot(path: Path, isolation: Isolation, *, is_started_alone: bool) -> Plan:
     """Return a known good bot. ``is_started_alone``: the file itself is started, not an interpreter; in a sandbox it always is."""
     limits = isolation.limits
     amounts = tuple(map(str, (limits.memory_bytes, limits.processes, limits.open_files, limits.scratch_bytes)))
     before = () if is_started_alone or isolation.has_sandbox else (runtime.OWN_PYTHON,)
-    argv, inside = (*before, str(path), *amounts), (*before, f"{HOME}/bot", *amounts)
-    return Program(argv, str(path.parent), environment(), "a known good bot", (Piece(str(path), "bot"),), inside)
+    return bot_plan(Bot("a known good bot", (*before, str(path), *amounts), str(path.parent), (Piece(str(path), "bot"),)))
 
 
 def _followed(processes: BotProcesses) -> tuple[str, str] | None:

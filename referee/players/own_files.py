@@ -17,8 +17,7 @@ from referee.isolation.bubblewrap import HOME
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
-    from referee.isolation.program import Program
-    from referee.players.spec import Spec
+    from referee.isolation.bot import Bot
 
 #: Files of Python's libraries.
 _LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3[\d.]*/|/Python\.framework/")
@@ -88,30 +87,30 @@ def _joined(folder: str, slash: str) -> str:
     return "" if folder == "." and slash else folder.rstrip("/") + slash
 
 
-def own_files(program: Program, *, is_sandbox: bool, home: str = HOME) -> OwnFiles:
-    """Return the own files of a program that the referee runs; in a sandbox they are in the folder ``home``."""
-    if program.origin:
+def own_files(bot: Bot, *, is_sandbox: bool, home: str = HOME) -> OwnFiles:
+    """Return the own files of a bot that the referee runs; in a sandbox they are in the folder ``home``."""
+    if bot.origin:
         # It was built from a copy of the author's folder.
-        return OwnFiles(((home if is_sandbox else program.cwd, short_path(program.origin, program.home)),), FOREIGN)
+        return OwnFiles(((home if is_sandbox else bot.folder, short_path(bot.origin, bot.home)),), FOREIGN)
     names: dict[str, str] = {}
     if is_sandbox:
-        names[home] = short_path(program.cwd, program.home)
+        names[home] = short_path(bot.folder, bot.home)
     else:
-        names[program.cwd] = short_path(program.cwd, program.home)
-    for piece in program.pieces:
-        is_as_given = os.path.abspath(os.path.join(program.home, os.path.expanduser(program.label))) == os.path.abspath(piece.source)
-        shown = program.label if is_as_given else short_path(piece.source, program.home)
+        names[bot.folder] = short_path(bot.folder, bot.home)
+    for piece in bot.files:
+        is_as_given = os.path.abspath(os.path.join(bot.home, os.path.expanduser(bot.label))) == os.path.abspath(piece.source)
+        shown = bot.label if is_as_given else short_path(piece.source, bot.home)
         if is_sandbox:
             names[f"{home}/{piece.place}" if piece.place else home] = shown
         else:
             for path in (piece.source, os.path.realpath(piece.source)):
                 names[path] = shown
                 folder = os.path.dirname(path)
-                if program.home and folder != "/":
+                if bot.home and folder != "/":
                     # Python's own path begins with it.
-                    names.setdefault(folder, short_path(folder, program.home))
-    if program.home and not is_sandbox:
-        names.setdefault(program.home, ".")
+                    names.setdefault(folder, short_path(folder, bot.home))
+    if bot.home and not is_sandbox:
+        names.setdefault(bot.home, ".")
     return OwnFiles(tuple(names.items()), FOREIGN)
 
 
@@ -149,13 +148,13 @@ def for_author(text: str, folder: Path | None = None, name: str = ".") -> str:
     return _OPTION.sub(".", text)
 
 
-def published(spec: Spec, home: str) -> Spec:
-    """Return a program under a name without folders of this machine: others may read its replay, texts and log.
+def published(bot: Bot, home: str) -> Bot:
+    """Return a bot under a name without folders of this machine: others may read its replay, texts and log.
 
-    Paths in the folder ``home`` are relative to it; of others the last name stays. A program that has such a name already keeps it.
+    Paths in the folder ``home`` are relative to it; of others the last name stays. A bot that has such a name already keeps it.
     """
-    if spec.runs is None or spec.runs.home:
-        return spec
+    if bot.home:
+        return bot
 
     def is_outside(path: str) -> bool:
         # Below the root are all folders.
@@ -165,11 +164,10 @@ def published(spec: Spec, home: str) -> Spec:
         path = os.path.abspath(os.path.join(home, os.path.expanduser(found[0])))
         return os.path.basename(path) or found[0] if is_outside(path) and os.path.lexists(path) else found[0]
 
-    shown = from_home(spec.label, home)
-    for piece in spec.runs.pieces:
+    shown = from_home(bot.label, home)
+    for piece in bot.files:
         # It may have a space in it.
         if is_outside(piece.source):
             shown = shown.replace(piece.source, os.path.basename(piece.source))
     shown = re.sub(r"[^\s'\":;,=]*/[^\s'\":;,=]*", short, shown)
-    about = {**spec.about, "program": escape(shown, 400)}
-    return spec._replace(label=shown, about=about, runs=spec.runs._replace(label=shown, home=home))
+    return bot._replace(label=shown, about={**bot.about, "program": escape(shown, 400)}, home=home)

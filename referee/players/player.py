@@ -1,17 +1,65 @@
-"""The interface of a player, and its reply to a question."""
+"""A player: a bot, somebody at a connection, or a function in this process; and its reply to a question."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+
+from referee.isolation.bot import Bot
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from referee.games.dialect import Host
+    from referee.games.game import Json, Seat
+    from referee.players.clock import TimeControl
     from referee.players.log import Log
     from referee.players.pipes import Pipes
     from referee.players.process import BotProcess
     from referee.replay.faults import Failure
+    from referee.wire.lines import LineBuffer
 
 
-class Player(Protocol):
+class Connection(NamedTuple):
+    """A player that is no process of ours, by the referee's ends of the pipes to it.
+
+    ``stdin`` is written to, ``stdout`` read from. ``reason`` is the pipe for the words with which a person leaves; -1 for a program at the
+    other end of a network connection, which has left when that ends. ``lines`` holds the lines that it has sent already, blank ones too.
+    ``overdue`` is the prefix of a late answer to an earlier question; such a line is discarded. ``host`` communicates with it in a
+    dialect, None for the native protocol. ``time`` is its own time control, None for that of the match.
+    """
+
+    label: str
+    stdin: int
+    stdout: int
+    reason: int = -1
+    lines: LineBuffer | None = None
+    overdue: bytes = b""
+    host: Host | None = None
+    time: TimeControl | None = None
+    about: Mapping[str, Json] = {}
+
+
+class Function(NamedTuple):
+    """A player in this process: ``answer`` gets each line for the bot and returns its answer, None for none."""
+
+    label: str
+    answer: Callable[[bytes], bytes | None]
+    time: TimeControl | None = None
+    about: Mapping[str, Json] = {}
+
+
+#: Who plays a seat. ``label`` is its name, ``about`` goes into the replay's head.
+Player: TypeAlias = Bot | Connection | Function
+
+
+def host_of(player: Player, seat: Seat) -> Host | None:
+    """Return what communicates with a player in its dialect; None for the native protocol."""
+    if isinstance(player, Bot):
+        return None if player.dialect is None else player.dialect.host(seat)
+    return player.host if isinstance(player, Connection) else None
+
+
+class RunningPlayer(Protocol):
     """The player of a seat: a program (``process.ProcessPlayer``), somebody at the other end of a connection
     (``connection.ConnectedPlayer``) or a function in this process (``in_process.LocalPlayer``).
 

@@ -18,7 +18,7 @@ from referee.support.words import who
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.isolation.program import Program
+    from referee.isolation.bot import Bot
     from referee.isolation.sandbox import Sandbox
     from referee.players.log import Log
     from referee.players.pipes import Pipes
@@ -42,8 +42,8 @@ class BotProcess:
     of turn so far, in seconds; it is infinite until the first question. ``is_doubtful``: the machine may be to blame for its end.
     """
 
-    def __init__(self, program: Program | None, sandbox: Sandbox) -> None:
-        self.program = program
+    def __init__(self, bot: Bot | None, sandbox: Sandbox) -> None:
+        self.bot = bot
         self.sandbox = sandbox
         self.pid = 0
         self.status: int | None = None
@@ -137,8 +137,8 @@ class BotProcess:
     def own_files(self) -> OwnFiles:
         """The files of its program, with the paths that its author knows."""
         if self._own_files is None:
-            program, sandbox = self.program, self.sandbox
-            self._own_files = OwnFiles() if program is None else own_files(program, is_sandbox=sandbox.is_sandbox, home=sandbox.home)
+            bot, sandbox = self.bot, self.sandbox
+            self._own_files = OwnFiles() if bot is None else own_files(bot, is_sandbox=sandbox.is_sandbox, home=sandbox.home)
         return self._own_files
 
 

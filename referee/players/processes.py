@@ -23,7 +23,8 @@ from referee.wire.lines import LineBuffer
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
 
-    from referee.isolation.program import Program
+    from referee.isolation.bot import Bot
+    from referee.isolation.plan import Plan
     from referee.isolation.sandbox import Sandbox
     from referee.players.log import Log
 
@@ -73,7 +74,7 @@ class BotProcesses:
 
     def launch(
         self,
-        programs: Mapping[str, Program],
+        plans: Mapping[str, Plan],
         logs: Mapping[str, Log],
         isolation: Isolation | None = None,
         cpu_seconds: int | None = None,
@@ -85,11 +86,11 @@ class BotProcesses:
         ``keeping_early`` are the seats whose lines from before a question, also blank ones, are answers to later questions. ``levels`` are
         the isolation levels of seats that have another one than ``isolation``.
         """
-        if not programs:
+        if not plans:
             return
         self._children_before = frozenset(supervisor.children(os.getpid()))
         try:
-            self._unguarded = tuple(seat for seat in programs if not levels.get(seat, isolation or Isolation()).guards_supervisor)
+            self._unguarded = tuple(seat for seat in plans if not levels.get(seat, isolation or Isolation()).guards_supervisor)
             is_guarded = not self._unguarded
             reserved = self._reserve.take(is_guarded=is_guarded) if self._reserve is not None else None
             check = self._reserve.check if self._reserve is not None else None
@@ -104,12 +105,12 @@ class BotProcesses:
             if reserved is None and not self._supervision.wait_until_ready():
                 self.is_lost = True
                 raise MatchVoid(_NO_SUPERVISOR)
-            for seat, program in programs.items():
+            for seat, plan in plans.items():
                 with of_seat(seat):
                     sandbox = levels.get(seat, isolation or Isolation()).sandbox(
-                        program, cpu_seconds, announce=self._supervision.clean, copies=self._supervision.copies
+                        plan, cpu_seconds, announce=self._supervision.clean, copies=self._supervision.copies
                     )
-                self._start(seat, program, logs[seat], sandbox, self._supervision, keeps_early=seat in keeping_early)
+                self._start(seat, plan.bot, logs[seat], sandbox, self._supervision, keeps_early=seat in keeping_early)
             for player in self._order:
                 player.process.sandbox.load_filter()
         except (ImportError, OSError) as error:
@@ -119,14 +120,14 @@ class BotProcesses:
             self.close()
             raise
 
-    def _start(self, seat: str, program: Program, log: Log, sandbox: Sandbox, supervision: Supervision, *, keeps_early: bool) -> None:
+    def _start(self, seat: str, bot: Bot, log: Log, sandbox: Sandbox, supervision: Supervision, *, keeps_early: bool) -> None:
         fds = [os.pipe(), os.pipe(), os.pipe()]
         theirs = (fds[0][0], fds[1][1], fds[2][1])
         index = len(self._order)
         lines = LineBuffer(sandbox.limits.line_bytes, keeps_blank=keeps_early)
         pipes = Pipes((fds[0][1], fds[1][0], fds[2][0]), log, lines, keeps_early=keeps_early)
-        player = self.players[seat] = ProcessPlayer(seat, program.label, log, pipes, BotProcess(program, sandbox))
-        if program.home:
+        player = self.players[seat] = ProcessPlayer(seat, bot.label, log, pipes, BotProcess(bot, sandbox))
+        if bot.home:
             # Leagues and gradings publish logs and replays, without folders of this machine.
             log.rename_files(lambda data: player.process.own_files().published(data))
         elif sandbox.is_sandbox:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import PlayerError, UsageError
-from referee.players.spec import HUMAN, PORT, resolve
+from referee.isolation.bot import PORT
+from referee.players.names import HUMAN, resolve
 from referee.replay.recorded_match import RecordedMatch
 from referee.support.words import the_seat
 
@@ -58,10 +59,10 @@ def recorded_bot(recorded: RecordedMatch, seat: Seat, hint: str, *, is_beside: b
         raise PlayerError(
             f"{the_seat(seat)} in the replay was {quoted}, a file outside this folder, which a replay must not start; {hint}."
         )
-    spec = resolve(text, seat, game, recorded.settings)
-    if spec.dialect is not None:
+    bot = resolve(text, seat, game, recorded.settings)
+    if bot.dialect is not None:
         raise PlayerError(f"{the_seat(seat)} in the replay was {quoted}, which is a command line, which a replay must not start; {hint}.")
-    digest = spec.about.get("sha256")
+    digest = bot.about.get("sha256")
     if digest and digest == about.get("sha256"):
         return RecordedBot(text)
     if _is_example(text, game) and not _is_file(text):

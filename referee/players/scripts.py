@@ -18,7 +18,7 @@ from referee.support.plain_text import MARKS, plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from referee.isolation.program import Program
+    from referee.isolation.bot import Bot
 
 _SHELL = re.compile(r"(?:ba|da|k|z)?sh")
 _SHELL_LINE = re.compile(rb"#!.*\b(?:ba|da|k|z)?sh\b")
@@ -49,10 +49,10 @@ def fault(script: Path, name: str, *, is_for_shell: bool = False) -> str:
     return f"is in the encoding UTF-16; save {shlex.quote(name)} in UTF-8."
 
 
-def fault_of_argument(program: Program) -> str:
+def fault_of_argument(bot: Bot) -> str:
     """Return what is wrong with a script that a command line gives to a shell, with its name; "" if nothing is."""
-    if _SHELL.fullmatch(Path(program.argv[0]).name):
-        for path in _arguments(program):
+    if _SHELL.fullmatch(Path(bot.argv[0]).name):
+        for path in _arguments(bot):
             if why := fault(path, _shown(path), is_for_shell=True):
                 return f"'{_shown(path)}', which {why}"
     return ""
@@ -89,10 +89,10 @@ def _texts(path: Path, *, is_for_shell: bool) -> tuple[bytes, bytes]:
     return data, text
 
 
-def _arguments(program: Program) -> Iterator[Path]:
+def _arguments(bot: Bot) -> Iterator[Path]:
     """Yield the files that a command line names."""
-    for word in program.argv[1:]:
-        path = Path(program.cwd, word)
+    for word in bot.argv[1:]:
+        path = Path(bot.folder, word)
         # False, too, for words that can't be paths.
         if os.path.isfile(path):  # noqa: PTH113
             yield path
@@ -107,9 +107,9 @@ def tell(listener: Callable[[str], None]) -> None:
     _listeners.append(listener)
 
 
-def notice(program: Program) -> None:
-    """Tell the listeners of each script that a program names after its interpreter and that couldn't start by itself; once in a process."""
-    for path in _arguments(program):
+def notice(bot: Bot) -> None:
+    """Tell the listeners of each script that a bot's command line names after its interpreter and that couldn't start by itself; once in a process."""
+    for path in _arguments(bot):
         if str(path) in _told or "CRLF" not in fault(path, path.name):
             continue
         _told.add(str(path))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from referee.players.pipes import Pipes
-    from referee.players.player import Player
+    from referee.players.player import RunningPlayer
     from referee.players.process import ProcessPlayer
     from referee.players.processes import BotProcesses
 
@@ -63,7 +63,7 @@ class PlayersWatch:
                 self._passing.unregister(fd)
             self._by_stderr.pop(fd).close_one("stderr")
 
-    def ended(self, player: Player) -> Failure:
+    def ended(self, player: RunningPlayer) -> Failure:
         """Return the failure of a player whose stdout has ended, with its exit status if that arrives within half a second.
 
         MatchVoid if the supervisor was killed.
@@ -84,7 +84,7 @@ class PlayersWatch:
             raise self._bots.supervisor_killed()
         return player.failure()
 
-    def unreachable(self, player: Player) -> Failure:
+    def unreachable(self, player: RunningPlayer) -> Failure:
         """Return the failure of a player that has closed its input."""
         failure = self.ended(player)
         if player.process is not None and player.process.status is None and not self._bots.is_lost:

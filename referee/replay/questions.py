@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
     from referee.isolation.limits import Limits
-    from referee.match.conversation import Entrant
     from referee.match.options import TimeControl
+    from referee.players.player import Player
     from referee.replay.answers import JudgedAnswer, Remark
     from referee.replay.reader import Failed, Replay, Step
 
@@ -243,11 +243,11 @@ class Asker:
 class Interview:
     """One bot that is asked the questions of a replay, in a process of its own. Call ``greet``, then ``asker``; in the end ``close``."""
 
-    def __init__(self, asked: Questions, entrant: Entrant, isolation: Isolation, patience: float | None, log: Log | None = None) -> None:
+    def __init__(self, asked: Questions, player: Player, isolation: Isolation, patience: float | None, log: Log | None = None) -> None:
         self._asked, self._patience = asked, patience
         manner = Manner(excuses=asked.replay.head.get("on_malformed") == "pass")
         logs = {asked.seat: log or Log(None, isolation.limits.stderr_bytes)}
-        self.conversation = Conversation({asked.seat: entrant}, isolation, logs, manner)
+        self.conversation = Conversation({asked.seat: player}, isolation, logs, manner)
 
     def greet(self, line: bytes, startup: float | None) -> Given | None:
         """Start the bot and send it this ``start`` message, or the equivalent in a dialect. Return its failure.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
 from referee.games.game import IllegalMove, MalformedMove
+from referee.isolation.bot import Bot
 from referee.replay.faults import ILLEGAL, MALFORMED
 from referee.replay.questions import PASS, Interview, fault_given, read_questions
 from referee.replay.recorded import first_turn, known_secret, start_line
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from referee.games.dialect import Host
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
-    from referee.match.conversation import Entrant
     from referee.players.log import Log
+    from referee.players.player import Player
     from referee.replay.answers import JudgedAnswer
     from referee.replay.faults import Fault
     from referee.replay.questions import Asker, Given, NewAnswer, Question, Questions
@@ -172,7 +173,7 @@ class Prompter:
 
 
 def ask_at(
-    to_turn: QuestionsToTurn, player: Entrant, isolation: Isolation, log: Log, *, progress: CurrentTurn | None = None, grace: float = 1.0
+    to_turn: QuestionsToTurn, player: Player, isolation: Isolation, log: Log, *, progress: CurrentTurn | None = None, grace: float = 1.0
 ) -> Debugged:
     """Start a bot and ask it all questions up to the turn. ``grace`` are the seconds that it then has to exit.
 
@@ -192,7 +193,7 @@ def ask_at(
         prompter = Prompter(to_turn, interview.asker, progress or CurrentTurn(), notes)
         prompter.go()
         found = prompter.report(None) if prompter.fault is not None else prompter.ask_last()
-        if player.program is not None and found.has_answered:
+        if isinstance(player, Bot) and found.has_answered:
             interview.conversation.dismiss({seat: b""}, grace)
         return found
     finally:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.match.conversation import Entrant
+from referee.players.player import host_of
 from referee.replay.faults import LATE
 from referee.replay.questions import Interview, read_questions
 from referee.replay.recorded import remark_of, start_line
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.games.game import Json, Seat
+    from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
-    from referee.players.spec import Spec
     from referee.replay.answers import Remark
     from referee.replay.questions import Given, Question, Questions
 
@@ -78,7 +78,7 @@ class Rerun(NamedTuple):
 
 def rerun(
     asked: Questions,
-    spec: Spec,
+    bot: Bot,
     isolation: Isolation,
     *,
     patience: float | None = None,
@@ -89,7 +89,7 @@ def rerun(
 
     ``on_progress`` gets the number of questions so far and of all questions. Raises StartError if the program can't be started.
     """
-    run = _Rerun(asked, spec, isolation, patience, most, on_progress)
+    run = _Rerun(asked, bot, isolation, patience, most, on_progress)
     try:
         return run.run()
     finally:
@@ -104,7 +104,7 @@ class _Rerun:
     def __init__(
         self,
         asked: Questions,
-        spec: Spec,
+        bot: Bot,
         isolation: Isolation,
         patience: float | None,
         most: int,
@@ -114,9 +114,9 @@ class _Rerun:
         self.line = start_line(asked.game, asked.settings, head, seat)
         self.control = asked.control
         limit = _patience(self.control.move) if patience is None else patience
-        self.asked, self.spec, self.most, self.on_progress = asked, spec, most, on_progress
-        self.host = spec.dialect.host(seat) if spec.dialect is not None else None
-        self.interview = Interview(asked, Entrant(spec.label, {}, spec.program, host=self.host), isolation, limit)
+        self.asked, self.bot, self.most, self.on_progress = asked, bot, most, on_progress
+        self.host = host_of(bot, seat)
+        self.interview = Interview(asked, bot, isolation, limit)
         self.differences: list[Difference] = []
         self.equal = self.differing = self.remarks = 0
 
@@ -174,7 +174,7 @@ class _Rerun:
 
     def is_same_file(self) -> bool | None:
         """True if the bot's file is the recorded one by its hash; None if one of them has none."""
-        recorded, own = self.asked.replay.head["players"][self.asked.seat].get("sha256"), self.spec.about.get("sha256")
+        recorded, own = self.asked.replay.head["players"][self.asked.seat].get("sha256"), self.bot.about.get("sha256")
         return recorded == own if isinstance(recorded, str) and isinstance(own, str) else None
 
     def notes(self, unasked: int) -> list[str]:

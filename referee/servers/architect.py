@@ -9,7 +9,7 @@ from referee.games.evasion.dialects.architect import ASK_NAME, DONE, ArchitectHo
 from referee.games.evasion.game import GAME
 from referee.games.evasion.state import HUNTER, PREY
 from referee.replay.faults import LATE
-from referee.servers.listener import Reception, Visitor, close_gracefully, wait_for
+from referee.servers.listener import Reception, close_gracefully, wait_for
 from referee.support.escape import escape, is_blank
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.match.loop import Result
+    from referee.players.player import Connection
     from referee.servers.listener import Caller
 
 #: The two teams, by port.
@@ -62,7 +63,7 @@ class TeamPorts:
         return teams[0], teams[1]
 
 
-def visitors(teams: tuple[ArchitectTeam, ArchitectTeam], number: int, owing: Mapping[str, bytes]) -> tuple[dict[str, Visitor], str]:
+def visitors(teams: tuple[ArchitectTeam, ArchitectTeam], number: int, owing: Mapping[str, bytes]) -> tuple[dict[str, Connection], str]:
     """Return the players of a game by seat (games count from 0), and the name of the hunting team ("first" or "second").
 
     Lines that a team has sent since the previous game are dropped. ``owing`` has, by the team's name, the prefix of an answer that was

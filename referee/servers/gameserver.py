@@ -19,7 +19,7 @@ from referee.games.evasion.dialects.gameserver import GameserverHost, accepted, 
 from referee.games.evasion.game import GAME
 from referee.games.evasion.state import SEATS
 from referee.replay.events import Listener
-from referee.servers.listener import Reception, Remarks, Visitor, close_gracefully, wait_for
+from referee.servers.listener import Reception, Remarks, close_gracefully, wait_for
 from referee.support.escape import is_blank
 
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
 
     from referee.games.evasion.state import State
+    from referee.players import player
     from referee.replay.events import MatchBegun, MatchEnded, StepTaken
     from referee.servers.listener import Caller
 
     #: Plays a game: takes the visitors by seat and further listeners; returns the game's ``--json`` object.
-    Play = Callable[[Mapping[str, Visitor], list[Listener]], dict[str, Any]]
+    Play = Callable[[Mapping[str, player.Connection], list[Listener]], dict[str, Any]]
 
 #: The most spectators of one game, and the bytes that the system may keep for each.
 MOST_SPECTATORS = 50

@@ -7,23 +7,22 @@ import os
 import select
 import socket
 from time import monotonic
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from referee.errors import UsageError
 from referee.games.dialect import DialectError
 from referee.games.evasion.dialects.text import MOST_BYTES
-from referee.players.connection import Connection
+from referee.players.player import Connection
 from referee.replay.events import Listener
 from referee.support.escape import quoted
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from _typeshed import HasFileno
 
     from referee.games.dialect import Host
-    from referee.games.game import Json
     from referee.replay.events import PlayersFaulted, StepTaken
 
 #: Notices that are printed, and the most ignored answers that are printed of one game. The replay has all of them.
@@ -34,15 +33,6 @@ FIRST_LINE_SECONDS = 60.0
 MOST_SILENT = 100
 
 First = TypeVar("First")
-
-
-class Visitor(NamedTuple):
-    """A remote program that plays a seat: its name, its entry in the replay's head, its connection and its dialect."""
-
-    name: str
-    about: Mapping[str, Json]
-    connection: Connection
-    host: Host
 
 
 class Caller:
@@ -80,11 +70,11 @@ class Caller:
         with contextlib.suppress(OSError):
             self.sock.send(data)
 
-    def visitor(self, name: str, host: Host, overdue: bytes = b"") -> Visitor:
+    def visitor(self, name: str, host: Host, overdue: bytes = b"") -> Connection:
         """Return the player of a game that uses this connection. The caller itself stays open."""
         fd = self.sock.fileno()
         about = {"program": f"client of the {host.dialect} protocol, {self.address}", "dialect": host.dialect}
-        return Visitor(name, about, Connection(os.dup(fd), os.dup(fd), lines=self.lines, overdue=overdue), host)
+        return Connection(name, os.dup(fd), os.dup(fd), lines=self.lines, overdue=overdue, host=host, about=about)
 
     def close(self) -> None:
         """Close the connection at once."""

@@ -19,8 +19,9 @@ from new_match import match_between
 from contract.samples import SAMPLES
 from referee import games
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
-from referee.match.loop import Entrant, Options, Result
+from referee.match.loop import Options, Result
 from referee.match.options import RunOptions, TimeControl
+from referee.players.player import Function
 from referee.replay.faults import KINDS
 from referee.replay.reader import Replay, Step, verify
 from referee.replay.writer import ReplayWriter
@@ -296,9 +297,9 @@ def match_of(
     setup: Setup, players: Mapping[Seat, Player], path: Path, *, seed: int = 1, on_malformed: Literal["forfeit", "pass"] = "forfeit"
 ) -> Result:
     """Play a match in this process and write its replay."""
-    entrants = {seat: Entrant(seat, {"program": seat}, None, player.converse) for seat, player in players.items()}
+    lineup = {seat: Function(seat, player.converse, about={"program": seat}) for seat, player in players.items()}
     options = Options(_NO_LIMITS, RunOptions(on_malformed=on_malformed))
-    return match_between(setup.game, setup.settings, entrants, options, seed=seed, listeners=[ReplayWriter(path)]).run()
+    return match_between(setup.game, setup.settings, lineup, options, seed=seed, listeners=[ReplayWriter(path)]).run()
 
 
 def check_replay(path: Path, result: Result) -> Replay:

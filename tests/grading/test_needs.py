@@ -12,7 +12,7 @@ from referee.grading import marks, needs
 from referee.grading.rubric import commitment_of
 from referee.league.values import MatchTask, Team
 from referee.league.worker import Completed, Terms, Worker
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path

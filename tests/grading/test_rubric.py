@@ -17,7 +17,7 @@ from referee.grading.rubric import NeedTable, RubricFile, RubricTestTable
 from referee.grading.values import Need
 from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, TimeControl
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 PAGE = Path(__file__).parents[2] / "docs" / "rubric.md"
 GOOD = table(seat='"hunter"', against='"runner"', need="{ wins = true }")
@@ -287,7 +287,7 @@ def test_every_example_bot_that_can_play_is_an_example_submission(game: str, tmp
     assert len({name for name, _ in found}) == len(found) == sum(bot.game == game for bot in example_bots.BOTS)
     for _, players in found:
         assert tuple(players) == rubric.submission_seats(both)
-        assert all(resolve(player, each, game).program for each, player in players.items())
+        assert all(resolve(player, each, game) for each, player in players.items())
 
 
 def test_example_submissions_play_the_rule_set(tmp_path: Path) -> None:

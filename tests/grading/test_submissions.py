@@ -17,7 +17,7 @@ from referee.grading import submissions
 from referee.grading.submissions import collect, single
 from referee.grading.values import MISSING, OK, REFUSED, Submission
 from referee.league.teams import file_name
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 SEATS = ("hunter", "prey")
 
@@ -51,7 +51,7 @@ def by_student(found: tuple[Submission, ...]) -> dict[str, Submission]:
         assert (item.status == OK) == bool(item.players) == (item.folder is not None)
         for seat, player in item.players.items():
             spec = resolve(player, seat, "evasion")
-            assert str(item.folder) in spec.program.argv[-1], "the program can be found later"
+            assert str(item.folder) in spec.argv[-1], "the program can be found later"
     return {item.student: item for item in found}
 
 

@@ -19,7 +19,7 @@ from referee.isolation.choose import choose
 from referee.isolation.limits import LIMITS_USER, Limits
 from referee.isolation.supervision import SupervisionReserve
 from referee.isolation.users import FIRST, LAST
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.support.words import MIB
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def test_a_program_in_a_closed_folder_is_refused_with_the_remedy(private: Plante
     bot.write_text("")
     spec = resolve(f"{program} {bot}", "prey", "evasion")
     with pytest.raises(UsageError, match=r"which other users can't read; install the referee in a folder that every user can enter"):
-        choose(LIMITS_USER, Limits(), [spec.program])
+        choose(LIMITS_USER, Limits(), [spec])
 
 
 def test_a_closed_folder_for_temporary_files_is_refused(private: Planted, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,9 @@ from sandboxes import UNHURRIED, USER, Planted, census, intrude
 
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, UsageError
 from referee.isolation import bubblewrap, copies, submission
+from referee.isolation.bot import Bot
 from referee.isolation.copies import Copies
 from referee.isolation.names import own_prefix
-from referee.isolation.program import Program
 from referee.isolation.submission import Piece
 from referee.isolation.supervision import SupervisionReserve
 from referee.isolation.users import FIRST, LAST
@@ -96,7 +96,7 @@ def test_what_does_not_belong_to_a_bot_is_not_copied(tmp_path: Path) -> None:
     (folder / "empty").mkdir()
     (folder / "lib" / ".git").write_text("gitdir: elsewhere")
     (folder / "prey.py").chmod(0o700)
-    program = Program((), str(folder), {}, "bot", (Piece(str(folder), ""),))
+    program = Bot("bot", (), str(folder), (Piece(str(folder), ""),))
     hashed = set(file_hashes(program))
     made = Copies(lambda cleaning: None)
     copy = made.take(program, None)
@@ -209,7 +209,7 @@ def test_a_match_without_a_sandbox_ends_the_copies(bot: Path, best: Isolation, p
 def test_a_copy_that_fails_the_check_is_not_used(bot: Path, best: Isolation, planted: Planted) -> None:
     seen = []
 
-    def refuse(program: Program, folder: str) -> None:
+    def refuse(program: Bot, folder: str) -> None:
         seen.append(sorted(os.listdir(folder)))
         if len(seen) == 2:
             raise UsageError(f"{program.label} has changed.")
@@ -229,12 +229,12 @@ class Made:
         self.folder = folder
         self.copies = Copies(self.announced.append)
 
-    def program(self, name: str, text: str = "x") -> Program:
+    def program(self, name: str, text: str = "x") -> Bot:
         path = self.folder / name
         path.write_text(text)
-        return Program(("/usr/bin/true",), "/", {}, name, (Piece(str(path), name),), ("/usr/bin/true",))
+        return Bot(name, ("/usr/bin/true",), "/", (Piece(str(path), name),))
 
-    def use(self, program: Program) -> int:
+    def use(self, program: Bot) -> int:
         """Take a copy and give it back; its inode."""
         copy = self.copies.take(program, None)
         number = os.stat(copy.folder).st_ino
@@ -298,4 +298,4 @@ def test_a_full_disk_is_no_fault_of_the_program(made: Made, monkeypatch: pytest.
     with pytest.raises(CopyUnwritten, match=r"can't be copied to .*: No space left on device; make room"):
         made.use(program)
     with pytest.raises(PlayerError, match="can't be copied"):
-        made.use(program._replace(pieces=(Piece("/nowhere/at/all", "a"),)))
+        made.use(program._replace(files=(Piece("/nowhere/at/all", "a"),)))

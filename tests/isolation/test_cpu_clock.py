@@ -10,9 +10,9 @@ from new_match import match_between
 from sandboxes import busy
 
 from referee import games
-from referee.match.loop import Entrant, Options
+from referee.match.loop import Options
 from referee.match.options import RunOptions, TimeControl
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 if TYPE_CHECKING:
     from sandboxes import Planted
@@ -65,8 +65,7 @@ def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: 
     folder = planted.folder / "computes"
     folder.mkdir(exist_ok=True)
     (folder / "hunter.py").write_text(source)
-    specs = {seat: resolve(text, seat, "evasion") for seat, text in (("hunter", str(folder)), ("prey", "still"))}
-    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
+    bots = {seat: resolve(text, seat, "evasion") for seat, text in (("hunter", str(folder)), ("prey", "still"))}
     game = games.get("evasion")
     seen: list[StepTaken] = []
 
@@ -78,7 +77,7 @@ def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: 
 
     settings = game.codec.settings("classic", {"max_steps": steps, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
     result = match_between(
-        game, settings, entrants, Options(time, RunOptions(max_lateness=3600.0), isolation=isolation), seed=1, listeners=[Recorder()]
+        game, settings, bots, Options(time, RunOptions(max_lateness=3600.0), isolation=isolation), seed=1, listeners=[Recorder()]
     ).run()
     return result, seen
 

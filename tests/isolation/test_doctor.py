@@ -17,15 +17,15 @@ from referee.errors import UsageError
 from referee.isolation import bubblewrap, probe, proof
 from referee.isolation.choose import choose, forget
 from referee.isolation.diagnosis import diagnose
-from referee.isolation.entry import VARIANT_A
 from referee.isolation.limits import LEVELS, Limits
+from referee.isolation.plan import VARIANT_A
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
     from referee.isolation.probe import SandboxCheck
-    from referee.isolation.program import Program
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -76,8 +76,8 @@ def test_strict_without_a_part_is_refused_with_the_remedy(name: str, monkeypatch
     assert "missing" in weaker.notes[0]
 
 
-def _programs() -> list[Program]:
-    return list(probe.probe_programs())
+def _programs() -> list[Bot]:
+    return list(probe.probe_bots())
 
 
 def test_without_libseccomp_strict_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from referee.league import config, league, local
 from referee.league.engine import UNPLAYED
 from referee.players import known_good
 from referee.players.building import forget
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.support.words import MIB
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def test_slots_have_memory_for_their_bots(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def in_place_of(isolation: Isolation, *programs: str) -> tuple[str, str] | None:
-    specs = {str(number): resolve(program, "prey", "evasion").program for number, program in enumerate(programs)}
+    specs = {str(number): resolve(program, "prey", "evasion") for number, program in enumerate(programs)}
     return known_good.shortage(specs, dict.fromkeys(specs, isolation))
 
 

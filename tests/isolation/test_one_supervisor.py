@@ -22,8 +22,7 @@ from referee.isolation import bubblewrap
 from referee.isolation.level import Isolation
 from referee.isolation.sandbox import ProgramStart
 from referee.isolation.supervision import Supervision, SupervisionReserve, pack
-from referee.match.loop import Entrant
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.replay.events import Listener, StepTaken
 
 if TYPE_CHECKING:
@@ -171,11 +170,10 @@ def test_a_bot_that_exceeded_a_cap_leaves_no_supervisor_to_the_next(planted: Pla
 def play_unguarded(prey: str, level: str, reserve: SupervisionReserve, listeners: Sequence[Listener] = ()) -> Result:
     """Play a short match whose bots run as the referee's own user."""
     game = games.get("evasion")
-    specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "straight"), ("prey", prey))}
-    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
+    bots = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "straight"), ("prey", prey))}
     options = UNHURRIED._replace(isolation=Isolation(level))
     return match_between(
-        game, game.codec.settings("classic", {"max_steps": 5}), entrants, options, listeners=listeners, seed=1, reserve=reserve
+        game, game.codec.settings("classic", {"max_steps": 5}), bots, options, listeners=listeners, seed=1, reserve=reserve
     ).run()
 
 

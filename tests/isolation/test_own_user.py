@@ -22,7 +22,7 @@ from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, NONE, Limits
 from referee.isolation.supervision import SupervisionReserve
 from referee.players.building import all_built
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 if TYPE_CHECKING:
     from referee.match.loop import Options
@@ -164,9 +164,9 @@ def test_a_build_of_root_is_another_user_and_its_bot_plays(level: str, tmp_path:
         "set -e\ntouch $HOME/x $TMPDIR/y\nid -u > who\n(echo '#!/usr/bin/env python3'; cat main.py) > prey\nchmod 700 prey\n"
         f"! touch {shlex.quote(str(folder))}/x 2> /dev/null\n"
     )
-    program = resolve(str(folder), "prey", "evasion").program
+    program = resolve(str(folder), "prey", "evasion")
     built = all_built({"prey": program}, Isolation(level, Limits()))["prey"]
-    assert int((Path(built.cwd) / "who").read_text()) != 0
+    assert int((Path(built.folder) / "who").read_text()) != 0
     replay = tmp_path / "match.replay.jsonl.gz"
     assert not play_match("straight", str(folder), options=at(level), replay=replay, max_steps=5).faults
     assert told(replay)["beside"].startswith("refused")

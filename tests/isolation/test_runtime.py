@@ -16,10 +16,10 @@ from sandboxes import Planted, need
 
 from referee import games
 from referee.errors import PlayerError, StartError
-from referee.isolation import bubblewrap, entry, runtime
-from referee.isolation.entry import needs, variant_for
-from referee.match.loop import Entrant, Options
-from referee.players.spec import resolve
+from referee.isolation import bubblewrap, plan, runtime
+from referee.isolation.plan import needs, variant_for
+from referee.match.loop import Options
+from referee.players.names import resolve
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def test_nothing_of_the_system_is_named() -> None:
 
 
 def test_the_sdk_is_shown_and_nothing_beside_it() -> None:
-    shown = needs(resolve("boxer", "hunter", "evasion").program)
+    shown = needs(plan.bot_plan(resolve("boxer", "hunter", "evasion")))
     packages = [path for path in shown if Path(path).name in ("sdk", "referee")]
     assert len(packages) == 2
     if "site-packages" in packages[0]:
@@ -79,11 +79,10 @@ def test_the_sdk_is_shown_and_nothing_beside_it() -> None:
 
 def play(text: str, isolation: Isolation, seat: str = "hunter") -> Result:
     players = {"hunter": "straight", "prey": "still", seat: text}
-    specs = {name: resolve(player, name, "evasion") for name, player in players.items()}
-    entrants = {name: Entrant(spec.label, spec.about, spec.program) for name, spec in specs.items()}
+    bots = {name: resolve(player, name, "evasion") for name, player in players.items()}
     game = games.get("evasion")
     options = Options(Options().time.replace(startup=60.0, move=20.0), isolation=isolation)
-    return match_between(game, game.codec.settings("classic", {"max_steps": 20}), entrants, options, seed=1).run()
+    return match_between(game, game.codec.settings("classic", {"max_steps": 20}), bots, options, seed=1).run()
 
 
 NODE = """
@@ -222,15 +221,15 @@ def test_an_interpreter_that_only_root_may_read(best: Isolation, planted: Plante
 
 def test_root_enters_by_another_user_and_by_the_way_that_the_interpreter_allows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert variant_for([]) == entry.ORDINARY
+    assert variant_for([]) == plan.ORDINARY
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(entry, "has_user_namespaces", lambda: True)
-    assert variant_for(["/usr"]) == entry.VARIANT_A
+    monkeypatch.setattr(plan, "has_user_namespaces", lambda: True)
+    assert variant_for(["/usr"]) == plan.VARIANT_A
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
-    assert variant_for([str(closed)]) == entry.VARIANT_B
-    monkeypatch.setattr(entry, "has_user_namespaces", lambda: False)
-    assert variant_for(["/usr"]) == entry.VARIANT_B
+    assert variant_for([str(closed)]) == plan.VARIANT_B
+    monkeypatch.setattr(plan, "has_user_namespaces", lambda: False)
+    assert variant_for(["/usr"]) == plan.VARIANT_B
 
 
 def executable(folder: Path, first_line: str, body: str = "") -> Path:
@@ -249,7 +248,7 @@ def test_a_bot_that_names_what_it_wants_to_see_is_shown_nothing(best: Isolation,
     (bot / "bin" / "python3").chmod(0o755)
     (bot / "pyvenv.cfg").write_text(f"home = {tmp_path}\nexecutable = /x/secrets\n")
     executable(bot, f"#!{bot}/bin/python3")
-    assert entry.needs(resolve(str(bot), "prey", "evasion").program) == ()
+    assert plan.needs(plan.bot_plan(resolve(str(bot), "prey", "evasion"))) == ()
     with pytest.raises(StartError, match="which is not shown in the sandbox; write #!/usr/bin/env python3"):
         play(str(bot), best, "prey")
     # Named by the person at the keyboard it is an interpreter, but what it was made from must be a Python.

@@ -16,7 +16,7 @@ import pytest
 from referee.errors import PlayerError
 from referee.isolation import submission
 from referee.isolation.submission import Piece
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ from leagues import IDLE, move_store
 from referee import games
 from referee.errors import UsageError
 from referee.isolation import contents, submission
-from referee.isolation.program import Program
+from referee.isolation.bot import Bot
 from referee.isolation.submission import Piece
 from referee.league.package import pack, unpack
 from referee.league.teams import check_copy, team
@@ -112,11 +112,11 @@ def test_a_folder_has_the_same_hash_on_another_machine(tmp_path: Path) -> None:
 def test_a_copy_of_changed_files_is_refused_if_a_bot_can_see_the_change(name: str, tmp_path: Path) -> None:
     """In a copy every file may be executed, and there are no empty folders."""
     folder = fill(tmp_path / "bot")
-    program = Program((), str(folder), {}, "bot", (Piece(str(folder), ""),))
+    program = Bot("bot", (), str(folder), (Piece(str(folder), ""),))
     before = made(folder)
 
     def checked(number: int) -> None:
-        copied = submission.copy(program.pieces, "bot", str(tmp_path / f"copy{number}"), is_open=True)
+        copied = submission.copy(program.files, "bot", str(tmp_path / f"copy{number}"), is_open=True)
         check_copy(before, "hunter", program, copied.folder)
 
     checked(1)

@@ -14,7 +14,7 @@ from leagues import IDLE
 from referee.errors import PlayerError
 from referee.league.package import Package, pack, unpack
 from referee.league.values import Team
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_player_gets_the_paths_of_the_package(home: Path, text: str, expected:
 def test_an_unpacked_player_can_be_started(home: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     package = packed(home, text)
     monkeypatch.chdir(unpack(package, home.parent / "worker"))
-    assert resolve(package.players["hunter"], "hunter", "evasion").program.argv
+    assert resolve(package.players["hunter"], "hunter", "evasion").argv
 
 
 def test_executable_files_stay_executable_and_owners_and_times_go(home: Path) -> None:

@@ -14,7 +14,7 @@ from referee.errors import PlayerError, UsageError
 from referee.league.keys import match_key
 from referee.league.teams import PROGRAM, absolute, changed, check_different, check_name, file_name, team
 from referee.league.values import Team
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 EVASION = games.get("evasion")
 STANDARD = EVASION.codec.settings(None, {})

@@ -15,9 +15,7 @@ from replay_records import records
 
 from referee import games
 from referee.errors import StartError
-from referee.isolation.program import Program
-from referee.match.loop import Entrant
-from referee.players.spec import environment
+from referee.isolation.bot import Bot
 from referee.wire.seeds import match_id, seat_seed, secret_of
 
 
@@ -119,9 +117,8 @@ def test_a_match_without_a_free_core_says_so(tmp_path: Path, monkeypatch: pytest
 
 def test_seats_are_played_by_the_programs_named_for_them() -> None:
     game = games.get("evasion")
-    program = Program((sys.executable, "-c", "raise SystemExit('never mind')"), "/", environment(), "one-liner")
-    entrants = {seat: Entrant("one-liner", {"program": "one-liner"}, program) for seat in ("hunter", "prey")}
-    result = match_between(game, game.codec.settings(None, {}), entrants).run()
+    bot = Bot("one-liner", (sys.executable, "-c", "raise SystemExit('never mind')"), "/", about={"program": "one-liner"})
+    result = match_between(game, game.codec.settings(None, {}), dict.fromkeys(("hunter", "prey"), bot)).run()
     assert not result.started
     assert "the last line of its stderr: never mind" in result.faults["hunter"].text
     assert result.to_json()["players"]["hunter"]["program"] == "one-liner"

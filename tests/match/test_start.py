@@ -21,9 +21,8 @@ import referee as package
 from referee import games
 from referee.errors import PlayerError, ReplayError, UsageError
 from referee.isolation.level import Isolation
-from referee.match.loop import Entrant
 from referee.match.start import Start, options_of, split
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.replay.questions import questions
 from referee.replay.reader import verify
 from referee.replay.recorded_match import RecordedMatch
@@ -166,13 +165,11 @@ def test_where_the_lots_need_the_secret_the_match_cannot_go_on(tmp_path: Path) -
     """Robots that no player has placed fall by lot."""
     room = games.get("rectangle")
     settings = room.codec.settings(None, {"cap": 20})
-    entrants = {
-        seat: Entrant(name, {"program": name}, resolve(name, seat, "rectangle").program) for seat, name in (("a", "idle"), ("b", "idle"))
-    }
+    bots = {seat: resolve("idle", seat, "rectangle") for seat in ("a", "b")}
     path = tmp_path / "m.gz"
     # The lots that a reader without the secret gets.
     start = replace(Start.of(room, settings, 1), state=room.start(settings, b""), secret=b"")
-    match_between(room, settings, entrants, UNHURRIED, start=start, listeners=[ReplayWriter(path)]).run()
+    match_between(room, settings, bots, UNHURRIED, start=start, listeners=[ReplayWriter(path)]).run()
     with pytest.raises(UsageError, match="has no secret in its head, and the random numbers of rectangle"):
         start_at(f"{edited(path, lambda head: (head.pop('secret'), head.pop('seed')), tmp_path / 'c.gz')}@5")
 

@@ -187,8 +187,8 @@ def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: 
 
     def counted(self: BotProcess) -> None:
         nonlocal stops
-        assert self.program is not None
-        stops += self.program.label.endswith("ponders.py")
+        assert self.bot is not None
+        stops += self.bot.label.endswith("ponders.py")
         stop(self)
 
     class Spy(Listener):

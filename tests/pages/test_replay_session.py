@@ -12,9 +12,10 @@ from conftest import play_match
 from new_match import match_between
 
 from referee import games
-from referee.match.loop import Entrant, Options
+from referee.match.loop import Options
 from referee.match.options import TimeControl
 from referee.pages.replay_session import ReplayIndex
+from referee.players.player import Function
 from referee.replay.reader import read_lines
 from referee.replay.recorded import told
 from referee.replay.writer import ReplayWriter
@@ -51,12 +52,12 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, lis
     game = games.get("evasion")
     settings = game.codec.settings("classic", {"max_steps": 450, "cooldown": 3})
     questions: dict[str, list[dict[str, Any]]] = {"hunter": [], "prey": []}
-    entrants = {
-        seat: Entrant(seat, {"program": seat}, converse=scripted(questions[seat], answer))
+    players = {
+        seat: Function(seat, scripted(questions[seat], answer), about={"program": seat})
         for seat, answer in (("hunter", hunts), ("prey", flees))
     }
     options = Options(TimeControl(startup=None, move=30.0, bank=60.0, increment=0.001))
-    match_between(game, settings, entrants, options, seed=1, listeners=[ReplayWriter(path)]).run()
+    match_between(game, settings, players, options, seed=1, listeners=[ReplayWriter(path)]).run()
     return path, questions
 
 

@@ -18,12 +18,12 @@ from referee.isolation import build_cache, cgroups, contents
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
 from referee.players import building
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.isolation.program import Program
+    from referee.isolation.bot import Bot
 
 LEVELS = ("strict", LIMITS, NONE)
 #: A hunter in the language of the shell: it answers and does nothing.
@@ -75,8 +75,8 @@ def folder_of(tmp_path: Path, build: str, run: str = "./bot", **files: str) -> P
     return folder
 
 
-def built(folder: Path, isolation: Isolation) -> Program:
-    return building.all_built({"hunter": resolve(str(folder), "hunter", "evasion").program}, isolation)["hunter"]
+def built(folder: Path, isolation: Isolation) -> Bot:
+    return building.all_built({"hunter": resolve(str(folder), "hunter", "evasion")}, isolation)["hunter"]
 
 
 COMPILED = {
@@ -375,9 +375,9 @@ def test_a_failed_build_is_not_tried_for_each_match(tmp_path: Path, builds: list
 
 def test_the_sources_are_checked_as_copies_are(tmp_path: Path, builds: list[str]) -> None:
     folder = folder_of(tmp_path, "true")
-    program = resolve(str(folder), "hunter", "evasion").program
+    program = resolve(str(folder), "hunter", "evasion")
 
-    def refuse(checked: Program, copy: str) -> None:
+    def refuse(checked: Bot, copy: str) -> None:
         assert checked == program
         assert contents.digest(copy, "x") == contents.digest(str(folder), "x")
         raise UsageError("changed")
@@ -393,9 +393,9 @@ def test_nothing_is_left(tmp_path: Path) -> None:
     code = f"""
 import os
 from referee.players import building
-from referee.players.spec import resolve
-found = building.all_built({{"hunter": resolve({str(folder)!r}, "hunter", "evasion").program}})
-print(os.path.dirname(found["hunter"].cwd))
+from referee.players.names import resolve
+found = building.all_built({{"hunter": resolve({str(folder)!r}, "hunter", "evasion")}})
+print(os.path.dirname(found["hunter"].folder))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not Path(done.stdout.strip()).exists()

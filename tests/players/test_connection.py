@@ -16,10 +16,9 @@ from sandboxes import UNHURRIED
 from referee import games
 from referee.errors import MatchVoid
 from referee.games.evasion.dialects.architect import ArchitectHost
-from referee.match.loop import Entrant, Result
 from referee.match.options import TimeControl
-from referee.players.connection import Connection
-from referee.players.spec import resolve
+from referee.players.names import resolve
+from referee.players.player import Connection, Player
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
 from referee.support.words import the_seat
@@ -27,6 +26,8 @@ from referee.support.words import the_seat
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from referee.match.loop import Result
 
 UNTIMED = TimeControl(startup=None, move=None, bank=None)
 
@@ -36,7 +37,7 @@ class Person:
 
     def __init__(self, answer: Callable[[dict[str, Any]], dict[str, Any] | str | None], words: bytes = b"gave up\n") -> None:
         questions, answers, last = os.pipe(), os.pipe(), os.pipe()
-        self.connection = Connection(questions[1], answers[0], last[0])
+        self.connection = Connection("human", questions[1], answers[0], last[0], about={"program": "human"})
         self._questions = questions[0]
         self._ends = [answers[1], last[1]]
         self._lock = threading.Lock()
@@ -95,15 +96,14 @@ def play(
     players: dict[str, Person | str], path: Path | None = None, /, *, time: TimeControl = UNTIMED, name: str = "evasion", **settings: Any
 ) -> Result:
     game = games.get(name)
-    entrants = {}
+    lineup: dict[str, Player] = {}
     for seat, player in players.items():
         if isinstance(player, Person):
-            entrants[seat] = Entrant("human", {"program": "human"}, connection=player.connection, time=time)
+            lineup[seat] = player.connection._replace(time=time)
         else:
-            spec = resolve(player, seat, name)
-            entrants[seat] = Entrant(spec.label, spec.about, spec.program)
+            lineup[seat] = resolve(player, seat, name)
     listeners = [] if path is None else [ReplayWriter(path, steps=1)]
-    match = match_between(game, game.codec.settings(game.info.rule_sets[0], settings), entrants, UNHURRIED, seed=1, listeners=listeners)
+    match = match_between(game, game.codec.settings(game.info.rule_sets[0], settings), lineup, UNHURRIED, seed=1, listeners=listeners)
     try:
         return match.run()
     finally:
@@ -269,16 +269,16 @@ def test_a_client_of_the_architect_can_read_its_role_and_the_last_line_alone(is_
                 heard[seat].append(theirs.recv(65_536, socket.MSG_DONTWAIT))
 
     monkeypatch.setattr("referee.match.conversation.sleep", read)
-    entrants = {}
+    lineup: dict[str, Player] = {}
     for seat, (ours, theirs) in pairs.items():
         # All answers are there before the questions, so nobody waits.
         theirs.sendall(b"" if is_known else b"team\n")
         theirs.sendall(b"".join(b"0 %d 0%s\n" % (tick, b" 0" * (seat == "prey")) for tick in range(2)))
         ours.setblocking(False)
-        connection = Connection(os.dup(ours.fileno()), os.dup(ours.fileno()))
-        entrants[seat] = Entrant(seat, {}, connection=connection, time=UNTIMED, host=ArchitectHost(seat, is_known=is_known))
+        stdin, stdout = os.dup(ours.fileno()), os.dup(ours.fileno())
+        lineup[seat] = Connection(seat, stdin, stdout, time=UNTIMED, host=ArchitectHost(seat, is_known=is_known))
     game = games.get("evasion")
-    result = match_between(game, game.codec.settings("diagonal", {"max_steps": 2}), entrants, UNHURRIED, seed=1).run()
+    result = match_between(game, game.codec.settings("diagonal", {"max_steps": 2}), lineup, UNHURRIED, seed=1).run()
     read()
     assert result.steps == 2
     assert not result.faults

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 from conftest import play_match
 
+from referee.isolation.bot import Bot
 from referee.isolation.endings import Excess
-from referee.isolation.program import Program
 from referee.isolation.submission import Piece
 from referee.players.crash_report import dumped_frames, last_words, working_place
 from referee.players.own_files import OwnFiles, own_files
@@ -175,7 +175,7 @@ def test_text_without_a_stack_has_no_frames(text: str) -> None:
 
 
 def names(label: str, pieces: tuple[Piece, ...], cwd: str, text: str, *, is_sandbox: bool = True) -> str:
-    return own_files(Program(("/usr/bin/python3",), cwd, {}, label, pieces), is_sandbox=is_sandbox).named(text)
+    return own_files(Bot(label, ("/usr/bin/python3",), cwd, pieces), is_sandbox=is_sandbox).named(text)
 
 
 def test_paths_are_those_of_the_author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,12 +14,11 @@ from referee import games
 from referee.errors import MatchVoid
 from referee.isolation import delays
 from referee.isolation.delays import TaskTimes
-from referee.match.loop import Entrant
 from referee.match.options import FAIR, TimeControl
 from referee.players import fair
 from referee.players.billing import Pending
 from referee.players.fair import FairBilling, busiest_delay
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.replay.events import Listener
 
 if TYPE_CHECKING:
@@ -95,16 +94,15 @@ def play(folder: Path, body: str, isolation: Isolation | None, *, move: float, s
     home.mkdir(exist_ok=True)
     home.chmod(0o755)
     (home / "hunter.py").write_text(HUNTER.format(body=body))
-    specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", str(home)), ("prey", "still"))}
+    bots = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", str(home)), ("prey", "still"))}
     options = UNHURRIED._replace(time=TimeControl(startup=600.0, move=600.0, bank=None, kind=FAIR))
     limited = options.time.replace(move=move)
-    times = {"hunter": limited, "prey": options.time}
-    entrants = {seat: Entrant(spec.label, spec.about, spec.program, time=times[seat]) for seat, spec in specs.items()}
     settings = games.get("evasion").codec.settings("classic", {"max_steps": steps, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
     answers = Answers()
     if isolation is not None:
         options = options._replace(isolation=isolation)
-    return match_between(games.get("evasion"), settings, entrants, options, seed=1, listeners=[answers]).run(), answers.given
+    match = match_between(games.get("evasion"), settings, bots, options, seed=1, listeners=[answers], times={"hunter": limited})
+    return match.run(), answers.given
 
 
 @pytest.fixture(params=["none", "sandbox"])

@@ -15,13 +15,13 @@ from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
 from referee.isolation.parcel import Parcel
 from referee.players import building
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.support.words import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.isolation.program import Program
+    from referee.isolation.bot import Bot
 
 #: Long, and part of every whole run.
 pytestmark = pytest.mark.slow
@@ -56,13 +56,13 @@ def leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     assert census() == before
 
 
-def built(tmp_path: Path, build: str, isolation: Isolation, run: str = "./bot") -> Program:
+def built(tmp_path: Path, build: str, isolation: Isolation, run: str = "./bot") -> Bot:
     """Build a bot by a script; its program is whatever the script leaves as ``bot``."""
     folder = tmp_path / "my_bot"
     folder.mkdir()
     (folder / "bot.toml").write_text(f'build = "sh build.sh"\nrun = "{run}"\n')
     (folder / "build.sh").write_text(build)
-    return building.all_built({"prey": resolve(str(folder), "prey", "evasion").program}, isolation)["prey"]
+    return building.all_built({"prey": resolve(str(folder), "prey", "evasion")}, isolation)["prey"]
 
 
 def refused(tmp_path: Path, build: str, isolation: Isolation) -> str:
@@ -231,8 +231,8 @@ def test_the_build_can_write_beside_its_files_only(tmp_path: Path) -> None:
     program = built(
         tmp_path, "echo 1 > $TMPDIR/x; echo 2 > $HOME/y; echo '#!/bin/sh' > bot; chmod +x bot; pwd > where; rm build.sh", at("strict")
     )
-    assert (Path(program.cwd) / "where").read_text() == "/bot\n"
-    assert sorted(os.listdir(program.cwd)) == ["bot", "bot.toml", "where"]
+    assert (Path(program.folder) / "where").read_text() == "/bot\n"
+    assert sorted(os.listdir(program.folder)) == ["bot", "bot.toml", "where"]
 
 
 @pytest.mark.parametrize(

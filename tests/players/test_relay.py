@@ -16,14 +16,14 @@ from referee import games
 from referee.errors import PlayerError, StartError
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match.loop import Entrant, Result
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from referee.match.loop import Result
     from referee.match.options import TimeControl
 
 CLIENTS = Path(__file__).parents[1] / "clients"
@@ -41,22 +41,13 @@ def play(
     time: TimeControl | None = None,
     **settings: Any,
 ) -> Result:
-    specs = {seat: resolve(text, seat, "evasion") for seat, text in (("hunter", hunting), ("prey", fleeing))}
-    isolation = choose(level, Limits(), [spec.program for spec in specs.values()])
-    entrants = {
-        seat: Entrant(
-            spec.label,
-            spec.about,
-            spec.program,
-            time=time if seat == "hunter" else None,
-            host=spec.dialect.host(seat) if spec.dialect else None,
-        )
-        for seat, spec in specs.items()
-    }
+    bots = {seat: resolve(text, seat, "evasion") for seat, text in (("hunter", hunting), ("prey", fleeing))}
+    isolation = choose(level, Limits(), [*bots.values()])
     options = UNHURRIED._replace(isolation=isolation)
-    logs = {seat: replay.with_name(f"{seat}.log") for seat in specs}
+    logs = {seat: replay.with_name(f"{seat}.log") for seat in bots}
     checked = GAME.codec.settings(rules, {"max_steps": 200, **settings})
-    result = match_between(GAME, checked, entrants, options, seed=1, listeners=[ReplayWriter(replay)], logs=logs).run()
+    times = {} if time is None else {"hunter": time}
+    result = match_between(GAME, checked, bots, options, seed=1, listeners=[ReplayWriter(replay)], logs=logs, times=times).run()
     assert verify(replay).problem is None
     return result
 

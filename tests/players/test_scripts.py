@@ -12,7 +12,7 @@ import pytest
 
 from referee.errors import PlayerError
 from referee.players import scripts
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,10 +16,10 @@ from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, Limits
 from referee.isolation.supervisor import send_signal
 from referee.match import loop
-from referee.match.loop import Entrant, Options
+from referee.match.loop import Options
 from referee.match.options import RunOptions
 from referee.players import stack
-from referee.players.spec import resolve
+from referee.players.names import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -157,9 +157,8 @@ def test_a_game_goes_on_without_a_late_bot(tmp_path: Path, monkeypatch: pytest.M
     game = games.get("rectangle")
     settings = game.codec.settings(None, {"cap": 3})
     names = dict.fromkeys(game.seats(settings), "idle") | {game.seats(settings)[0]: "slow.py"}
-    specs = {seat: resolve(name, seat, "rectangle") for seat, name in names.items()}
-    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
-    result = match_between(game, settings, entrants, Options(SHORT, RunOptions(max_lateness=60.0))).run()
+    bots = {seat: resolve(name, seat, "rectangle") for seat, name in names.items()}
+    result = match_between(game, settings, bots, Options(SHORT, RunOptions(max_lateness=60.0))).run()
     assert list(result.faults) == [game.seats(settings)[0]]
     assert " It was at slow.py:" in result.faults[game.seats(settings)[0]].text
     assert result.steps > 1

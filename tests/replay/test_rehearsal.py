@@ -18,9 +18,8 @@ import referee as package
 from referee import games
 from referee.errors import PlayerError, ReplayError, StartError, UsageError
 from referee.isolation.level import Isolation
-from referee.match.loop import Entrant
 from referee.players.log import Log
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.replay.questions import questions
 from referee.replay.rehearsal import ask_at, questions_to_turn
 from sdk import PreyBot, State
@@ -195,5 +194,5 @@ def test_without_a_secret_the_bot_gets_another_seed(source: Path, tmp_path: Path
     assert found.move == found.recorded
     to_turn = questions_to_turn(questions(path, "prey"), 11)
     spec = resolve("runner", "prey", "evasion")
-    told = ask_at(to_turn, Entrant("runner", {}, spec.program), Isolation(), Log(None, 0))
+    told = ask_at(to_turn, spec, Isolation(), Log(None, 0))
     assert "no secret in its head" in told.notes[0]

@@ -18,9 +18,8 @@ import referee as package
 from referee import games
 from referee.errors import ReplayError, StartError, UsageError
 from referee.isolation.level import Isolation
-from referee.match.loop import Entrant, Options
 from referee.match.options import TimeControl
-from referee.players.spec import resolve
+from referee.players.names import resolve
 from referee.replay.questions import questions
 from referee.replay.recorded import start_line
 from referee.replay.rerun import Rerun, rerun
@@ -30,6 +29,8 @@ from sdk import HunterBot
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from referee.match.loop import Options
+
 ROOT = Path(__file__).parents[2]
 QUICK = TimeControl(startup=60.0, move=1.0, bank=None)
 
@@ -38,12 +39,8 @@ def play(path: Path, game: str, lineup: Mapping[str, str], rules: str | None = N
     """Play a match of programs outside a sandbox and return its replay."""
     room = games.get(game)
     checked = room.codec.settings(rules, settings)
-    specs = {seat: resolve(name, seat, game, checked) for seat, name in lineup.items()}
-    entrants = {
-        seat: Entrant(spec.label, spec.about, spec.program, host=spec.dialect.host(seat) if spec.dialect else None)
-        for seat, spec in specs.items()
-    }
-    match_between(room, checked, entrants, options, seed=5, listeners=[ReplayWriter(path)]).run()
+    bots = {seat: resolve(name, seat, game, checked) for seat, name in lineup.items()}
+    match_between(room, checked, bots, options, seed=5, listeners=[ReplayWriter(path)]).run()
     return path
 
 

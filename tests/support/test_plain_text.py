@@ -17,7 +17,7 @@ from referee.arena import config as arenas
 from referee.grading import rubric
 from referee.league import config as leagues
 from referee.league import starts
-from referee.players import bot_file
+from referee.players import bot_toml
 from referee.support.plain_text import plain, toml
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def load_match(path: Path) -> object:
 
 
 def load_bot(path: Path) -> object:
-    return bot_file.read(path.parent, "prey", "The prey")
+    return bot_toml.read(path.parent, "prey", "The prey")
 
 
 def load_starts(path: Path) -> object:

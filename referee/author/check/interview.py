@@ -19,7 +19,7 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.delays import run_delay
 from referee.isolation.endings import MEMORY
 from referee.match import judgement
-from referee.match.conversation import Conversation, Entrant, Manner
+from referee.match.conversation import Conversation, Manner
 from referee.players import stack
 from referee.players.clock import Clock, LongWait
 from referee.players.crash_report import last_words
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from referee.games.game import Game, GameSettings, Json, Seat
+    from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
-    from referee.isolation.program import Program
     from referee.isolation.supervision import SupervisionReserve
     from referee.match.options import TimeControl
     from referee.players.player import Reply
@@ -52,12 +52,12 @@ SEED, MATCH = 7411, "2c9b8e5f7a1d4c60"
 
 
 class Subject(NamedTuple):
-    """The bot under check at one seat: its program, built if it needs to be, and the match for which it is checked."""
+    """The bot under check at one seat: built if it needs to be, and the match for which it is checked."""
 
     game: Game
     settings: GameSettings
     seat: Seat
-    program: Program
+    bot: Bot
     isolation: Isolation
     time: TimeControl
     reserve: SupervisionReserve
@@ -135,9 +135,10 @@ class Interview:
         self.settings = subject.settings if settings is None else settings
         self.seat = subject.seat
         self.log = Log(None, subject.isolation.limits.stderr_bytes)
-        entrant = Entrant(subject.program.label, {}, subject.program)
         manner = Manner(on_tick=self._look)
-        self.conversation = Conversation({self.seat: entrant}, subject.isolation, {self.seat: self.log}, manner, reserve=subject.reserve)
+        self.conversation = Conversation(
+            {self.seat: subject.bot}, subject.isolation, {self.seat: self.log}, manner, reserve=subject.reserve
+        )
         self.bots = self.conversation.bots
         self.control = subject.time
         #: The number of its questions.

@@ -14,10 +14,11 @@ from referee.author.check.check_result import FAILED, KEEPING, THINKING, WARNING
 from referee.author.check.interview import own_time, patient_clock, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.isolation.endings import MEMORY
-from referee.match.loop import Entrant, Match, Options
+from referee.match.loop import Match, Options
 from referee.match.options import RunOptions
 from referee.match.start import Start
-from referee.players.spec import resolve
+from referee.players.names import resolve
+from referee.players.player import Function
 from referee.replay.events import Listener
 from referee.replay.faults import LATE
 from referee.support.words import counted
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from referee.author.check.interview import Interview
     from referee.author.check.shared_runs import CheckedBot
     from referee.games.game import Game, GameSettings, Notice, Seat
+    from referee.players.player import Player
     from referee.replay.events import MatchBegun, PlayersFaulted, StepTaken
     from referee.replay.faults import Fault
 
@@ -116,20 +118,20 @@ def play(bot: CheckedBot) -> CheckMatch:
     """Play a match against example bots of middle strength; against the simplest players where a game has no examples."""
     bot.late_budget.check()
     subject = bot.subject
-    entrants: dict[str, Entrant] = {}
+    players: dict[str, Player] = {}
     others = []
     for seat in subject.game.seats(subject.settings):
         if seat == subject.seat:
-            entrants[seat] = Entrant(subject.program.label, {"program": "checked"}, subject.program)
+            players[seat] = subject.bot._replace(about={"program": "checked"})
         else:
-            entrants[seat] = _opponent(bot, seat)
-            others.append(entrants[seat].label)
+            players[seat] = _opponent(bot, seat)
+            others.append(players[seat].label)
     samples = bot.positions.samples
     refusals = samples.refusals if samples is not None else frozenset()
     watch = _MatchListener(subject.seat, refusals, subject.time.move, lambda: _waited(running, subject.seat))
     options = Options(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time, isolation=subject.isolation)
     start = Start.of(subject.game, subject.settings, 1)
-    running = Match(subject.game, subject.settings, entrants, options, start=start, listeners=[watch], reserve=subject.reserve)
+    running = Match(subject.game, subject.settings, players, options, start=start, listeners=[watch], reserve=subject.reserve)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
     for seat in running.clocks:
         running.clocks[seat] = patient_clock(subject.time)
@@ -152,18 +154,17 @@ def _waited(match: Match, seat: str) -> float:
     return 0.0 if process is None else waited(process.sandbox.first_pid())
 
 
-def _opponent(bot: CheckedBot, seat: str) -> Entrant:
+def _opponent(bot: CheckedBot, seat: str) -> Player:
     subject = bot.subject
     game = subject.game.info.name
     name = middling(game, seat, subject.settings.rules)
     if name:
         try:
-            spec = resolve(name, seat, game, subject.settings)
-            return Entrant(spec.label, spec.about, spec.program)
+            return resolve(name, seat, game, subject.settings)
         except PlayerError:
             # A file of this name in the current folder, which can't play.
             pass
-    return Entrant("a player of plain moves", {"program": "plain"}, converse=_plain)
+    return Function("a player of plain moves", _plain, about={"program": "plain"})
 
 
 def play_words(game: Game, settings: GameSettings, bots: Mapping[Seat, str]) -> str:
@@ -193,7 +194,7 @@ def match(bot: CheckedBot) -> Finding:
             return skipped("Its answers are malformed, as other checks say.")
         if played.fault.kind == LATE and played.late is None:
             return skipped("Other programs had the processor: no answer came in time. Run fewer programs beside the check.")
-        command = f"referee play {play_words(subject.game, subject.settings, {subject.seat: subject.program.label})}"
+        command = f"referee play {play_words(subject.game, subject.settings, {subject.seat: subject.bot.label})}"
         remedy = f"Play it again and look at the last step: {command}"
         if played.fault.cause == MEMORY:
             remedy = KEEPING

@@ -76,7 +76,7 @@ def _request(bot: str, seat: str | None, game: str | None, rules: str | None, is
         raise UsageError(f"--seat is {seat!r:.40}, but {room.info.name} has no such seat; {near_one(seat, seats)}")
     # Where any number of players can play, all seats are alike.
     checked = (seat,) if seat is not None else seats[:1] if room.info.players_option else seats
-    return CheckRequest(bot, room, settings, checked, lambda spec: choose(isolation, Limits(), [spec.program]), checks=checks)
+    return CheckRequest(bot, room, settings, checked, lambda program: choose(isolation, Limits(), [program]), checks=checks)
 
 
 def _game_of(seat: str | None) -> str | None:

@@ -15,14 +15,14 @@ from referee.errors import MatchVoid, PlayerError, StartError
 from referee.isolation.supervision import SupervisionReserve
 from referee.match.options import TimeControl
 from referee.players.building import all_built
-from referee.players.spec import resolve
+from referee.players.names import is_human, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from referee.games.game import Game, GameSettings, Json, Seat
+    from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
-    from referee.players.spec import Spec
 
     #: Called before each check with the seat, the check, and the number of checks done and to do.
     Progress = Callable[[Seat, Check, int, int], None]
@@ -48,7 +48,7 @@ class CheckRequest(NamedTuple):
     game: Game
     settings: GameSettings
     seats: Sequence[Seat]
-    isolate: Callable[[Spec], Isolation]
+    isolate: Callable[[Bot], Isolation]
     time: TimeControl = TimeControl()
     checks: Sequence[Check] = CHECKS
 
@@ -210,15 +210,14 @@ class _CheckRun:
     def _checked_bot(self, seat: Seat) -> CheckedBot:
         request = self.request
         game = request.game.info.name
-        spec = resolve(request.bot, seat, game, request.settings)
-        if spec.is_human or spec.dialect is not None:
+        if is_human(request.bot) or (bot := resolve(request.bot, seat, game, request.settings)).dialect is not None:
             raise PlayerError("Only a program that speaks the referee's own protocol can be checked; name its file or command.")
-        isolation = request.isolate(spec)
+        isolation = request.isolate(bot)
         self.level = isolation.level
         self.notes += [note for note in isolation.notes if note not in self.notes]
 
         try:
-            program = all_built({seat: spec.program}, isolation)[seat]
+            bot = all_built({seat: bot}, isolation)[seat]
         except StartError as error:
             raise _NotBuiltError(str(error)) from None
 
@@ -229,7 +228,7 @@ class _CheckRun:
                 return False
             return True
 
-        subject = Subject(request.game, request.settings, seat, program, isolation, request.time, self.reserve)
+        subject = Subject(request.game, request.settings, seat, bot, isolation, request.time, self.reserve)
         return CheckedBot(subject, plays, 1 / len(request.seats))
 
     def _leave_out(self, bots: dict[Seat, CheckedBot]) -> None:

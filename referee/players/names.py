@@ -1,4 +1,4 @@
-"""Turns a player's description into a program: ``bot.py``, an executable, a folder, a command line or the name of an example bot.
+"""Turns a player's description into a bot: ``bot.py``, an executable, a folder, a command line or the name of an example bot.
 
 The name of a dialect may come first, as in ``architect: python player.py {port}``. Then the program gets a port to connect to.
 
@@ -13,80 +13,58 @@ import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from referee import games
 from referee.errors import PlayerError
 from referee.isolation import contents, machine, runtime, submission
-from referee.isolation.bubblewrap import HOME
-from referee.isolation.program import Program
+from referee.isolation.bot import PORT, Bot
 from referee.isolation.submission import MOST_BYTES, Piece
-from referee.players import bot_file, languages, scripts
+from referee.players import bot_toml, languages, scripts
 from referee.support.escape import escape
 from referee.support.files import similar
 from referee.support.meant import meant
 from referee.support.words import the_seat
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from referee.games.dialect import Dialect
     from referee.games.game import Json, Seat
 
 
-class Spec(NamedTuple):
-    """A player as named on the command line. ``runs`` is the program, None for a person; ``about`` goes into the replay's head."""
-
-    label: str
-    runs: Program | None
-    about: Mapping[str, Json]
-    dialect: Dialect | None = None
-
-    @property
-    def is_human(self) -> bool:
-        """True if a person plays, on a page."""
-        return self.runs is None
-
-    @property
-    def program(self) -> Program:
-        """The program of a player that is not a person."""
-        assert self.runs is not None, "a person has no program"
-        return self.runs
-
-
-#: Placeholder for the port in a program's command line.
-PORT = "{port}"
-_RELAY = str(Path(__file__).with_name("relay.py"))
 #: The player name for a person on a command line.
 HUMAN = "human"
 
 
-def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
-    """Return the player for a seat. PlayerError says what is wrong with the name and what to write instead.
+def is_human(text: str) -> bool:
+    """True if a player's description stands for a person."""
+    return text.strip() == HUMAN
 
-    With ``settings``, PlayerError also refuses a player whose dialect can't express them, and one whose ``bot.toml`` names other rule sets.
+
+def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Bot:
+    """Return the bot for a seat. PlayerError says what is wrong with the name and what to write instead.
+
+    With ``settings``, PlayerError also refuses a bot whose dialect can't express them, and one whose ``bot.toml`` names other rule sets.
     """
     try:
-        found = _resolved(text, seat, game, settings)
+        bot = _resolved(text, seat, game, settings)
     except OSError as error:
         # The owner may be changing the file at this moment.
         raise PlayerError(f"{the_seat(seat)} '{text}' can't be read: {error.strerror or error}.") from None
-    if found.runs is not None:
-        if not found.runs.build and (why := scripts.fault_of_argument(found.runs)):
-            raise PlayerError(f"{the_seat(seat)} '{text}' starts {why}")
-        scripts.notice(found.runs)
-    return found
+    if not bot.build and (why := scripts.fault_of_argument(bot)):
+        raise PlayerError(f"{the_seat(seat)} '{text}' starts {why}")
+    scripts.notice(bot)
+    return bot
 
 
-def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Spec:
+def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Bot:
     text = text.strip()
     dialect = _dialect(text, seat, game)
     if dialect is not None:
         return _of_dialect(dialect, text.partition(":")[2].strip(), text, seat, game, settings)
     if not text:
         raise PlayerError(f"{the_seat(seat)} has an empty name; write a file, a command line or the name of an example bot.")
-    if text == HUMAN:
-        return Spec(HUMAN, None, {"program": HUMAN})
+    if is_human(text):
+        raise PlayerError(f"{the_seat(seat)} is a person; here only programs play.")
     try:
         if "\0" in text:
             raise ValueError("it holds a null character")
@@ -132,7 +110,7 @@ def _dialect(text: str, seat: Seat, game: str) -> Dialect | None:
     return found
 
 
-def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, settings: Any) -> Spec:
+def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, settings: Any) -> Bot:
     """A program that speaks a dialect over TCP, behind a relay."""
     why = dialect.refusal(settings) if settings is not None else ""
     if why:
@@ -145,23 +123,20 @@ def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, s
         raise PlayerError(
             f"{the_seat(seat)} '{text}' is not told its port; write {{port}} where it belongs: {dialect.name}: python player.py {{port}}, for instance."
         )
-    spec = _with_words(rest, seat, game)
-    if spec.is_human or spec.dialect is not None:
+    if is_human(rest) or (bot := _with_words(rest, seat, game)).dialect is not None:
         raise PlayerError(f"{the_seat(seat)} '{text}' is not a program that could speak the {dialect.name} dialect.")
-    port = 0 if PORT in rest else dialect.port
-    program = spec.program._replace(through=(_RELAY, str(port)), label=text)
-    return Spec(text, program, {**spec.about, "program": escape(text, 400), "dialect": dialect.name}, dialect)
+    about = {**bot.about, "program": escape(text, 400), "dialect": dialect.name}
+    return bot._replace(label=text, about=about, dialect=dialect)
 
 
-def _with_words(text: str, seat: Seat, game: str) -> Spec:
+def _with_words(text: str, seat: Seat, game: str) -> Bot:
     """Return the player as ``resolve`` does, but allow arguments after a file or folder, such as its port."""
     words = _words(text, seat)
     first = Path(words[0]).expanduser()
     if len(words) == 1 or not (first.suffix == ".py" or first.is_dir()) or not _exists(first):
         return resolve(text, seat, game)
-    spec = _of_file(text, seat, first, game)
-    more = tuple(words[1:])
-    return spec._replace(runs=spec.program._replace(argv=spec.program.argv + more, inside=spec.program.inside + more))
+    bot = _of_file(text, seat, first, game)
+    return bot._replace(argv=(*bot.argv, *words[1:]))
 
 
 def _exists(path: Path) -> bool:
@@ -198,7 +173,7 @@ def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
     return None
 
 
-def _of_file(text: str, seat: Seat, path: Path, game: str, settings: Any = None) -> Spec:
+def _of_file(text: str, seat: Seat, path: Path, game: str, settings: Any = None) -> Bot:
     """A bot that is one file: a Python program for this Python, or an executable."""
     shown = f"'{text}'"
     if not _exists(path):
@@ -209,14 +184,13 @@ def _of_file(text: str, seat: Seat, path: Path, game: str, settings: Any = None)
         raise PlayerError(f"{the_seat(seat)} {shown} is not an ordinary file.")
     named, path = path.absolute(), path.resolve()
     argv = _run(path, text, text, seat)
-    inside = (*argv[:-1], f"{HOME}/{path.name}")
-    program = Program(argv, str(path.parent), environment(), text, (Piece(str(named), path.name),), inside)
-    return Spec(text, program, {"program": escape(text, 400), **_file_facts(named, path.name)})
+    about = {"program": escape(text, 400), **_file_facts(named, path.name)}
+    return Bot(text, argv, str(path.parent), (Piece(str(named), path.name),), about=about)
 
 
 def _is_program(path: Path) -> bool:
     """True for an existing file that is neither a backup of an editor nor ``bot.toml``."""
-    return path.name != bot_file.NAME and not path.name.endswith("~") and not path.is_dir() and os.path.lexists(path)
+    return path.name != bot_toml.NAME and not path.name.endswith("~") and not path.is_dir() and os.path.lexists(path)
 
 
 def _run(path: Path, name: str, text: str, seat: Seat, *, is_built: bool = False) -> tuple[str, ...]:
@@ -242,7 +216,7 @@ def _not_runnable(path: Path, name: str, *, is_built: bool = False) -> str:
         lines = languages.in_bot_file(*languages.how_to_build(path, path.name))
         return (
             f'is source in {language.title} and must be compiled ("{build}"); then name "{run}" as the player, '
-            f"or a folder with this file and a {bot_file.NAME} with the lines {lines}."
+            f"or a folder with this file and a {bot_toml.NAME} with the lines {lines}."
         )
     if why := scripts.fault(path, name):
         return "" if is_built else why
@@ -264,12 +238,12 @@ _MOST_NAMED = 5
 _MAIN = ("main", "bot")
 
 
-def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Spec:
+def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Bot:
     """A bot that is a folder: its ``bot.toml`` says how it runs, or the program in it is called after the seat, or ``main`` or ``bot``."""
-    told = bot_file.read(folder, seat, f"{the_seat(seat)} '{text}'")
+    told = bot_toml.read(folder, seat, f"{the_seat(seat)} '{text}'")
     if told is not None and told.rules and settings is not None and settings.rules not in told.rules:
         raise PlayerError(
-            f"{the_seat(seat)} '{text}' plays the rules {' and '.join(told.rules)}, as its {bot_file.NAME} says, not {settings.rules}; "
+            f"{the_seat(seat)} '{text}' plays the rules {' and '.join(told.rules)}, as its {bot_toml.NAME} says, not {settings.rules}; "
             f"try: --rules {told.rules[0]}"
         )
     if told is not None and told.run:
@@ -292,70 +266,58 @@ def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Spec:
     if not real.is_file():
         raise PlayerError(f"{the_seat(seat)} '{text}' has no ordinary file as its program: '{path.name}'.")
     argv = _run(top / path.name, str(path), text, seat, is_built=told is not None and bool(told.build))
-    inside = (*argv[:-1], f"{HOME}/{path.name}")
     # Use the path as given: the copy decides whether it may follow a link on this path.
     named = folder.absolute()
-    program = Program(argv, str(top), environment(), text, (Piece(str(named), ""),), inside)
+    bot = Bot(text, argv, str(top), (Piece(str(named), ""),))
     if told is not None and told.build:
-        return Spec(text, program._replace(build=_build(told, seat, folder, text)), _folder_facts(text, folder))
-    return Spec(text, program, {"program": escape(text, 400), **_file_facts(named / path.name, real.name)})
+        return bot._replace(build=_build(told, seat, folder, text), about=_folder_facts(text, folder))
+    return bot._replace(about={"program": escape(text, 400), **_file_facts(named / path.name, real.name)})
 
 
 def _what_lacks(seat: Seat, folder: Path, *, is_told: bool) -> str:
     """Return what a folder without a program for a seat should have, and what it has. ``is_told``: it has a ``bot.toml``."""
     wanted = f"there should be {seat}.*, main.* or bot.* in it"
     if is_told:
-        return f'{wanted}, or a line in its {bot_file.NAME}: run = "./{seat}"'
+        return f'{wanted}, or a line in its {bot_toml.NAME}: run = "./{seat}"'
     files = sorted(path for path in folder.iterdir() if _is_program(path))
     source = next((path for path in files if languages.compiled_source(path)), None)
     if source is not None:
         lines = languages.in_bot_file(*languages.how_to_build(source, source.name))
-        return f"{wanted}, or, for '{source.name}', a {bot_file.NAME} with the lines {lines}"
+        return f"{wanted}, or, for '{source.name}', a {bot_toml.NAME} with the lines {lines}"
     shown = ", ".join(f"'{path.name}'" for path in files[:_MOST_NAMED])
     return f"{wanted}, but it has {shown or 'no file'}" + (" and more" if len(files) > _MOST_NAMED else "")
 
 
-def _of_commands(text: str, seat: Seat, folder: Path, told: bot_file.BotFile) -> Spec:
+def _of_commands(text: str, seat: Seat, folder: Path, told: bot_toml.BotToml) -> Bot:
     """A bot that is a folder whose ``bot.toml`` has the command line that runs it."""
     top = str(folder.resolve())
-    first = _first_word("run", told.run[0], seat, folder, text, is_built=bool(told.build))
-    outside = top + first.removeprefix(HOME) if first.startswith(f"{HOME}/") else first
-    python = (runtime.OWN_PYTHON,) if first.startswith(f"{HOME}/") and first.endswith(".py") else ()
-    if outside != first and not python and not told.build:
-        _run(Path(outside), str(folder / outside.removeprefix(f"{top}/")), text, seat)
+    program, place = _first_word("run", told.run[0], seat, folder, text, is_built=bool(told.build))
+    python = (runtime.OWN_PYTHON,) if place.endswith(".py") else ()
+    if place and not python and not told.build:
+        _run(Path(program), str(folder / place), text, seat)
     build = _build(told, seat, folder, text) if told.build else ()
-    program = Program(
-        (*python, outside, *told.run[1:]),
-        top,
-        environment(),
-        text,
-        (Piece(str(folder.absolute()), ""),),
-        (*python, first, *told.run[1:]),
-        build=build,
-    )
-    return Spec(text, program, _folder_facts(text, folder))
+    argv = (*python, program, *told.run[1:])
+    return Bot(text, argv, top, (Piece(str(folder.absolute()), ""),), build, about=_folder_facts(text, folder))
 
 
-def _build(told: bot_file.BotFile, seat: Seat, folder: Path, text: str) -> tuple[str, ...]:
-    """Return the words of the command that builds a folder, as they are in a sandbox."""
-    first = _first_word("build", told.build[0], seat, folder, text, is_built=False)
-    if first.startswith(f"{HOME}/") and first.endswith(".py"):
-        return (runtime.OWN_PYTHON, first.removeprefix(f"{HOME}/"), *told.build[1:])
-    return (first, *told.build[1:])
+def _build(told: bot_toml.BotToml, seat: Seat, folder: Path, text: str) -> tuple[str, ...]:
+    """Return the words of the command that builds a folder."""
+    program, place = _first_word("build", told.build[0], seat, folder, text, is_built=False)
+    return (runtime.OWN_PYTHON, place, *told.build[1:]) if place.endswith(".py") else (program, *told.build[1:])
 
 
-def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_built: bool) -> str:
-    """Return the program of a command line in ``bot.toml``: a program on the PATH, or a file in the folder by its path in a sandbox.
+def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_built: bool) -> tuple[str, str]:
+    """Return the program of a command line in ``bot.toml``, and its place in the folder, which is "" for a program on the PATH.
 
     A submission names it, so it can't be any file of this machine. ``is_built``: the file may come into being by the build.
     """
-    begin = f"{the_seat(seat)} '{text}' has a {bot_file.NAME} whose '{key}' starts with '{word}'"
+    begin = f"{the_seat(seat)} '{text}' has a {bot_toml.NAME} whose '{key}' starts with '{word}'"
     place = os.path.normpath(word)
     if word.startswith(("/", "~")) or place == ".." or place.startswith("../"):
         raise PlayerError(f"{begin}, which is outside the folder; write the name of a program on the PATH, or of a file in the folder.")
-    found = None if "/" in word else shutil.which(word)
-    if found is not None:
-        return runtime.without_shim(str(Path(found).absolute()))
+    program = None if "/" in word else shutil.which(word)
+    if program is not None:
+        return runtime.without_shim(str(Path(program).absolute())), ""
     path = folder / place
     if _exists(path):
         if not path.is_file():
@@ -366,7 +328,7 @@ def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_
             _run(path, str(path), text, seat, is_built=True)
     elif not is_built:
         raise PlayerError(f"{begin}, which is {_nowhere(word, 'no file in the folder')}.")
-    return f"{HOME}/{place}"
+    return str(folder.resolve() / place), place
 
 
 def _nowhere(word: str, no_file: str) -> str:
@@ -417,7 +379,7 @@ def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
     return f"{the_seat(seat)} {shown} is neither a file nor an example bot; {hint}"
 
 
-def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
+def _of_command(text: str, seat: Seat, words: list[str]) -> Bot:
     """A bot that is a command line, run in the current folder."""
     program = shutil.which(words[0])
     if program is None:
@@ -431,50 +393,29 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
     files = [Path(word) for word in words[1:] if os.path.isfile(word)]  # noqa: PTH113 - the same
     if files:
         about |= _file_facts(files[0].absolute(), files[0].name)
-    pieces, inside = _along(argv)
-    return Spec(text, Program(argv, str(Path.cwd()), environment(), text, pieces, inside), about)
+    return Bot(text, argv, str(Path.cwd()), _named_pieces(argv), about=about)
 
 
-def _along(argv: tuple[str, ...]) -> tuple[tuple[Piece, ...], tuple[str, ...]]:
-    """Return the files and folders that a command line names, and the command line inside the sandbox."""
-    pieces: dict[str, Piece] = {}
-    inside = [argv[0] if runtime.is_one(argv[0]) else _placed(argv[0], pieces)]
+def _named_pieces(argv: tuple[str, ...]) -> tuple[Piece, ...]:
+    """Return the files and folders that a command line names, without those in another one's folder."""
+    pieces = {} if runtime.is_one(argv[0]) else {argv[0]: _piece(argv[0])}
     for word in argv[1:]:
-        option, equals, rest = word.partition("=")
+        _, equals, rest = word.partition("=")
         parts = (rest if equals else word).split(os.pathsep)
         if all(part and _exists(Path(part)) for part in parts):
-            inside.append((option + equals if equals else "") + os.pathsep.join(_placed(part, pieces) for part in parts))
-        else:
-            inside.append(word)
-    # A folder that is copied whole contains its files already.
-    tops = [piece.place for piece in pieces.values() if Path(piece.source).is_dir()]
-    kept = [piece for piece in pieces.values() if not any(_lies_in(piece.place, top) for top in tops)]
-    return tuple(kept), tuple(inside)
+            pieces |= {part: _piece(part) for part in parts}
+    by_place = {piece.place: piece for piece in pieces.values()}
+    tops = [place for place, piece in by_place.items() if Path(piece.source).is_dir()]
+    return tuple(piece for place, piece in by_place.items() if not any(_lies_in(place, top) for top in tops))
 
 
 def _lies_in(place: str, top: str) -> bool:
     return place != top and (not top or place.startswith(top + "/"))
 
 
-def _placed(word: str, pieces: dict[str, Piece]) -> str:
-    """Return the path of a file or folder inside the sandbox: its path below the current folder, else its name."""
+def _piece(word: str) -> Piece:
+    """Return a file or folder with its place in the bot's folder: its path below the current folder, else its name."""
     path = Path(word).absolute()
     here = Path(os.path.normpath(path))
     place = str(here.relative_to(Path.cwd())) if here.is_relative_to(Path.cwd()) else path.name
-    place = "" if place == "." else place
-    pieces[place] = Piece(str(path), place)
-    return f"{HOME}/{place}" if place else HOME
-
-
-def environment() -> dict[str, str]:
-    """Return the environment of a bot without a sandbox: the referee's, with the protocol's number, unbuffered Python output and stacks of Python programs that get SIGABRT.
-
-    String hashing is fixed, so that a Python bot that iterates over sets plays the same moves again from the same seed.
-    """
-    return {
-        **os.environ,
-        "REFEREE_PROTOCOL": "1",
-        "PYTHONUNBUFFERED": "1",
-        "PYTHONFAULTHANDLER": "1",
-        "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
-    }
+    return Piece(str(path), "" if place == "." else place)

@@ -11,8 +11,9 @@ import pytest
 
 from referee import games
 from referee.errors import PlayerError
-from referee.players import bot_file
-from referee.players.spec import resolve
+from referee.isolation.plan import bot_plan
+from referee.players import bot_toml
+from referee.players.names import resolve
 
 
 @pytest.fixture
@@ -34,46 +35,46 @@ def write(folder: Path, text: str | bytes, **files: str) -> Path:
 
 def test_a_program_on_the_path_runs_in_the_folder(folder: Path) -> None:
     write(folder, "run = \"sh -c 'echo hello' more\"")
-    program = resolve("my_bot", "prey", "evasion").program
+    program = resolve("my_bot", "prey", "evasion")
     assert os.path.isabs(program.argv[0])
-    assert program.argv == program.inside == (program.argv[0], "-c", "echo hello", "more")
-    assert program.cwd == str(folder)
+    assert program.argv == bot_plan(program).inside == (program.argv[0], "-c", "echo hello", "more")
+    assert program.folder == str(folder)
     assert not program.build
 
 
 def test_a_file_in_the_folder_runs_by_its_path_in_the_sandbox(folder: Path) -> None:
     write(folder, 'run = "./play --fast"', play="#!/bin/sh\n")
-    program = resolve("my_bot", "prey", "evasion").program
+    program = resolve("my_bot", "prey", "evasion")
     assert program.argv == (f"{folder}/play", "--fast")
-    assert program.inside == ("/bot/play", "--fast")
+    assert bot_plan(program).inside == ("/bot/play", "--fast")
     # The file may be named without "./" unless a program on the PATH has its name.
     write(folder, 'run = "play"')
-    assert resolve("my_bot", "prey", "evasion").program.inside == ("/bot/play",)
+    assert bot_plan(resolve("my_bot", "prey", "evasion")).inside == ("/bot/play",)
 
 
 def test_a_python_file_runs_on_the_referees_python(folder: Path) -> None:
     write(folder, 'run = "./play.py 7"', **{"play.py": "pass"})
-    program = resolve("my_bot", "prey", "evasion").program
+    program = resolve("my_bot", "prey", "evasion")
     assert program.argv == (sys.executable, f"{folder}/play.py", "7")
-    assert program.inside == (sys.executable, "/bot/play.py", "7")
+    assert bot_plan(program).inside == (sys.executable, "/bot/play.py", "7")
 
 
 def test_a_seat_can_have_commands_of_its_own(folder: Path) -> None:
     write(folder, 'build = "sh all"\nrun = "./both"\n[hunter]\nrun = "./one"\n[prey]\nbuild = "sh it"\n')
-    hunter, prey = (resolve("my_bot", seat, "evasion").program for seat in ("hunter", "prey"))
-    assert (hunter.inside, hunter.build[1:]) == (("/bot/one",), ("all",))
-    assert (prey.inside, prey.build[1:]) == (("/bot/both",), ("it",))
+    hunter, prey = (resolve("my_bot", seat, "evasion") for seat in ("hunter", "prey"))
+    assert (bot_plan(hunter).inside, hunter.build[1:]) == (("/bot/one",), ("all",))
+    assert (bot_plan(prey).inside, prey.build[1:]) == (("/bot/both",), ("it",))
 
 
 def test_without_run_the_program_is_found_by_its_name(folder: Path) -> None:
     write(folder, 'build = "sh -c true"', **{"hunter.py": "pass"})
-    program = resolve("my_bot", "hunter", "evasion").program
-    assert program.inside == (sys.executable, "/bot/hunter.py")
+    program = resolve("my_bot", "hunter", "evasion")
+    assert bot_plan(program).inside == (sys.executable, "/bot/hunter.py")
     assert program.build[1:] == ("-c", "true")
     # An empty file says nothing, and is not itself the program "bot.*".
     write(folder, "")
     spec = resolve("my_bot", "hunter", "evasion")
-    assert not spec.program.build
+    assert not spec.build
     assert spec.about["file"] == "hunter.py"
 
 
@@ -93,7 +94,7 @@ def test_the_hash_is_that_of_the_whole_folder(folder: Path) -> None:
 
 def test_a_dialect_gets_its_words(folder: Path) -> None:
     write(folder, 'run = "./play --port"', play="#!/bin/sh\n")
-    assert resolve("architect: my_bot {port}", "hunter", "evasion").program.inside == ("/bot/play", "--port", "{port}")
+    assert bot_plan(resolve("architect: my_bot {port}", "hunter", "evasion")).inside == ("/bot/play", "--port", "{port}")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
@@ -108,12 +109,12 @@ def test_a_dialect_gets_its_words(folder: Path) -> None:
 def test_it_may_be_written_as_on_windows(folder: Path, run: str, encoding: str) -> None:
     (folder / "bin").mkdir()
     write(folder, f"# é\r\nrun = {run}\r\n".encode(encoding), **{"bin/go": "#!/bin/sh\n"})
-    assert resolve("my_bot", "prey", "evasion").program.inside == ("/bot/bin/go", "--fast")
+    assert bot_plan(resolve("my_bot", "prey", "evasion")).inside == ("/bot/bin/go", "--fast")
 
 
 def test_backslashes_in_quotes_are_those_of_the_command(folder: Path) -> None:
     write(folder, r"""run = 'sh -c "echo \$HOME a\b" x'""")
-    assert resolve("my_bot", "prey", "evasion").program.inside[1:] == ("-c", r"echo \$HOME a\b", "x")
+    assert bot_plan(resolve("my_bot", "prey", "evasion")).inside[1:] == ("-c", r"echo \$HOME a\b", "x")
 
 
 @pytest.mark.parametrize("name", ["Bot.toml", "BOT.TOML", "bot.toml.txt", "Bot.TOML.txt", "bot.toml.toml"])
@@ -123,7 +124,7 @@ def test_a_file_that_is_meant_to_be_it_is_named(folder: Path, name: str) -> None
     with pytest.raises(PlayerError, match=f"has a file '{name}', which must be called bot.toml; rename it."):
         resolve("my_bot", "prey", "evasion")
     write(folder, 'run = "sh"')
-    assert resolve("my_bot", "prey", "evasion").program.argv[0].endswith("sh")
+    assert resolve("my_bot", "prey", "evasion").argv[0].endswith("sh")
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,7 @@ def test_a_missing_program_is_named(folder: Path) -> None:
 
 def test_seats_of_all_games_are_known(folder: Path) -> None:
     write(folder, "[a]\nrun = 'sh'\n[d]\nrun = 'sh'\n[thief]\nrun = 'sh'\n[prey]\nrun = 'sh -x'\n")
-    found = bot_file.read(folder, "prey", "The prey 'my_bot'")
+    found = bot_toml.read(folder, "prey", "The prey 'my_bot'")
     assert found is not None
     assert found.run == ("sh", "-x")
 
@@ -213,7 +214,7 @@ def test_a_bot_is_refused_under_rules_that_it_does_not_name(folder: Path) -> Non
     evasion = games.get("evasion")
     classic, gameserver = (evasion.codec.settings(rules, {}) for rules in ("classic", "gameserver"))
     write(folder, 'run = "sh bot.sh"\nrules = ["classic", "diagonal"]\n[prey]\nrules = ["gameserver"]')
-    assert resolve("my_bot", "hunter", "evasion", classic).program.argv[1:] == ("bot.sh",)
+    assert resolve("my_bot", "hunter", "evasion", classic).argv[1:] == ("bot.sh",)
     with pytest.raises(
         PlayerError, match=r"plays the rules classic and diagonal, as its bot.toml says, not gameserver; try: --rules classic"
     ):

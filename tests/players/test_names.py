@@ -9,17 +9,18 @@ from pathlib import Path
 import pytest
 
 from referee.errors import PlayerError
+from referee.isolation.plan import bot_plan
+from referee.players.names import resolve
 from referee.players.own_files import from_home, own_files, published
-from referee.players.spec import resolve
 
 
 def test_a_python_file_runs_on_this_python_in_its_folder(tmp_path: Path) -> None:
     bot = tmp_path / "my bot.py"
     bot.write_text("pass")
     spec = resolve(str(bot), "hunter", "evasion")
-    assert spec.program.argv == (sys.executable, str(bot))
-    assert spec.program.cwd == str(tmp_path)
-    assert spec.program.env["REFEREE_PROTOCOL"] == "1"
+    assert spec.argv == (sys.executable, str(bot))
+    assert spec.folder == str(tmp_path)
+    assert bot_plan(spec).env["REFEREE_PROTOCOL"] == "1"
     assert spec.about["file"] == "my bot.py"
     assert len(str(spec.about["sha256"])) == 64
 
@@ -28,29 +29,29 @@ def test_an_executable_runs_itself(tmp_path: Path) -> None:
     bot = tmp_path / "bot"
     bot.write_text("#!/bin/sh\n")
     bot.chmod(0o755)
-    assert resolve(str(bot), "prey", "evasion").program.argv == (str(bot),)
+    assert resolve(str(bot), "prey", "evasion").argv == (str(bot),)
 
 
 def test_a_command_line_is_split_as_a_shell_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bot.jar").write_text("jar")
     spec = resolve("sh -c 'echo hello' bot.jar", "prey", "evasion")
-    assert os.path.isabs(spec.program.argv[0])
-    assert spec.program.argv[1:] == ("-c", "echo hello", "bot.jar")
-    assert spec.program.cwd == str(tmp_path)
+    assert os.path.isabs(spec.argv[0])
+    assert spec.argv[1:] == ("-c", "echo hello", "bot.jar")
+    assert spec.folder == str(tmp_path)
     assert spec.about["file"] == "bot.jar"
 
 
 @pytest.mark.parametrize(("name", "seat"), [("boxer", "hunter"), ("runner", "prey"), ("random", "hunter"), ("random", "prey")])
 def test_an_example_by_its_name(name: str, seat: str) -> None:
-    assert Path(resolve(name, seat, "evasion").program.argv[1]).is_file()
+    assert Path(resolve(name, seat, "evasion").argv[1]).is_file()
 
 
 def test_a_file_beside_wins_over_an_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "boxer").write_text("#!/bin/sh\n")
     (tmp_path / "boxer").chmod(0o755)
-    assert resolve("boxer", "hunter", "evasion").program.argv == (str(tmp_path / "boxer"),)
+    assert resolve("boxer", "hunter", "evasion").argv == (str(tmp_path / "boxer"),)
 
 
 def test_each_mistake_has_its_own_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,13 +123,13 @@ def test_a_file_that_can_t_be_started_is_told_how(name: str, mode: int, tmp_path
 
 def test_windows_line_ends_of_a_python_file_are_no_matter(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_bytes(b"#!/usr/bin/env python3\r\nprint(1)\r\n")
-    assert resolve(str(tmp_path / "bot.py"), "prey", "evasion").program.argv[-1].endswith("bot.py")
+    assert resolve(str(tmp_path / "bot.py"), "prey", "evasion").argv[-1].endswith("bot.py")
 
 
 def test_a_program_is_started_whatever_its_suffix(tmp_path: Path) -> None:
     (tmp_path / "hunter.exe").write_bytes(b"\x7fELF")
     (tmp_path / "hunter.exe").chmod(0o755)
-    assert resolve(str(tmp_path / "hunter.exe"), "hunter", "evasion").program.argv == (str(tmp_path / "hunter.exe"),)
+    assert resolve(str(tmp_path / "hunter.exe"), "hunter", "evasion").argv == (str(tmp_path / "hunter.exe"),)
 
 
 def test_a_folder_without_a_program_for_the_seat_says_what_it_has(tmp_path: Path) -> None:
@@ -156,8 +157,8 @@ def test_a_broken_link_is_called_one(tmp_path: Path) -> None:
 def test_a_folder_holds_the_program_of_the_seat_or_one_for_all(tmp_path: Path) -> None:
     for name in ("hunter.py", "main.py"):
         (tmp_path / name).write_text("")
-    assert resolve(str(tmp_path), "hunter", "evasion").program.inside[-1] == "/bot/hunter.py"
-    assert resolve(str(tmp_path), "prey", "evasion").program.inside[-1] == "/bot/main.py"
+    assert bot_plan(resolve(str(tmp_path), "hunter", "evasion")).inside[-1] == "/bot/hunter.py"
+    assert bot_plan(resolve(str(tmp_path), "prey", "evasion")).inside[-1] == "/bot/main.py"
     (tmp_path / "prey.sh").symlink_to("/bin/sh")
     with pytest.raises(PlayerError, match=r"has its program outside its folder: 'prey\.sh' points to "):
         resolve(str(tmp_path), "prey", "evasion")
@@ -172,6 +173,6 @@ def test_a_published_program_names_no_folder_outside_its_home(home: str, tmp_pat
     monkeypatch.chdir(where)
     found = published(resolve(from_home(str(tmp_path / "secret" / "bot.py"), where), "hunter", "evasion"), where)
     assert found.label == found.about["program"] == ("./bot.py" if home == "secret" else "bot.py")
-    told = own_files(found.program, is_sandbox=False).published(f"at {found.program.cwd}/bot.py:1".encode())
+    told = own_files(found, is_sandbox=False).published(f"at {found.folder}/bot.py:1".encode())
     assert str(tmp_path).encode() not in told
     assert told.endswith(b"bot.py:1")

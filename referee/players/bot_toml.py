@@ -44,7 +44,7 @@ _MEANT = re.compile(r"bot\.toml(?:\.txt|\.toml)?", re.IGNORECASE)
 _ESCAPED = re.compile(r'^[ \t]*(?:build|run)[ \t]*=[ \t]*"(?!"")(?:[^"\\\n]|\\[\\"])*\\(?!u[0-9a-fA-F]{4})[^\\"].*', re.MULTILINE)
 
 
-class BotFile(NamedTuple):
+class BotToml(NamedTuple):
     """What the file says for a seat: the words of the two commands, and the rule sets that the bot plays. Empty where the file has none."""
 
     build: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ def settle(copy: Path) -> None:
     (copy / names[0]).rename(copy / NAME)
 
 
-def read(folder: Path, seat: Seat, whose: str) -> BotFile | None:
+def read(folder: Path, seat: Seat, whose: str) -> BotToml | None:
     """Return the commands for a seat of a folder's ``bot.toml``, None without such a file.
 
     ``whose`` begins the sentence of the PlayerError ("The hunter 'my_bot'"), which says what is wrong and where.
@@ -97,7 +97,7 @@ def read(folder: Path, seat: Seat, whose: str) -> BotFile | None:
     return parse(data, seat, f"{whose} has a {NAME}")
 
 
-def parse(data: bytes, seat: Seat, whose: str) -> BotFile:
+def parse(data: bytes, seat: Seat, whose: str) -> BotToml:
     """Return the commands for a seat from the bytes of a file. PlayerError begins with ``whose`` ("The hunter 'my_bot' has a bot.toml")."""
     if escaped := _ESCAPED.search(plain(data).decode("utf-8", "replace")):
         line = escaped[0].strip()
@@ -115,7 +115,7 @@ def parse(data: bytes, seat: Seat, whose: str) -> BotFile:
         commands = _commands(own, f"{name}.", whose)
         if name == seat:
             found |= commands
-    return BotFile(**found)
+    return BotToml(**found)
 
 
 def _commands(table: Mapping[str, Any], before: str, whose: str) -> dict[str, tuple[str, ...]]:
