@@ -65,12 +65,12 @@ def task(number: int, steps: int) -> MatchTask:
 
 
 def helpers(worker: psutil.Process) -> dict[str, list[psutil.Process]]:
-    """The keeper and the supervisor of a worker. A supervisor whose keeper was killed is the worker's child; the keeper leads its session."""
-    found: dict[str, list[psutil.Process]] = {"keeper": [], "supervisor": []}
+    """The watchdog and the supervisor of a worker. A supervisor whose watchdog was killed is the worker's child; the watchdog leads its session."""
+    found: dict[str, list[psutil.Process]] = {"watchdog": [], "supervisor": []}
     for process in worker.children(recursive=True):
         if "supervisor.py" in (command_of(process) or ""):
             with contextlib.suppress(ProcessLookupError):
-                found["keeper" if os.getsid(process.pid) == process.pid else "supervisor"].append(process)
+                found["watchdog" if os.getsid(process.pid) == process.pid else "supervisor"].append(process)
     return found
 
 
@@ -90,7 +90,7 @@ def struck(pool: LocalPool, level: str, lots: random.Random) -> str:
     if not (found := workers(pool)):
         return ""
     worker = lots.choice(found)
-    kind = lots.choice(("worker", "keeper", "supervisor") if level == "strict" else ("worker", "keeper"))
+    kind = lots.choice(("worker", "watchdog", "supervisor") if level == "strict" else ("worker", "watchdog"))
     with contextlib.suppress(psutil.NoSuchProcess):
         for process in [worker] if kind == "worker" else helpers(worker)[kind][:1]:
             process.send_signal(signal.SIGKILL)

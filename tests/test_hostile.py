@@ -81,7 +81,7 @@ TOLERATED = [
     "forks_without_end",
     "idles_the_supervisor",
     "leaves_a_daemon",
-    "limits_the_keeper",
+    "limits_the_watchdog",
     "limits_the_supervisor",
     "lists_descriptors",
     "long_name",
@@ -105,7 +105,7 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> None:
 def _same_user(request: pytest.FixtureRequest) -> None:
     """What a bot does to the referee's processes: root's bots, which are other users, can't."""
     if (
-        request.node.name.endswith(("_supervisor]", "_keeper]", "_kernel]"))
+        request.node.name.endswith(("_supervisor]", "_watchdog]", "_kernel]"))
         or "supervisor" in request.function.__name__
         or "blame" in request.function.__name__
     ):

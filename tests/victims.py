@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 #: Names the match, in the environment of everything that its referee starts outside a sandbox.
 TOKEN = "REFEREE_TEST_VICTIM"
-#: What can be killed, alone or together: of referee, keeper and supervisor one must be left to clean up.
+#: What can be killed, alone or together: of referee, watchdog and supervisor one must be left to clean up.
 KILLS = (
     ("referee",),
     ("supervisor",),
-    ("keeper",),
+    ("watchdog",),
     ("bot",),
     ("supervisor", "referee"),
-    ("referee", "keeper"),
-    ("keeper", "supervisor"),
+    ("referee", "watchdog"),
+    ("watchdog", "supervisor"),
     ("bot", "referee"),
 )
 
@@ -76,7 +76,7 @@ class Victim:
     def parts(self) -> dict[str, int]:
         """Process numbers of the parts that there are now."""
         found = {"referee": self.process.pid}
-        for name, parent in (("keeper", "referee"), ("supervisor", "keeper"), ("bot", "supervisor")):
+        for name, parent in (("watchdog", "referee"), ("supervisor", "watchdog"), ("bot", "supervisor")):
             for child in _children(found.get(parent, 0)):
                 # The first child: what a bot leaves behind comes after it.
                 if name not in found and (name == "bot" or "supervisor.py" in _line(child)):
@@ -112,7 +112,7 @@ class Victim:
         self.process.communicate(timeout=60)
 
     def wait_for_helpers(self, helpers: list[psutil.Process]) -> None:
-        """Wait until keeper and supervisor are gone, also if the referee started them after ``helpers`` was read and before it was killed."""
+        """Wait until watchdog and supervisor are gone, also if the referee started them after ``helpers`` was read and before it was killed."""
         started = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
@@ -123,10 +123,10 @@ class Victim:
         psutil.wait_procs([*helpers, *started], timeout=60)
 
     def helpers(self) -> list[psutil.Process]:
-        """Keeper and supervisor."""
+        """Watchdog and supervisor."""
         found = []
         for name, pid in self.parts().items():
-            if name in ("keeper", "supervisor"):
+            if name in ("watchdog", "supervisor"):
                 with contextlib.suppress(psutil.NoSuchProcess):
                     found.append(psutil.Process(pid))
         return found

@@ -15,7 +15,7 @@ table, the kernel then kills everything else there. bwrap writes the bot's exit 
 failed, and that is never the bot's fault.
 
 If the referee is killed, the supervisor kills all processes below it. If the supervisor is killed, ``--die-with-parent`` ends bwrap and with
-it the bot, and the keeper thaws the bot so that it can end. The kernel sends that signal when the thread that started bwrap ends; the
+it the bot, and the watchdog thaws the bot so that it can end. The kernel sends that signal when the thread that started bwrap ends; the
 supervisor has only one thread, and it outlives its bots.
 
 There are three variants, depending on the user that runs the referee:

@@ -5,7 +5,7 @@
 
 Theory of operation. ``keep`` becomes the command, with all its output on stderr. ``send`` runs in a sandbox: it copies SOURCE to the current
 folder, which is in memory, runs the command there, and after its success writes the files of the folder to stdout. So nothing that is built
-touches the machine's disk before the referee has counted it. The referee reads the stream as untrusted data (``parcel``): the command
+touches the machine's disk before the referee has counted it. The referee reads the stream as untrusted data (``build_output``): the command
 could have written it.
 
 The stream is a row of entries: ``d PATH``, ``f MODE SIZE PATH`` with SIZE bytes behind the line, ``l TARGET PATH``, at last ``end``. MODE is

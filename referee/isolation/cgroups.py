@@ -216,7 +216,7 @@ def _number(path: str) -> int | None:
 
 
 def thaw_files(trees: Trees, name: str) -> list[tuple[str, str]]:
-    """Return (path, text) pairs that thaw a group of this name, so that its killed processes end; for supervisor and keeper."""
+    """Return (path, text) pairs that thaw a group of this name, so that its killed processes end; for supervisor and watchdog."""
     if not trees.has_freezer:
         return []
     if trees.is_unified:

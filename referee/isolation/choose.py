@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.isolation import another_user, cgroups, machine, submission
+from referee.isolation.check_cache import CheckCache
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE
 from referee.isolation.plan import VARIANT_A, VARIANT_B, VARIANTS, needs, plans, variant_for
-from referee.isolation.proof import Proof
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def choose(requested: str, limits: Limits, bots: Sequence[Bot] = ()) -> Isolatio
     submission.sweep()
     found = Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=requested == "strict")
     variants = variants_of(bots)
-    if requested == "auto" and all(Proof(found, variant).is_known() for variant in variants):
+    if requested == "auto" and all(CheckCache(found, variant).is_known() for variant in variants):
         return found
     from referee.isolation import probe
 
@@ -75,7 +75,7 @@ def _failures(isolation: Isolation, variants: set[str]) -> list[SandboxCheck]:
 def forget(isolation: Isolation) -> None:
     """Delete the stored results of passed tests, after a sandbox has failed."""
     for variant in VARIANTS:
-        Proof(isolation, variant).forget()
+        CheckCache(isolation, variant).forget()
 
 
 def refusal(failed: Sequence[SandboxCheck]) -> str:

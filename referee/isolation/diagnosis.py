@@ -21,7 +21,7 @@ _MOUNT = "Give the referee a control group that it may write to; containers ofte
 
 _PROMISES = {
     ISOLATED_CGROUP: "everything, with hard caps on memory and processes",
-    ISOLATED: "everything, memory by a watchdog",
+    ISOLATED: "everything, memory checked by the supervisor",
     LIMITS: "resource limits and timeouts: for your own bots only",
     NONE: "nothing",
 }

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation import bubblewrap, landlock, runtime, selfcheck, submission
 from referee.isolation.bot import Bot
+from referee.isolation.check_cache import CheckCache
 from referee.isolation.limits import Limits
 from referee.isolation.plan import VARIANT_A, VARIANT_B, VARIANTS, Plan, bot_plan, needs, variant_for
-from referee.isolation.proof import Proof
 from referee.isolation.sandbox import BubblewrapSandbox, Cleaning
 from referee.isolation.supervision import Supervision
 from referee.isolation.users import FIRST, LAST
@@ -125,7 +125,7 @@ def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = Fals
         made = [check._replace(variant=variant) for check in _run(variant_isolation, found[variant], variant, is_deep=is_deep)]
         checks += made
         if all(check.ok for check in made):
-            Proof(isolation, variant).keep()
+            CheckCache(isolation, variant).keep()
     return checks
 
 

@@ -33,13 +33,13 @@ _PIECE = 1 << 16
 
 
 def pack(*request: Any) -> bytes:
-    """A request as supervisor and keeper read it."""
+    """A request as supervisor and watchdog read it."""
     data = marshal.dumps(request)
     return len(data).to_bytes(4, "big") + data
 
 
 class Supervision:
-    """One supervisor with its keeper, started without bots. ``close`` ends both and all processes below them.
+    """One supervisor with its watchdog, started without bots. ``close`` ends both and all processes below them.
 
     It serves one match, and a further one after each ``renew`` that ends as ``is_renewed`` demands. ``check`` examines each copy of a program.
 
@@ -50,7 +50,7 @@ class Supervision:
     def __init__(self, check: Check | None = None, *, is_guarded: bool = True) -> None:
         ours, theirs = socket.socketpair()
         notes, self._notes = os.pipe()
-        # A keeper that doesn't read must not block the referee.
+        # A watchdog that doesn't read must not block the referee.
         os.set_blocking(self._notes, False)
         self._has_notes = True
         self.reports, reports = os.pipe()
@@ -79,12 +79,12 @@ class Supervision:
             os.close(reports)
 
     @property
-    def keeper(self) -> int:
-        """The keeper's process number. While it lives, all processes of the match are below it."""
+    def watchdog(self) -> int:
+        """The watchdog's process number. While it lives, all processes of the match are below it."""
         return self._process.pid
 
     def wait_until_ready(self) -> bool:
-        """Wait until supervisor and keeper are ready; False if they could not be started.
+        """Wait until supervisor and watchdog are ready; False if they could not be started.
 
         Create nothing that they must clean up before this returns: the referee can be killed at any moment.
         """
@@ -100,7 +100,7 @@ class Supervision:
         self._send(request)
 
     def note(self, request: bytes) -> None:
-        """Send a request to the keeper: a few hundred bytes, which a pipe takes whole or not at all."""
+        """Send a request to the watchdog: a few hundred bytes, which a pipe takes whole or not at all."""
         try:
             os.write(self._notes, request)
         except OSError:
@@ -137,25 +137,25 @@ class Supervision:
         return self._has_notes and self.is_quiet()
 
     def is_at_work(self) -> bool:
-        """True if nobody has stopped the supervisor or the keeper, and False where the system can't tell."""
-        pids = [self.keeper, *supervisor.children(self.keeper)]
+        """True if nobody has stopped the supervisor or the watchdog, and False where the system can't tell."""
+        pids = [self.watchdog, *supervisor.children(self.watchdog)]
         states = [supervisor.read(f"/proc/{pid}/stat").rpartition(b") ")[2][:1] for pid in pids]
         return len(pids) > 1 and not {b"T", b"t"} & set(states)
 
     def is_quiet(self) -> bool:
-        """True if the keeper lives and the supervisor has nothing to report, not even its end."""
+        """True if the watchdog lives and the supervisor has nothing to report, not even its end."""
         waiting = select.poll()
         waiting.register(self.reports, select.POLLIN)
         return self.is_alive() and not waiting.poll(0)
 
     def is_alive(self) -> bool:
-        """True if the keeper lives."""
+        """True if the watchdog lives."""
         return self._process.poll() is None
 
     def go_on(self) -> None:
-        """Continue supervisor and keeper: a bot without a sandbox can stop them, or trace them."""
-        for pid in (self.keeper, *supervisor.children(self.keeper)):
-            _end_tracer(pid, self.keeper)
+        """Continue supervisor and watchdog: a bot without a sandbox can stop them, or trace them."""
+        for pid in (self.watchdog, *supervisor.children(self.watchdog)):
+            _end_tracer(pid, self.watchdog)
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGCONT)
 
@@ -177,7 +177,7 @@ class Supervision:
         self.go_on()
 
     def close(self, *, is_ended: bool) -> bool:
-        """Wait for the keeper after ``end`` and give up the descriptors; False if it is still at work.
+        """Wait for the watchdog after ``end`` and give up the descriptors; False if it is still at work.
 
         ``is_ended``: the reports have ended, so the supervisor has done its work or was killed.
         """
@@ -186,7 +186,7 @@ class Supervision:
         return _ends_within(self._process, PATIENCE if is_ended else 0.1)
 
     def clean_up(self) -> None:
-        """Remove everything registered that still exists, after all processes have ended: supervisor and keeper may have been killed."""
+        """Remove everything registered that still exists, after all processes have ended: supervisor and watchdog may have been killed."""
         for cleaning in self._cleaning:
             for path, text in cleaning.writes:
                 supervisor.attempt(supervisor.write, path, text)
@@ -260,16 +260,16 @@ def _discard(supervision: Supervision) -> None:
         supervision.clean_up()
 
 
-def _end_tracer(pid: int, keeper: int) -> None:
-    """Kill the tracer of a process if it is below the keeper. No signal ends a tracer's stop, only its own end does."""
+def _end_tracer(pid: int, watchdog: int) -> None:
+    """Kill the tracer of a process if it is below the watchdog. No signal ends a tracer's stop, only its own end does."""
     tracer = next(
         (int(line.split()[1]) for line in supervisor.read(f"/proc/{pid}/status").splitlines() if line.startswith(b"TracerPid")), 0
     )
     above = tracer
-    while above not in (0, keeper):
+    while above not in (0, watchdog):
         fields = supervisor.read(f"/proc/{above}/stat").rpartition(b") ")[2].split()
         above = int(fields[1]) if fields else 0
-    if above == keeper:
+    if above == watchdog:
         supervisor.send_signal(tracer, signal.SIGKILL)
 
 

@@ -1,4 +1,4 @@
-"""The supervisor and the keeper: two small processes between the referee and the bots, so that nothing outlives a match.
+"""The supervisor and the watchdog: two small processes between the referee and the bots, so that nothing outlives a match.
 
 ``referee.isolation.supervision`` runs this file as a program of its own. It imports next to nothing, to start fast.
 
@@ -7,8 +7,8 @@ number of forks and sessions, becomes the supervisor's child when its parent end
 socket is closed when the referee is gone, also after SIGKILL. Then it kills all descendants and removes control groups and copies of
 submissions. A parent-death signal isn't enough, because it reaches only direct children.
 
-The keeper is the supervisor's parent and a subreaper too. It waits for the ends of referee and supervisor. If the supervisor is killed, the
-bots become the keeper's children, and the keeper cleans up. So if any one or any two of referee, supervisor and keeper are killed at once,
+The watchdog is the supervisor's parent and a subreaper too. It waits for the ends of referee and supervisor. If the supervisor is killed, the
+bots become the watchdog's children, and the watchdog cleans up. So if any one or any two of referee, supervisor and watchdog are killed at once,
 the third leaves nothing behind. (The referee is a subreaper, too, for the case that the other two are killed.)
 
 Requests come over the control socket, each four bytes of length and a marshalled tuple; descriptors come along in the order in which
@@ -25,10 +25,10 @@ they are named. Reports go out as lines on descriptor 1, the first of them empty
     <- ("kill", index)                   that bot's process group
     -> "INDEX status N"                  exit status, negative for a signal; once, when the bot's first process has ended
     <- ("renew", word)                   end the match, but keep the trees; a line with that secret word reports that the next one can begin.
-                                         If the match has changed anything in supervisor or keeper, the supervisor exits
+                                         If the match has changed anything in supervisor or watchdog, the supervisor exits
     <- ("end",)                          kill everything; the supervisor exits when it has no child left
 
-The keeper reads its own "clean" requests on descriptor 0, sent before what they name is made, and "forget" when only the trees are left. A
+The watchdog reads its own "clean" requests on descriptor 0, sent before what they name is made, and "forget" when only the trees are left. A
 bot's first process stays a zombie, so that the kernel doesn't reuse the number of its process group while the referee may signal it.
 """
 
@@ -172,7 +172,7 @@ def trees_of(cleanings: Iterable[Cleaning]) -> list[Cleaning]:
 
 
 def traits() -> list[object]:
-    """Return what a bot of the same user can change in supervisor and keeper and later bots would notice, and this process's descriptors."""
+    """Return what a bot of the same user can change in supervisor and watchdog and later bots would notice, and this process's descriptors."""
     found: list[object] = []
     for pid in (os.getpid(), os.getppid()):
         status = [line for line in read(f"/proc/{pid}/status").splitlines() if line.startswith(_LASTING)]
@@ -264,7 +264,7 @@ class Supervisor:
         finally:
             self.end_match()
             if os.getppid() > 1:
-                # The keeper has no more work, but a bot may have stopped it.
+                # The watchdog has no more work, but a bot may have stopped it.
                 send_signal(os.getppid(), _SIGCONT)
 
     def end_match(self) -> None:
@@ -412,8 +412,8 @@ def _tell(index: int, what: str, number: int) -> None:
     attempt(os.write, 1, b"%d %s %d\n" % (index, what.encode(), number))
 
 
-class Keeper:
-    """The keeper's own state: what to clean up if nothing else can."""
+class Watchdog:
+    """The watchdog's own state: what to clean up if nothing else can."""
 
     def __init__(self, supervisor: int, alive: int) -> None:
         self.supervisor, self.alive = supervisor, alive  # the latter reads as closed when the supervisor has ended
@@ -473,7 +473,7 @@ def unpack(data: bytes) -> tuple[list[Any], bytes]:
 
 
 def main() -> None:
-    """Become keeper and supervisor."""
+    """Become watchdog and supervisor."""
     control = int(sys.argv[1])
     os.set_inheritable(control, False)
     for number in (_SIGHUP, _SIGTERM):
@@ -485,7 +485,7 @@ def main() -> None:
     if supervisor:
         for fd in (1, control, held):
             os.close(fd)
-        Keeper(supervisor, alive).run()
+        Watchdog(supervisor, alive).run()
     else:
         os.close(0)
         os.close(alive)

@@ -187,7 +187,7 @@ class Match:
                 )
             return self._run(cores)
         except OSError as error:
-            # If the supervisor was killed, the keeper may be removing the control groups at this moment.
+            # If the supervisor was killed, the watchdog may be removing the control groups at this moment.
             for listener in self.listeners:
                 listener.stopped()
             if not error.filename and self._bots.has_lost_its_supervisor():

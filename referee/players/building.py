@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, StartError, of_seat
 from referee.isolation import build_cache, contents, machine
 from referee.isolation.bubblewrap import HOME, SOURCE
+from referee.isolation.build_folders import BuildFolders, identity
+from referee.isolation.build_output import BuildOutput
 from referee.isolation.level import Isolation
 from referee.isolation.limits import NONE
-from referee.isolation.parcel import Parcel
 from referee.isolation.plan import BUILDER, build_plan
 from referee.isolation.submission import Piece
-from referee.isolation.workplace import Workplace, identity
 from referee.players import scripts
 from referee.players.log import Log
 from referee.players.own_files import own_files
@@ -68,7 +68,7 @@ _LOST = "The supervisor process of a build was killed: the match is void."
 class _Built(NamedTuple):
     """The folders with a built program, and the traits of the sources that it was built from."""
 
-    workplace: Workplace
+    folders: BuildFolders
     traits: object
 
 
@@ -84,7 +84,7 @@ _lock = threading.RLock()
 _built: dict[tuple[object, ...], _Built] = {}
 _refused: dict[tuple[str, int], str] = {}
 #: All that were made, also those of older sources, from which bots may still run.
-_workplaces: list[Workplace] = []
+_all_folders: list[BuildFolders] = []
 _listeners: list[Callable[[Bot], None]] = []
 
 
@@ -95,8 +95,8 @@ def tell_builds(listener: Callable[[Bot], None]) -> None:
 
 def forget() -> None:
     """Remove the copies of all bots that this process has built, and what it knows of builds that failed; the end of a process does so, too."""
-    while _workplaces:
-        _workplaces.pop().remove()
+    while _all_folders:
+        _all_folders.pop().remove()
     _built.clear()
     _refused.clear()
 
@@ -130,15 +130,15 @@ def _as_built(bot: Bot, isolation: Isolation, check: Check | None) -> Bot:
         memo = (bot.files, bot.build, isolation.level, os.getpid())
         traits = contents.traits(bot.folder)
         known = _built.pop(memo, None)
-        if known is None or traits is None or known.traits != traits or not known.workplace.exists():
+        if known is None or traits is None or known.traits != traits or not known.folders.exists():
             if known is not None and isolation.copies_files:
-                known.workplace.remove()
+                known.folders.remove()
             known = _Built(_make(bot, isolation, check), traits)
         # The one used last is at the end.
         _built[memo] = known
         if len(_built) > _MOST_BUILT:
-            _built.pop(next(iter(_built))).workplace.remove()
-        return _moved(bot, known.workplace.built)
+            _built.pop(next(iter(_built))).folders.remove()
+        return _moved(bot, known.folders.built)
 
 
 def _moved(bot: Bot, folder: str) -> Bot:
@@ -152,10 +152,10 @@ def _below(folder: str, old: str, word: str) -> str:
     return folder + word.removeprefix(old) if word.startswith(f"{old}/") else word
 
 
-def _make(bot: Bot, isolation: Isolation, check: Check | None) -> Workplace:
+def _make(bot: Bot, isolation: Isolation, check: Check | None) -> BuildFolders:
     """Return new folders with the built program: from the cache, or by the build."""
-    place = Workplace()
-    _workplaces.append(place)
+    place = BuildFolders()
+    _all_folders.append(place)
     try:
         place.take_sources(bot.files, bot.label)
         if check is not None:
@@ -188,7 +188,7 @@ def _key(bot: Bot, source: str, isolation: Isolation) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _build(bot: Bot, isolation: Isolation, place: Workplace) -> None:
+def _build(bot: Bot, isolation: Isolation, place: BuildFolders) -> None:
     """Run the build and copy what it built. _Refused if it fails."""
     for listener in _listeners:
         listener(bot)
@@ -198,7 +198,7 @@ def _build(bot: Bot, isolation: Isolation, place: Workplace) -> None:
     if isolation.has_sandbox:
         build = build._replace(script=(BUILDER, "send", SOURCE))
         folder = bot.folder
-        run.parcel = Parcel(place.made, bot.label)
+        run.output_files = BuildOutput(place.made, bot.label)
     else:
         place.make_scratch(bot.label, is_for_others=isolation.starts_as_users)
         run.place = place
@@ -212,7 +212,7 @@ def _build(bot: Bot, isolation: Isolation, place: Workplace) -> None:
         raise _Refused(f"{run.command} left what can't be used. {error}") from None
 
 
-class _Output(Log):
+class _BuildLog(Log):
     """The output of a build: its beginning is kept, too, because a compiler's first error explains most."""
 
     def __init__(self) -> None:
@@ -226,15 +226,15 @@ class _Output(Log):
 
 
 class _Run:
-    """One run of a build. ``parcel`` takes the files that a sandbox sends; ``place`` is measured where there is none."""
+    """One run of a build. ``build_output`` takes the files that a sandbox sends; ``place`` is measured where there is none."""
 
     def __init__(self, bot: Bot, isolation: Isolation, seconds: int) -> None:
         self.command = f"'{' '.join([Path(bot.build[0]).name, *bot.build[1:]])}'"
-        self.parcel: Parcel | None = None
-        self.place: Workplace | None = None
+        self.output_files: BuildOutput | None = None
+        self.place: BuildFolders | None = None
         self._isolation = isolation
         self._seconds = seconds
-        self._output = _Output()
+        self._log = _BuildLog()
         self._refusal: str | None = None
         self._is_doubtful = False
         self._next_look = 0.0
@@ -243,7 +243,7 @@ class _Run:
         """Run it until its first process has ended, then end the others. _Refused if it has not succeeded."""
         processes = BotProcesses()
         try:
-            processes.launch({_SEAT: build}, {_SEAT: self._output}, self._isolation, self._isolation.limits.build_cpu_seconds)
+            processes.launch({_SEAT: build}, {_SEAT: self._log}, self._isolation, self._isolation.limits.build_cpu_seconds)
             processes.wait()
             player = processes.players[_SEAT]
             player.pipes.close_one("stdin")
@@ -253,8 +253,8 @@ class _Run:
             raise _Refused(f"{self.command}: {error}", is_doubtful=error.is_doubtful) from None
         finally:
             processes.close()
-            if self.parcel is not None:
-                self.parcel.close()
+            if self.output_files is not None:
+                self.output_files.close()
         if refusal is not None:
             raise _Refused(refusal + self._telling(build), is_doubtful=self._is_doubtful)
 
@@ -263,7 +263,7 @@ class _Run:
         deadline = perf_counter() + self._seconds
         pipes = player.pipes
         # In a sandbox the files come until the end. Elsewhere a process that the build left may hold its output open.
-        while player.process.status is None or (self.parcel is not None and pipes.stdout >= 0):
+        while player.process.status is None or (self.output_files is not None and pipes.stdout >= 0):
             now = perf_counter()
             self._refusal = self._refusal or self._excess(processes, now, deadline)
             if self._refusal is not None:
@@ -290,7 +290,7 @@ class _Run:
             )
         if self.place is None or self._isolation.level == NONE:
             return None
-        # The supervisor and its keeper count, too. Processes whose parents have ended are among these, but not among those of the build.
+        # The supervisor and its watchdog count, too. Processes whose parents have ended are among these, but not among those of the build.
         most = self._isolation.limits.processes
         if len(processes.pids()) > most + 2:
             return f"{self.command} started more processes or threads than its limit of {most}, and was killed."
@@ -306,10 +306,10 @@ class _Run:
         data = player.pipes.read()
         if data == b"":
             player.pipes.close_one("stdout")
-        if not data or self.parcel is None:
+        if not data or self.output_files is None:
             return
         try:
-            self.parcel.take(data)
+            self.output_files.take(data)
         except PlayerError as error:
             self._refusal = f"{self.command} left what can't be used. {error}"
         except OSError as error:
@@ -327,13 +327,13 @@ class _Run:
         if processes.is_lost or status is None:
             raise MatchVoid(_LOST)
         if status == 0:
-            is_whole = self.parcel is None or self.parcel.is_whole
+            is_whole = self.output_files is None or self.output_files.is_whole
             return None if is_whole else f"{self.command} ended before its files were sent back."
         if self._isolation.level != NONE:
             # Also at another machine of a cluster, where nothing is refused before the first match.
             for low in machine.low_limits("builds", self._isolation.limits, self._isolation.limits.build_cpu_seconds).values():
                 raise machine.void(f"{self.command} failed, and {low.seen}", machine.LIMIT, ())
-        cause = sandbox.cause(status, self._output.last_lines())
+        cause = sandbox.cause(status, self._log.last_lines())
         self._is_doubtful = sandbox.is_doubtful(status, cause) or status == _NOT_PREPARED
         if (excess := sandbox.excess(cause)) is not None:
             return f"{self.command} {exceeded(excess)}."
@@ -342,7 +342,7 @@ class _Run:
     def _telling(self, build: Plan) -> str:
         """Return the telling part of the output, each line on a line of its own: from the first error on, or the last lines."""
         own = own_files(build.bot, is_sandbox=self.place is None, home=HOME)
-        text = own.named(self._output.begin.decode("utf-8", "replace"))
+        text = own.named(self._log.begin.decode("utf-8", "replace"))
         lines = [escape(line.expandtabs(4), _SHOWN_WIDTH) for line in text.splitlines() if line.strip()]
         if not lines:
             return " It printed nothing."

@@ -108,7 +108,7 @@ class PlayerIO:
         self._processes = [player.process for player in bots.players.values()]
         self.watch = PlayersWatch(self._pipes.values(), bots)
         self._stopping = Stopping(self._processes, enabled=stop_idle)
-        self._fair = FairBilling(self._processes, priority(bots.keeper)) if clock == FAIR and self._processes else None
+        self._fair = FairBilling(self._processes, priority(bots.watchdog)) if clock == FAIR and self._processes else None
         self.billing = self._fair or (CpuBilling() if self.by_cpu else Billing())
         self._held = self._stopping.held
 

@@ -252,13 +252,13 @@ class BotProcesses:
         return sum(used_seconds(pid) for pid in self.pids() if pid not in own) - self._seconds_before
 
     @property
-    def keeper(self) -> int:
+    def watchdog(self) -> int:
         """The number of the process above the supervisor, from which the bots have their priority; 0 if there are no programs."""
-        return self._supervision.keeper if self._supervision else 0
+        return self._supervision.watchdog if self._supervision else 0
 
     def pids(self) -> list[int]:
         """The supervisor and everything below it."""
-        return supervisor.descendants(self._supervision.keeper) if self._supervision else []
+        return supervisor.descendants(self._supervision.watchdog) if self._supervision else []
 
     def close(self, *, is_sound: bool = False) -> None:
         """End every process of the match and everything that they left, then give up all descriptors.

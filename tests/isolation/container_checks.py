@@ -110,15 +110,15 @@ def test_one_supervisor_serves_match_after_match(level: Isolation, private: Plan
     reserve = SupervisionReserve()
     before = census()["files"]
     try:
-        keepers = set()
+        watchdogs = set()
         for _ in range(3):
             played = intrude(CHEATS / "leaves_daemons.py", private, level, reserve=reserve)
             assert not played.result.faults
             assert users_processes() == []
             assert census()["files"] == before
             assert reserve.idle is not None
-            keepers.add(reserve.idle.keeper)
-        assert len(keepers) == 1
+            watchdogs.add(reserve.idle.watchdog)
+        assert len(watchdogs) == 1
     finally:
         reserve.close()
 

@@ -14,7 +14,7 @@ import pytest
 from sandboxes import need
 
 from referee.errors import UsageError
-from referee.isolation import bubblewrap, probe, proof
+from referee.isolation import bubblewrap, check_cache, probe
 from referee.isolation.choose import choose, forget
 from referee.isolation.diagnosis import diagnose
 from referee.isolation.limits import LEVELS, Limits
@@ -173,7 +173,7 @@ def test_a_proof_is_believed_for_auto_and_made_anew_for_strict(best: Isolation, 
     prove = probe.prove
 
     def counted(isolation: Isolation, ways: set[str], *, is_deep: bool = False) -> list[SandboxCheck]:
-        made.append("proof")
+        made.append("self-check")
         return prove(isolation, ways, is_deep=is_deep)
 
     monkeypatch.setattr(probe, "prove", counted)
@@ -191,7 +191,7 @@ def test_a_proof_is_believed_for_auto_and_made_anew_for_strict(best: Isolation, 
     # A setting of the kernel that has changed, and a sandbox that has failed, end the belief at once.
     with monkeypatch.context() as changed:
         (tmp_path / "setting").write_text("0")
-        changed.setattr(proof, "SETTINGS", (*proof.SETTINGS[1:], str(tmp_path / "setting")))
+        changed.setattr(check_cache, "SETTINGS", (*check_cache.SETTINGS[1:], str(tmp_path / "setting")))
         choose("auto", Limits(), programs)
         assert len(made) == 4
     choose("auto", Limits(), programs)

@@ -31,8 +31,8 @@ def test_whatever_is_killed_the_rest_leaves_nothing(level: str, tmp_path: Path, 
         assert len(helpers[names]) == 2
         assert len(victim.kill(names)) == len(names)
     for names, victim in victims.items():
-        # A match goes on without its keeper; all else ends it, however long that takes on a busy machine.
-        said = victim.end(0.0 if names == ("keeper",) else 60.0)
+        # A match goes on without its watchdog; all else ends it, however long that takes on a busy machine.
+        said = victim.end(0.0 if names == ("watchdog",) else 60.0)
         victim.wait_for_helpers(helpers[names])
         assert victim.left() == [], names
         if "supervisor" in names and "referee" not in names and level == "strict":
@@ -47,12 +47,12 @@ def test_whatever_is_killed_the_rest_leaves_nothing(level: str, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("level", ["strict", "none"])
-def test_a_keeper_that_was_stopped_goes_with_the_others(level: str, tmp_path: Path) -> None:
+def test_a_watchdog_that_was_stopped_goes_with_the_others(level: str, tmp_path: Path) -> None:
     need(level == "none" or not missing(), missing())
     victim = Victim(tmp_path / "victim", level)
     victim.wait_for_steps()
     helpers = victim.helpers()
-    os.kill(victim.parts()["keeper"], signal.SIGSTOP)
+    os.kill(victim.parts()["watchdog"], signal.SIGSTOP)
     victim.kill(("referee",))
     victim.end()
     victim.wait_for_helpers(helpers)
@@ -78,7 +78,7 @@ def test_a_match_ends_if_its_supervisor_goes_while_a_bot_answers(tmp_path: Path,
     bots = helpers[1].children(recursive=True)
     while any(state(bot) == psutil.STATUS_RUNNING for bot in bots):
         psutil.wait_procs(bots, timeout=0.01)
-    assert len(victim.kill(("keeper", "supervisor"))) == 2
+    assert len(victim.kill(("watchdog", "supervisor"))) == 2
     while state(helpers[1]) not in (psutil.STATUS_ZOMBIE, "gone"):
         psutil.wait_procs(helpers[1:], timeout=0.01)
     os.kill(victim.process.pid, signal.SIGCONT)

@@ -39,7 +39,7 @@ def reserve() -> Iterator[SupervisionReserve]:
 
 
 def helpers() -> list[psutil.Process]:
-    """The keeper and the supervisor of this process, and all that is below them."""
+    """The watchdog and the supervisor of this process, and all that is below them."""
     return [
         found
         for child in psutil.Process().children()
@@ -118,18 +118,18 @@ def test_an_idle_supervisor_that_is_lost_is_replaced(
     assert census()["files"] == []
 
 
-def test_a_keeper_that_reads_nothing_blocks_no_match(reserve: SupervisionReserve) -> None:
+def test_a_watchdog_that_reads_nothing_blocks_no_match(reserve: SupervisionReserve) -> None:
     """Its pipe is full after hundreds of matches: such a supervision isn't renewed."""
     supervision = Supervision()
     assert supervision.wait_until_ready()
-    keeper = psutil.Process(supervision.keeper)
-    keeper.suspend()
+    watchdog = psutil.Process(supervision.watchdog)
+    watchdog.suspend()
     for _ in range(10_000):
         supervision.note(pack("forget"))
     assert not supervision.is_renewed()
     reserve.give(supervision)
     reserve.close()
-    assert not keeper.is_running()
+    assert not watchdog.is_running()
 
 
 def test_a_void_match_leaves_no_supervisor_to_the_next(
@@ -185,7 +185,7 @@ MISCHIEF = {
     "stops_the_supervisor": (False, True),
     "kills_the_supervisor": (True, True),
     "limits_the_supervisor": (False, True),
-    "limits_the_keeper": (False, True),
+    "limits_the_watchdog": (False, True),
     "idles_the_supervisor": (False, True),
     "offers_the_supervisor_to_the_kernel": (False, True),
     "traces_the_supervisor": (False, True),
@@ -270,7 +270,7 @@ def test_whatever_is_killed_in_a_later_match_the_rest_leaves_nothing(tmp_path: P
         assert len(parts[names]) == 2
         assert len(victim.kill(names)) == len(names)
     for names, victim in victims.items():
-        said = victim.end(0.0 if names == ("keeper",) else 60.0)
+        said = victim.end(0.0 if names == ("watchdog",) else 60.0)
         victim.wait_for_helpers(parts[names])
         assert victim.left() == [], names
         if "supervisor" in names and "referee" not in names:

@@ -11,9 +11,9 @@ from sandboxes import Planted, census, missing, need
 
 from referee.errors import PlayerError, RefereeError, StartError
 from referee.isolation import cgroups, runtime, submission
+from referee.isolation.build_output import BuildOutput
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
-from referee.isolation.parcel import Parcel
 from referee.players import building
 from referee.players.names import resolve
 from referee.support.words import MIB
@@ -255,31 +255,31 @@ def test_the_build_can_write_beside_its_files_only(tmp_path: Path) -> None:
     ],
 )
 def test_a_stream_that_is_none_is_refused(tmp_path: Path, stream: bytes) -> None:
-    parcel = Parcel(str(tmp_path / "made"), "bot")
+    output = BuildOutput(str(tmp_path / "made"), "bot")
     with pytest.raises(PlayerError):
-        parcel.take(stream)
-    parcel.close()
+        output.take(stream)
+    output.close()
     assert not list((tmp_path / "made").iterdir())
 
 
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
-    parcel = Parcel(str(tmp_path / "made"), "bot")
+    output = BuildOutput(str(tmp_path / "made"), "bot")
     outside = tmp_path / "outside"
     outside.mkdir()
     link = b"l " + str(outside).encode().hex().encode() + b" " + b"link".hex().encode() + b"\n"
     with pytest.raises((OSError, RefereeError)):
-        parcel.take(link + b"f - 1 " + b"link/x".hex().encode() + b"\na" + b"end\n")
-    parcel.close()
+        output.take(link + b"f - 1 " + b"link/x".hex().encode() + b"\na" + b"end\n")
+    output.close()
     assert not list(outside.iterdir())
 
 
 def test_a_stream_may_come_byte_by_byte(tmp_path: Path) -> None:
     stream = b"d " + b"a".hex().encode() + b"\nf x 3 " + b"a/b".hex().encode() + b"\nxyzf - 0 " + b"c".hex().encode() + b"\n"
     stream += b"l " + b"c".hex().encode() + b" " + b"d".hex().encode() + b"\nend\nmore"
-    parcel = Parcel(str(tmp_path / "made"), "bot")
+    output = BuildOutput(str(tmp_path / "made"), "bot")
     for byte in stream:
-        parcel.take(bytes([byte]))
-    assert parcel.is_whole
+        output.take(bytes([byte]))
+    assert output.is_whole
     assert (tmp_path / "made/a/b").read_bytes() == b"xyz"
     assert (tmp_path / "made/a/b").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "made/d").read_bytes() == b""

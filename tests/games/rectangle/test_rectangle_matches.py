@@ -124,7 +124,7 @@ def test_those_who_are_out_are_no_trouble_to_the_others(tmp_path: Path, referee:
 NOT_HERE = {
     "idles_the_supervisor",
     "kills_the_supervisor",
-    "limits_the_keeper",
+    "limits_the_watchdog",
     "limits_the_supervisor",
     "offers_the_supervisor_to_the_kernel",
     "stops_the_supervisor",

@@ -16,7 +16,7 @@ _LONGEST_LINE = 20_000
 _LONGEST_PATH = 4_000
 
 
-class Parcel:
+class BuildOutput:
     """Writes the files of a stream below a new folder. ``take`` gets the bytes as they come; PlayerError for what can't be taken.
 
     Links are made at the end, so that no file is ever written through one. They may still lead anywhere: ``submission.copy`` checks them.

@@ -22,7 +22,7 @@ from referee.isolation.submission import Piece
 _MOST_FILES = 2 * submission.MOST_FILES
 
 
-class Workplace:
+class BuildFolders:
     """The folders of one build, removed by ``remove`` or at the end of this process."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _BELIEVED = 86_400.0
 
 
-class Proof:
+class CheckCache:
     """A note that the self-check passed, valid until anything that it depends on changes."""
 
     def __init__(self, isolation: Isolation, variant: str) -> None:
@@ -38,7 +38,9 @@ class Proof:
             *(_stamp(str(path)) for path in sorted(Path(__file__).parent.glob("*.py"))),
         ]
         #: The path of the note; None: there is no cache folder, so every match runs the self-check.
-        self.path = Path(folder, f"proof-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}") if (folder := cache.folder()) else None
+        self.path = (
+            Path(folder, f"selfcheck-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}") if (folder := cache.folder()) else None
+        )
 
     def is_known(self) -> bool:
         """True if there is a valid note of this user, at most a day old."""
@@ -60,7 +62,7 @@ class Proof:
             return
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for old in self.path.parent.glob("proof-*"):
+            for old in self.path.parent.glob("selfcheck-*"):
                 if time.time() - old.stat().st_mtime > _BELIEVED:
                     old.unlink(missing_ok=True)
             self.path.touch()
