@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.pages import page
-from referee.pages.replay_session import ReplayIndex
+from referee.pages.replay_index import ReplayIndex
 from referee.replay.reader import read_lines
 
 if TYPE_CHECKING:

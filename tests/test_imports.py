@@ -21,7 +21,7 @@ HOUSE = (
     ("referee.cli",),
     ("referee.codes",),
     ("referee.arena",),
-    ("referee.pages.folder_listing", "referee.pages.folder_shelf", "referee.pages.folder_site", "referee.pages.folder_standings"),
+    ("referee.pages.folder_listing", "referee.pages.folder_index", "referee.pages.folder_site", "referee.pages.folder_standings"),
     ("referee.grading",),
     ("referee.handins",),
     ("referee.statistics",),

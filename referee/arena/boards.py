@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 
 from referee.arena.players_version import players_version
-from referee.pages.kept_replay import worked
+from referee.pages.replay_session import worked
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from referee.arena.uploads import Uploads, full
 from referee.arena.views import ArenaViews
 from referee.errors import RefereeError
 from referee.league.rows import DiskFull, StoreError
-from referee.pages.guard import Guard
+from referee.pages.security import SecurityMiddleware
 from referee.version import __version__
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ArenaServer:
         self._pages = ArenaPages(arena, views, self._api, uploads, self._versions)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
-        """Return the application; ``names`` and ``takes_addresses`` are as for ``Guard``."""
+        """Return the application; ``names`` and ``takes_addresses`` are as for ``SecurityMiddleware``."""
         names = tuple(names)
         errors: Any = {HTTPException: self._refused, RequestValidationError: self._invalid, RefereeError: _failed}
         made = FastAPI(
@@ -59,7 +59,7 @@ class ArenaServer:
         made.state.api = self._api
         made.include_router(self._api.router())
         made.router.routes.extend(self._pages.routes())
-        guarded = Guard(made, names, takes_addresses=takes_addresses, has_forms=True)
+        guarded = SecurityMiddleware(made, names, takes_addresses=takes_addresses, has_forms=True)
         return self._pages.watching(guarded, names, takes_addresses=takes_addresses)
 
     def has_token(self, scope: Scope) -> bool:

@@ -21,8 +21,8 @@ from referee.arena.store import PAUSED
 from referee.arena.uploads import bounded
 from referee.league.disputes import disputed
 from referee.pages import render
-from referee.pages.guard import new_token
 from referee.pages.replay_sites import ReplaySites
+from referee.pages.security import new_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -102,7 +102,7 @@ class ArenaPages:
         ]
 
     def watching(self, app: ASGIApp, names: Iterable[str], *, takes_addresses: bool) -> ASGIApp:
-        """Return the application with the viewer of each match beside it; the parameters are those of ``Guard``."""
+        """Return the application with the viewer of each match beside it; the parameters are those of ``SecurityMiddleware``."""
         self._sites.admit(names, takes_addresses=takes_addresses)
 
         async def routed(scope: Scope, receive: Receive, send: Send) -> None:

@@ -107,7 +107,7 @@ class BoundPage(NamedTuple):
 
 def bind_page(where: Where) -> BoundPage:
     """Return a listener for pages. UsageError if there is none at that address and port."""
-    from referee.pages.guard import new_token
+    from referee.pages.security import new_token
     from referee.pages.serve import bind
 
     return BoundPage(where, bind(where.host, where.port), new_token())

@@ -25,7 +25,7 @@ from referee.support.words import counted, program
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from referee.pages.folder_shelf import Shelf
+    from referee.pages.folder_index import FolderIndex
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
 
@@ -216,16 +216,16 @@ def check_folder_argument(folder: Path) -> None:
 def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
     """Serve the list of a folder until Ctrl-C; print the address of its first page, or of the projector's."""
     need_web("referee watch")
+    from referee.pages.folder_index import FolderIndex
     from referee.pages.folder_listing import check_folder
-    from referee.pages.folder_shelf import Shelf
 
     if not is_projector:
         check_folder(folder)
     name, standings = _league(folder) or (folder.resolve().name, None)
-    _serve(Shelf(folder), name, "projector" if is_projector else "", where, standings)
+    _serve(FolderIndex(folder), name, "projector" if is_projector else "", where, standings)
 
 
-def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callable[[], dict[str, Any]] | None) -> None:
+def _serve(index: FolderIndex, title: str, page: str, where: Where, standings: Callable[[], dict[str, Any]] | None) -> None:
     from referee.pages import serve
     from referee.pages.folder_site import FolderPages
 
@@ -233,8 +233,8 @@ def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callabl
 
     def site() -> FolderPages:
         # The list is read while the browser starts.
-        shelf.begin()
-        return FolderPages(shelf, bound.token, title, standings, bound.top if serve.is_for_others(where.host) else None)
+        index.begin()
+        return FolderPages(index, bound.token, title, standings, bound.top if serve.is_for_others(where.host) else None)
 
     serve.serve_site(site, bound.listener, bound.names, bound.announcer(page))
 

@@ -15,8 +15,8 @@ from starlette.responses import FileResponse, PlainTextResponse
 from starlette.routing import Route
 
 from referee.league.report_folder import is_served
-from referee.pages.guard import Guard
-from referee.pages.kept_replay import in_thread
+from referee.pages.replay_session import in_thread
+from referee.pages.security import SecurityMiddleware
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class LiveReport:
         self._writing = asyncio.get_running_loop().create_task(self._write_again())
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
-        """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
+        """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``SecurityMiddleware``."""
         routes = [Route("/{token}/{path:path}", self._file), Route("/{path:path}", _gone)]
-        return Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses, has_policy=True)
+        return SecurityMiddleware(Starlette(routes=routes), names, takes_addresses=takes_addresses, has_policy=True)
 
     def has_token(self, scope: Scope) -> bool:
         """Return False: all visitors are readers."""

@@ -16,8 +16,8 @@ from starlette.routing import Route, WebSocketRoute
 
 from referee.errors import ReplayError
 from referee.pages import page
-from referee.pages.guard import Guard
-from referee.pages.kept_replay import worked
+from referee.pages.replay_session import worked
+from referee.pages.security import SecurityMiddleware
 from referee.support.files import open_regular, open_whole
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.websockets import WebSocket
 
     from referee.games.game import Seat
-    from referee.pages.kept_replay import ReplaySession
+    from referee.pages.replay_session import ReplaySession
 
 #: How many bytes of a file are read at once.
 _READ_BYTES = 256 << 10
@@ -47,12 +47,12 @@ _LATER = {"Retry-After": "5"}
 class Site:
     """The pages of one replay. ``tokens`` maps a token to its seat, or to None for a spectator.
 
-    ``is_here`` and ``is_public`` are as for ``commands_of``, ``is_framed`` for ``Guard``.
+    ``is_here`` and ``is_public`` are as for ``commands_of``, ``is_framed`` for ``SecurityMiddleware``.
     """
 
     def __init__(
         self,
-        kept: ReplaySession,
+        replay: ReplaySession,
         config: Mapping[str, Any],
         tokens: Mapping[str, Seat | None],
         logs: Mapping[Seat, Path],
@@ -61,7 +61,7 @@ class Site:
         is_public: bool = False,
         is_framed: bool = False,
     ) -> None:
-        self.kept = kept
+        self.replay = replay
         self.is_here, self.is_public, self.is_framed = is_here, is_public, is_framed
         #: The seconds after which a visitor is told to ask again.
         self.patience = ANSWER_SECONDS
@@ -93,7 +93,7 @@ class Site:
             Route("/{token}/{path:path}", self._with_access(self._asset)),
             Route("/{path:path}", _no_token),
         ]
-        return Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses, is_framed=self.is_framed)
+        return SecurityMiddleware(Starlette(routes=routes), names, takes_addresses=takes_addresses, is_framed=self.is_framed)
 
     def more_routes(self) -> list[Route]:
         """Return the routes that a derived site serves in addition."""
@@ -101,12 +101,12 @@ class Site:
 
     def close(self) -> None:
         """End the work on the replay."""
-        self.kept.recorded.cancel()
+        self.replay.recorded.cancel()
 
     def seat_of(self, token: str) -> tuple[bool, Seat | None]:
         """Return whether a token is valid, and its seat. All tokens are compared, so that the time of the comparison reveals nothing."""
-        found = [seat for known, seat in self.tokens.items() if hmac.compare_digest(known.encode(), token.encode())]
-        return bool(found), found[0] if found else None
+        seats = [seat for secret, seat in self.tokens.items() if hmac.compare_digest(secret.encode(), token.encode())]
+        return bool(seats), seats[0] if seats else None
 
     def has_token(self, scope: Scope) -> bool:
         """Return whether the token of a player is in the path of a request."""
@@ -134,21 +134,21 @@ class Site:
         return dict(self.config)
 
     async def _asset(self, request: Request, seat: Seat | None) -> Response:
-        found = page.asset(request.path_params["path"])
-        if found is None:
+        asset = page.asset(request.path_params["path"])
+        if asset is None:
             raise HTTPException(404, "There is no such page.\n")
-        return Response(found.data, media_type=found.media_type)
+        return Response(asset.data, media_type=asset.media_type)
 
     def _visible(self, seat: Seat | None) -> ReplaySession:
         """Return the replay. Raises HTTPException if the visitor may not see all of it."""
         if not self.may_know(seat):
             raise HTTPException(403, _HIDDEN)
-        return self.kept
+        return self.replay
 
     async def _replay(self, request: Request, seat: Seat | None) -> Response:
-        kept = self._visible(seat)
+        session = self._visible(seat)
         try:
-            file = open_whole(kept.path, kept.below)
+            file = open_whole(session.path, session.below)
         except (OSError, ValueError):
             raise HTTPException(404, "There is no such replay any more.\n") from None
         size = os.fstat(file.fileno()).st_size
@@ -158,32 +158,32 @@ class Site:
         return JSONResponse(await asyncio.wait_for(self._visible(seat).verdict(), self.patience))
 
     async def _question(self, request: Request, seat: Seat | None) -> Response:
-        kept, turn = self._visible(seat), _number(request, "turn")
-        kept.begin()
-        asked = request.query_params.get("seat", "")
-        return JSONResponse(await worked(lambda: kept.recorded.question(turn, asked), self._questions, self.patience))
+        session, turn = self._visible(seat), _number(request, "turn")
+        session.begin()
+        seat_asked = request.query_params.get("seat", "")
+        return JSONResponse(await worked(lambda: session.recorded.question(turn, seat_asked), self._questions, self.patience))
 
     async def _judged(self, request: Request, seat: Seat | None) -> Response:
         """Return the verdicts from an index on; the response waits until there are more or all are known."""
-        kept, start = self._visible(seat), _number(request, "from")
-        kept.start_verdicts()
-        found, is_all = await asyncio.wait_for(kept.judged_from(start), self.patience)
-        return JSONResponse({"points": found, "is_all": is_all, "left_out": kept.recorded.left_out if is_all else []})
+        session, start = self._visible(seat), _number(request, "from")
+        session.start_verdicts()
+        points, is_all = await asyncio.wait_for(session.judged_from(start), self.patience)
+        return JSONResponse({"points": points, "is_all": is_all, "left_out": session.recorded.left_out if is_all else []})
 
     async def _overlay(self, request: Request, seat: Seat | None) -> Response:
-        kept, turn = self._visible(seat), _number(request, "turn")
-        kept.begin()
-        return JSONResponse(await worked(lambda: kept.recorded.overlay(turn), self.thinking, self.patience))
+        session, turn = self._visible(seat), _number(request, "turn")
+        session.begin()
+        return JSONResponse(await worked(lambda: session.recorded.overlay(turn), self.thinking, self.patience))
 
     async def _commands(self, request: Request, seat: Seat | None) -> Response:
         """Return what the page needs to print command lines about the replay."""
         from referee.pages.commands import read_commands
 
-        kept = self._visible(seat)
+        session = self._visible(seat)
         try:
             return JSONResponse(
                 await worked(
-                    lambda: read_commands(kept.source, kept.path, kept.lines(), is_here=self.is_here, is_public=self.is_public),
+                    lambda: read_commands(session.source, session.path, session.lines(), is_here=self.is_here, is_public=self.is_public),
                     self._questions,
                     self.patience,
                 )
@@ -197,7 +197,7 @@ class Site:
         path = self.logs.get(request.query_params.get("seat", ""))
         data = b""
         if path is not None:
-            with contextlib.suppress(OSError, ValueError), open_regular(path, self.kept.below or path.parent) as file:
+            with contextlib.suppress(OSError, ValueError), open_regular(path, self.replay.below or path.parent) as file:
                 data = file.read(_LOG_BYTES)
         return Response(data, media_type="application/octet-stream")
 

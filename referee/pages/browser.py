@@ -80,8 +80,8 @@ def _as_other_user(program: str, top: Path, profile: Path, stack: contextlib.Exi
     rights = f"--reuid {user.number} --regid {user.number} --clear-groups --inh-caps=-all --ambient-caps=-all"
     start.write_text(f'#!/bin/sh\nexec {bubblewrap.tool("setpriv") or "setpriv"} {rights} -- {shlex.quote(program)} "$@"\n')
     start.chmod(0o700)
-    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    return str(start), {**kept, "HOME": str(profile), "TMPDIR": str(profile)}
+    environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    return str(start), {**environment, "HOME": str(profile), "TMPDIR": str(profile)}
 
 
 def _refusal(program: str, text: str) -> str:

@@ -38,7 +38,7 @@ _MOST_SCORE = 1 << 50
 _NAME, _TEXT = 80, 300
 
 
-class Found(NamedTuple):
+class ReplayFile(NamedTuple):
     """A file: its path, its size in bytes, and when it was changed, in nanoseconds since 1970.
 
     ``below`` is the folder in which it was found; no link from there is followed. None: the user has named the file.
@@ -76,13 +76,13 @@ class ListedReplay(NamedTuple):
         return {**self._asdict(), "modified": self.modified // 1_000_000}
 
 
-def scan(folder: Path) -> tuple[list[Found], list[str]]:
+def scan(folder: Path) -> tuple[list[ReplayFile], list[str]]:
     """Return the files of a folder that can be replays, also in folders below, and sentences about what could not be listed.
 
     Hidden folders and links to folders are left out; a link to a file is listed as one that can't be read. OSError if the folder itself
     can't be read.
     """
-    found: list[Found] = []
+    files: list[ReplayFile] = []
     notes: list[str] = []
     waiting = [(folder, 0)]
     while waiting:
@@ -90,20 +90,20 @@ def scan(folder: Path) -> tuple[list[Found], list[str]]:
         try:
             with os.scandir(place) as listed:
                 for item in listed:
-                    if len(found) == MOST_FILES:
-                        return found, [*notes, f"Only {MOST_FILES:,} files are listed; the folder has more."]
+                    if len(files) == MOST_FILES:
+                        return files, [*notes, f"Only {MOST_FILES:,} files are listed; the folder has more."]
                     if item.name.startswith("."):
                         continue
                     if item.is_dir(follow_symlinks=False):
                         if depth < _MOST_DEPTH:
                             waiting.append((place / item.name, depth + 1))
                     elif item.name.endswith(_ENDING) and (facts := _facts(item)) is not None:
-                        found.append(Found(place / item.name, facts.st_size, facts.st_mtime_ns, folder))
+                        files.append(ReplayFile(place / item.name, facts.st_size, facts.st_mtime_ns, folder))
         except OSError as error:
             if depth == 0:
                 raise
             notes.append(f"The folder {escape(str(place.relative_to(folder)))} can't be read: {error.strerror or error}.")
-    return found, notes
+    return files, notes
 
 
 def _facts(item: os.DirEntry[str]) -> os.stat_result | None:
@@ -114,19 +114,19 @@ def _facts(item: os.DirEntry[str]) -> os.stat_result | None:
         return None
 
 
-def read_entry(found: Found, name: str) -> ListedReplay:
+def read_entry(file: ReplayFile, name: str) -> ListedReplay:
     """Return the entry of a file. It never fails: what is wrong with the file is in ``problem``."""
-    entry = ListedReplay(escape(name, 200), found.size, found.modified)
+    entry = ListedReplay(escape(name, 200), file.size, file.modified)
     try:
-        return _read(entry, found)
+        return _read(entry, file)
     except ReplayError as error:
         return entry._replace(problem=str(error).removeprefix(f"{entry.name}: ").removeprefix(f"{entry.name} "))
     except (OSError, ValueError) as error:
         return entry._replace(problem=f"can't be read: {getattr(error, 'strerror', None) or error}.")
 
 
-def _read(entry: ListedReplay, found: Found) -> ListedReplay:
-    with open_regular(found.path, found.below) as file:
+def _read(entry: ListedReplay, replay: ReplayFile) -> ListedReplay:
+    with open_regular(replay.path, replay.below) as file:
         if entry.size == 0:
             return entry._replace(problem="is empty: its match has not begun, or was stopped at once.")
         text = _ReplayText(iter(lambda: file.read(_CHUNK), b""))
@@ -147,9 +147,9 @@ def _read(entry: ListedReplay, found: Found) -> ListedReplay:
         return _with_result(entry, result)
     if text.is_long:
         return entry._replace(problem="is too long for its result to be listed.")
-    shown = "" if steps is None else f" after {steps:,} step{'s' * (steps != 1)}"
+    after = "" if steps is None else f" after {steps:,} step{'s' * (steps != 1)}"
     what = "is damaged" if text.is_damaged else "breaks off, or its match still runs: it has no result"
-    return entry._replace(steps=steps, problem=f"{what}{shown}.")
+    return entry._replace(steps=steps, problem=f"{what}{after}.")
 
 
 def _with_result(entry: ListedReplay, result: Mapping[str, Any]) -> ListedReplay:
@@ -170,10 +170,10 @@ def _score(value: object) -> float | None:
 
 def _json(line: bytes) -> dict[str, Any]:
     try:
-        found = strict_json.read(line)
+        value = strict_json.read(line)
     except strict_json.NotJson:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 class _ReplayText:
@@ -231,14 +231,14 @@ def stem(name: str) -> str:
 
 def check_folder(folder: Path) -> None:
     """Raise UsageError for a folder that can't be read or has no file that can be a replay."""
-    shown = str(folder)
+    name = str(folder)
     try:
-        found, notes = scan(folder)
+        files, notes = scan(folder)
     except OSError as error:
-        raise UsageError(f"{shown} can't be read: {why_unreadable(error, folder)}") from None
-    if not found:
+        raise UsageError(f"{name} can't be read: {why_unreadable(error, folder)}") from None
+    if not files:
         why = f" {notes[0]}" if notes else ""
         raise UsageError(
-            f"{shown} has no replays (files whose names end in .gz).{why} Play a match into it: "
+            f"{name} has no replays (files whose names end in .gz).{why} Play a match into it: "
             f"{program()} play boxer runner --out {shlex.quote(str(folder))}/"
         )

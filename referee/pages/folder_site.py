@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import PlainTextResponse, Response
 
 from referee.pages import qr, render
-from referee.pages.kept_replay import in_thread, worked
+from referee.pages.replay_session import in_thread, worked
 from referee.pages.replay_sites import ReplaySites, assets
 from referee.support.files import open_regular
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Scope
 
-    from referee.pages.folder_shelf import Shelf
+    from referee.pages.folder_index import FolderIndex
 
 #: The most bytes of a replay that are read for its small board.
 _MOST_BYTES = 4 << 20
@@ -29,15 +29,15 @@ _GONE = "The address is not complete, or this list is over; use the one that the
 
 
 class FolderPages:
-    """The pages of the replays on a shelf. ``standings`` is called if the folder is that of a league.
+    """The pages of the replays of a folder. ``standings`` is called if the folder is that of a league.
 
     ``join`` is the address that the projector's page shows to phones, None if other machines can't open it.
     """
 
     def __init__(
-        self, shelf: Shelf, token: str, name: str, standings: Callable[[], dict[str, Any]] | None = None, join: str | None = None
+        self, index: FolderIndex, token: str, name: str, standings: Callable[[], dict[str, Any]] | None = None, join: str | None = None
     ) -> None:
-        self.shelf = shelf
+        self.index = index
         self._name = name
         self._standings = standings
         self._join = join
@@ -45,7 +45,7 @@ class FolderPages:
         self._sites = ReplaySites(token)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
-        """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
+        """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``SecurityMiddleware``."""
         pages = {
             "": self._page("folder"),
             "projector": self._page("projector"),
@@ -73,10 +73,10 @@ class FolderPages:
 
     async def _list(self, request: Request) -> Response:
         """Return the entries from an index on."""
-        given = request.query_params.get("from", "")
-        if not _NUMBER.fullmatch(given):
+        start = request.query_params.get("from", "")
+        if not _NUMBER.fullmatch(start):
             return PlainTextResponse("from must be a whole number.\n", 400)
-        return _json(await self.shelf.after(int(given)))
+        return _json(await self.index.after(int(start)))
 
     async def _table(self, _: Request) -> Response:
         """Return the standings of the league; an empty object if there is no league."""
@@ -90,7 +90,7 @@ class FolderPages:
     async def _board(self, request: Request) -> Response:
         """Return the replay from which the page draws a small board. Of a long one, only the beginning."""
         number = request.path_params["number"]
-        file = self.shelf.file(int(number)) if _NUMBER.fullmatch(number) else None
+        file = self.index.file(int(number)) if _NUMBER.fullmatch(number) else None
         if file is None:
             return PlainTextResponse("There is no such replay.\n", 404)
 
@@ -105,12 +105,12 @@ class FolderPages:
 
     def _site(self, number: str) -> ASGIApp | None:
         """Return the viewer of a replay; None if there is none."""
-        file = self.shelf.file(int(number)) if _NUMBER.fullmatch(number) else None
+        file = self.index.file(int(number)) if _NUMBER.fullmatch(number) else None
         if file is None:
             return None
         # A replay that has grown or changed is another one.
         key = f"{number}.{file.modified}"
-        return self._sites.open(key, file.path, file.below, self.shelf.entries[int(number)].players, {"listed": int(number)})
+        return self._sites.open(key, file.path, file.below, self.index.entries[int(number)].players, {"listed": int(number)})
 
 
 def _json(value: Any) -> Response:

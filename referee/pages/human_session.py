@@ -235,22 +235,22 @@ class HumanSession:
 
     def due(self, now: float) -> list[Action]:
         """Return what must be sent now."""
-        found: list[Action] = []
+        actions: list[Action] = []
         for seat, person in self.people.items():
             if person.has_left:
                 continue
-            found += self._judge(seat, now)
+            actions += self._judge(seat, now)
             if person.is_ready and not person.has_answered_start and (not self._holds_start or now >= self._start_time()):
                 person.has_answered_start = True
-                found.append(HumanMove(seat, encode.ready(person.name)))
+                actions.append(HumanMove(seat, encode.ready(person.name)))
             if person.away_since is not None and person.is_ready and now >= person.away_since + PATIENCE:
-                found += self._leave(seat, LEFT)
+                actions += self._leave(seat, LEFT)
                 self._settle(now)
             elif person.asked is not None and person.is_here and not self.is_paused and person.retry_at is None:
                 is_late = person.due is not None and now >= person.due
                 if is_late or (person.due is None and person.pending_move is not None):
-                    found.append(self._answer(seat, now))
-        return found
+                    actions.append(self._answer(seat, now))
+        return actions
 
     def _judge(self, seat: Seat, now: float) -> list[JudgedWish]:
         """Let the rules judge a seat's wish for the turn that is asked. No answer is given while they don't know the position."""

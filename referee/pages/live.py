@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import MatchVoid
-from referee.pages.guard import new_token
+from referee.pages.security import new_token
 from referee.pages.serve import ENDED, GROWN, STAY, bind, is_for_others, names_of, shown_host
 from referee.players.player import Connection
 from referee.replay.events import Listener, MatchBegun

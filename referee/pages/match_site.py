@@ -21,8 +21,8 @@ from referee.games.capabilities import HumanPlay
 from referee.pages import qr
 from referee.pages.app import Site, read_json
 from referee.pages.human_session import COUNTDOWN, HumanMove, HumanSession, JudgedWish
-from referee.pages.kept_replay import Running, Tail, call_in
-from referee.pages.replay_session import ReplayIndex
+from referee.pages.replay_index import ReplayIndex
+from referee.pages.replay_session import RunningReplaySession, Tail, call_in
 from referee.pages.stream import Stream
 from referee.wire import decode
 
@@ -72,7 +72,7 @@ class MatchSite(Site):
     ) -> None:
         self._changed = asyncio.Event()
         self.recorded = ReplayIndex(on_begin=lambda: call_in(self._loop, self._changed.set))
-        running = Running(path, self.recorded, self._changed.set)
+        running = RunningReplaySession(path, self.recorded, self._changed.set)
         super().__init__(running, config, tokens, logs, is_here=is_here, is_public=True)
         self._played = running.played
         head = config.get("settings")
@@ -135,7 +135,7 @@ class MatchSite(Site):
     def follow(self) -> None:
         """Start to read the replay and the questions to people."""
         threading.Thread(target=self._read, daemon=True).start()
-        self.kept.start_verdicts()
+        self.replay.start_verdicts()
         for seat, (questions, _, _) in self._pipes.items():
             os.set_blocking(questions, False)
             self._loop.add_reader(questions, self._hear, seat)
@@ -226,8 +226,8 @@ class MatchSite(Site):
     async def _serve(self, socket: WebSocket, seat: Seat | None) -> None:
         """Send one reader the data that it lacks, as fast as it reads."""
         stream = self._streams[seat is not None]
-        wanted = socket.query_params.get("from", "0")
-        offset = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 16 else 0
+        start = socket.query_params.get("from", "0")
+        offset = int(start) if start.isascii() and start.isdigit() and len(start) < 16 else 0
         offset = min(offset, stream.size)
         is_fresh = has_ended = False
         measured = judged = 0
@@ -287,8 +287,8 @@ class MatchSite(Site):
         """Send a page its question, if there is one, without the position, which the page gets from the stream."""
         person = self.session.people[seat]
         if person.asked is not None:
-            known = {key: person.asked.get(key) for key in ("turn", "notices", "left")}
-            self._say(seat, {"type": "asked", **known, "waits": person.due is None})
+            question = {key: person.asked.get(key) for key in ("turn", "notices", "left")}
+            self._say(seat, {"type": "asked", **question, "waits": person.due is None})
 
     def _tell_session(self) -> None:
         for seat in self._seated:
@@ -341,11 +341,11 @@ class MatchSite(Site):
             return
         with contextlib.suppress(RecursionError, ValueError):
             if kind == "preview" and isinstance(move, dict):
-                found = self.recorded.preview(seat, move)
-                self._say(seat, {"type": kind, "id": number, "move": move, "refused": bool(self.recorded.refusal_in(found)), **found})
+                preview = self.recorded.preview(seat, move)
+                self._say(seat, {"type": kind, "id": number, "move": move, "refused": bool(self.recorded.refusal_in(preview)), **preview})
             elif kind == "options" and isinstance(moves, list):
-                previews = [self.recorded.preview(seat, one if isinstance(one, dict) else {}) for one in moves[:_MOST_OPTIONS]]
-                self._say(seat, {"type": kind, "id": number, "reasons": [self.recorded.refusal_in(found) for found in previews]})
+                previews = [self.recorded.preview(seat, move if isinstance(move, dict) else {}) for move in moves[:_MOST_OPTIONS]]
+                self._say(seat, {"type": kind, "id": number, "reasons": [self.recorded.refusal_in(preview) for preview in previews]})
 
     def _hear(self, seat: Seat) -> None:
         questions = self._pipes[seat][0]

@@ -85,13 +85,13 @@ def _assets() -> dict[str, Asset]:
     for name, folder in rooms.items():
         if folder and _ADDRESS.fullmatch(name):
             files |= {f"games/{name}/{file.name}": file for file in Path(folder).glob("*.js")}
-    found = {path: Asset(file.read_bytes(), _TYPES[file.suffix]) for path, file in files.items()}
+    assets = {path: Asset(file.read_bytes(), _TYPES[file.suffix]) for path, file in files.items()}
     names = [name for name in rooms if f"games/{name}/display.js" in files]
     # A game's name may have a hyphen, so it is a key, not a variable.
     imports = "".join(f'import {{ display as game{at} }} from "../../../games/{name}/display.js";\n' for at, name in enumerate(names))
     keys = ", ".join(f"{json.dumps(name)}: game{at}" for at, name in enumerate(names))
     displays = f"{imports}\nexport const DISPLAYS = {{ {keys} }};\n"
-    return {**found, f"{_APP}/displays.js": Asset(displays.encode(), _TYPES[".js"])}
+    return {**assets, f"{_APP}/displays.js": Asset(displays.encode(), _TYPES[".js"])}
 
 
 def page(config: Mapping[str, Any]) -> str:
@@ -208,9 +208,9 @@ def bundle(entry: str, find: Callable[[str], Asset | None]) -> str:
             return done[path]
         assert path not in begun, f"modules import each other in a circle, {path} among them"
         begun.add(path)
-        found = find(path)
-        assert found is not None, path
-        text = found.data.decode()
+        file = find(path)
+        assert file is not None, path
+        text = file.data.decode()
         imports = []
         for names, source in _IMPORT.findall(text):
             offered = take(posixpath.normpath(posixpath.join(posixpath.dirname(path), source)))

@@ -71,12 +71,12 @@ def _drawn(path: Path, turns: Sequence[int], size: int) -> Iterator[bytes]:
 
     with browser(offline=True, color_scheme="light", service_workers="block", accept_downloads=False) as context:
         context.route("**/*", answer)
-        shown = context.new_page()
-        shown.goto(_ADDRESS)
-        if problem := shown.evaluate("([last, size]) => stills.begin(last, size)", [max(turns), size]):
+        tab = context.new_page()
+        tab.goto(_ADDRESS)
+        if problem := tab.evaluate("([last, size]) => stills.begin(last, size)", [max(turns), size]):
             raise UsageError(f"{path.name} can't be drawn: {problem}")
         for turn in turns:
-            picture = str(shown.evaluate("turn => stills.draw(turn)", turn))
+            picture = str(tab.evaluate("turn => stills.draw(turn)", turn))
             if not picture.startswith(_PNG):
                 raise UsageError("The browser can't draw so large a picture; choose a smaller --size.")
             yield base64.b64decode(picture[len(_PNG) :])

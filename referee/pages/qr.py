@@ -30,8 +30,8 @@ def picture(address: str) -> str:
 
 def join(address: str | None) -> dict[str, dict[str, str]]:
     """Return what the configuration of the projector's page has of the address for phones; empty for None, or without segno."""
-    found = "" if address is None else picture(address)
-    return {"join": {"address": address, "picture": found}} if found and address is not None else {}
+    code = "" if address is None else picture(address)
+    return {"join": {"address": address, "picture": code}} if code and address is not None else {}
 
 
 def _code(address: str) -> segno.QRCode | None:

@@ -63,8 +63,8 @@ def part(name: str, **values: Any) -> Markup:
 
 def macro(name: str, of: str) -> Callable[..., Markup]:
     """Return a macro of a template, for parts that are made many at a time."""
-    found: Callable[..., Markup] = getattr(_environment().get_template(f"{name}.html").module, of)
-    return found
+    macro_function: Callable[..., Markup] = getattr(_environment().get_template(f"{name}.html").module, of)
+    return macro_function
 
 
 @cache
@@ -72,8 +72,8 @@ def asset(path: str) -> page.Asset | None:
     """Return a file of a served page, or of the viewer, by its address; None if it doesn't exist."""
     if path == STYLE:
         return page.Asset(_style().encode(), "text/css; charset=utf-8")
-    if path in {_script(file.stem) for file in (_FOLDER / "templates").iterdir()} and (found := _asset(path)) is not None:
-        return found._replace(data=page.bundle(path, _asset).encode())
+    if path in {_script(file.stem) for file in (_FOLDER / "templates").iterdir()} and (script := _asset(path)) is not None:
+        return script._replace(data=page.bundle(path, _asset).encode())
     return page.asset(path)
 
 
@@ -128,9 +128,9 @@ def well_formed(text: str) -> str:
     return _LONE.sub("\ufffd", text)
 
 
-def address(**wanted: object) -> str:
+def address(**parameters: object) -> str:
     """Return the part of an address, from ``#`` on, that asks a page for something."""
-    return "#" + "&".join(f"{name}={quote(well_formed(str(value)), safe='')}" for name, value in wanted.items())
+    return "#" + "&".join(f"{name}={quote(well_formed(str(value)), safe='')}" for name, value in parameters.items())
 
 
 @lru_cache(maxsize=1024)

@@ -11,8 +11,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from referee.pages.app import Site
-from referee.pages.guard import Guard
-from referee.pages.kept_replay import ReplaySession
+from referee.pages.replay_session import ReplaySession
+from referee.pages.security import SecurityMiddleware
 from referee.replay.paths import log_path
 from referee.support.files import open_regular
 
@@ -48,7 +48,7 @@ class ReplaySites:
         self._turn = asyncio.Lock()
 
     def admit(self, names: Iterable[str], *, takes_addresses: bool) -> None:
-        """Let requests in as ``Guard`` does with these parameters."""
+        """Let requests in as ``SecurityMiddleware`` does with these parameters."""
         self._names, self._takes_addresses = tuple(names), takes_addresses
 
     def app(
@@ -64,7 +64,7 @@ class ReplaySites:
         """Return the ASGI application of some pages by their addresses below the token, and of the replays below ``folder``.
 
         ``site`` returns the pages of a replay, by the part of the address after ``folder``; None if there is no such replay. ``gone`` is the
-        answer to any other address; ``names`` and ``takes_addresses`` are as for ``Guard``.
+        answer to any other address; ``names`` and ``takes_addresses`` are as for ``SecurityMiddleware``.
         """
         self.admit(names, takes_addresses=takes_addresses)
 
@@ -78,16 +78,18 @@ class ReplaySites:
             return checked
 
         routes = [Route(f"/{{token}}/{address}", with_access(answer)) for address, answer in pages.items()]
-        guarded = Guard(Starlette(routes=[*routes, Route("/{path:path}", unknown)]), self._names, takes_addresses=takes_addresses)
+        guarded = SecurityMiddleware(
+            Starlette(routes=[*routes, Route("/{path:path}", unknown)]), self._names, takes_addresses=takes_addresses
+        )
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             parts = scope["path"].split("/", 4) if scope["type"] in ("http", "websocket") else []
-            found = site(parts[3]) if len(parts) == 5 and parts[2] == folder and self._is_ours(parts[1]) else None
-            if found is None:
+            pages = site(parts[3]) if len(parts) == 5 and parts[2] == folder and self._is_ours(parts[1]) else None
+            if pages is None:
                 await guarded(scope, receive, send)
                 return
             address = f"/{parts[1]}/{parts[4]}"
-            await found({**scope, "path": address, "raw_path": address.encode()}, receive, send)
+            await pages({**scope, "path": address, "raw_path": address.encode()}, receive, send)
 
         return app
 
@@ -105,24 +107,24 @@ class ReplaySites:
             open_regular(path, below).close()
         except (OSError, ValueError):
             return None
-        found = self._sites.pop(key, None)
-        if found is None:
-            given = {"mode": "watch", "name": path.name, "server": True, **(config or {})}
+        site_and_app = self._sites.pop(key, None)
+        if site_and_app is None:
+            viewer_config = {"mode": "watch", "name": path.name, "server": True, **(config or {})}
             logs = {seat: log_path(path, seat) for seat in seats}
             session = ReplaySession(path, turn=self._turn, below=below)
-            site = Site(session, given, {self._token: None}, logs, is_public=self._is_public, is_framed=self._is_framed)
-            found = site, site.app(self._names, takes_addresses=self._takes_addresses)
+            site = Site(session, viewer_config, {self._token: None}, logs, is_public=self._is_public, is_framed=self._is_framed)
+            site_and_app = site, site.app(self._names, takes_addresses=self._takes_addresses)
         # The last one that was asked for is the last one that goes.
-        self._sites[key] = found
+        self._sites[key] = site_and_app
         while len(self._sites) > _MOST_SITES:
             self.drop(next(iter(self._sites)))
-        return found[1]
+        return site_and_app[1]
 
     def drop(self, key: str) -> None:
         """End the work on a replay, if it is open."""
-        found = self._sites.pop(key, None)
-        if found is not None:
-            found[0].close()
+        site_and_app = self._sites.pop(key, None)
+        if site_and_app is not None:
+            site_and_app[0].close()
 
     def close(self) -> None:
         """End all work."""
@@ -134,9 +136,9 @@ def assets(find: Callable[[str], Asset | None]) -> Answer:
     """Return what answers requests for the files of a page; ``find`` returns a file by its address, None if it doesn't exist."""
 
     async def answer(request: Request) -> Response:
-        found = find(request.path_params["path"])
-        if found is None:
+        file = find(request.path_params["path"])
+        if file is None:
             return PlainTextResponse("There is no such page.\n", 404)
-        return Response(found.data, media_type=found.media_type)
+        return Response(file.data, media_type=file.media_type)
 
     return answer

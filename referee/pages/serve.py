@@ -24,7 +24,7 @@ from referee.errors import UsageError
 from referee.pages import page
 from referee.pages.app import Site
 from referee.pages.connections import Config
-from referee.pages.kept_replay import ReplaySession
+from referee.pages.replay_session import ReplaySession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -100,10 +100,10 @@ def _own_address(family: socket.AddressFamily, elsewhere: str) -> str:
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((elsewhere, 9))
-            found = str(probe.getsockname()[0])
+            address = str(probe.getsockname()[0])
     except OSError:
         return ""
-    return "" if found.startswith("127.") or found in ("::1", "::", "0.0.0.0") else found  # noqa: S104 - compared, not bound
+    return "" if address.startswith("127.") or address in ("::1", "::", "0.0.0.0") else address  # noqa: S104 - compared, not bound
 
 
 class PageServer(uvicorn.Server):
@@ -145,8 +145,8 @@ def serve_replay(
     """
 
     def site() -> Site:
-        kept = ReplaySession(path, turn=asyncio.Lock(), is_copy=is_copy)
-        return Site(kept, {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
+        session = ReplaySession(path, turn=asyncio.Lock(), is_copy=is_copy)
+        return Site(session, {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
 
     serve_site(site, listener, names, on_start)
 
@@ -155,7 +155,7 @@ class ServedSite(Protocol):
     """Pages of a server."""
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
-        """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
+        """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``SecurityMiddleware``."""
 
     def has_token(self, scope: Scope) -> bool:
         """Return whether a request has the token of a player or of a team. The last places of the server are for these."""
@@ -192,28 +192,28 @@ def _leave(server: uvicorn.Server) -> None:
     server.force_exit = True
 
 
-def _serve_match(given: dict[str, Any]) -> None:
-    """The process of a running match's pages; ``given`` is what the match hands over."""
+def _serve_match(handover: dict[str, Any]) -> None:
+    """The process of a running match's pages; ``handover`` is what the match hands over."""
     from referee.pages.match_site import MatchSite
 
-    listener = socket.socket(fileno=given["listener"])
+    listener = socket.socket(fileno=handover["listener"])
 
     async def run() -> None:
-        is_here = _enter(given["folder"])
+        is_here = _enter(handover["folder"])
         site = MatchSite(
-            Path(given["replay"]),
-            given["config"],
-            given["tokens"],
-            {seat: Path(path) for seat, path in given["logs"].items()},
-            {seat: (fds[0], fds[1], fds[2]) for seat, fds in given["pipes"].items()},
-            given["pace"],
-            is_timed=given["config"]["timed"],
-            join=given["join"],
+            Path(handover["replay"]),
+            handover["config"],
+            handover["tokens"],
+            {seat: Path(path) for seat, path in handover["logs"].items()},
+            {seat: (fds[0], fds[1], fds[2]) for seat, fds in handover["pipes"].items()},
+            handover["pace"],
+            is_timed=handover["config"]["timed"],
+            join=handover["join"],
             is_here=is_here,
         )
-        app = site.app(given["names"], takes_addresses=given["takes_addresses"])
-        server = PageServer(Config(app, site.has_token), lambda: _announce(given["announce"]))
-        news = _MatchNews(given["news"], site, server)
+        app = site.app(handover["names"], takes_addresses=handover["takes_addresses"])
+        server = PageServer(Config(app, site.has_token), lambda: _announce(handover["announce"]))
+        news = _MatchNews(handover["news"], site, server)
         site.follow()
         try:
             await server.serve(sockets=[listener])

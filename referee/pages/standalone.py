@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.pages import page
 from referee.pages.commands import commands_of
-from referee.pages.replay_session import JUDGING_SECONDS, ReplayIndex
+from referee.pages.replay_index import JUDGING_SECONDS, ReplayIndex
 from referee.replay.paths import log_path
 from referee.replay.reader import read_lines
 from referee.support.files import open_regular

@@ -28,7 +28,7 @@ _NAMES = ("program", "file")
 _FOLDERS = re.compile(r"(?<![^\s='\"])~?/(?:[^\s'\"]*/)?")
 
 
-class Point(NamedTuple):
+class EntryPoint(NamedTuple):
     """A place at which a reader can start: the number of the byte, and the number of steps before it."""
 
     offset: int
@@ -45,7 +45,7 @@ class Stream:
         self.size = 0
         #: Where a reader that started later must stop: the compressed data end here, and the trailer describes the whole stream.
         self.end: int | None = None
-        self.point = Point(0, 0)
+        self.point = EntryPoint(0, 0)
         self.turns = 0
         self._hides_remarks = hides_remarks
         self._point_every = point_every
@@ -64,7 +64,7 @@ class Stream:
         is_point = self.size - self.point.offset >= self._point_every
         self._append(self._deflate.compress(text) + self._deflate.flush(zlib.Z_FULL_FLUSH if is_point else zlib.Z_SYNC_FLUSH))
         if is_point:
-            self.point = Point(self.size, self.turns)
+            self.point = EntryPoint(self.size, self.turns)
 
     def _shown(self, line: bytes) -> bytes:
         if not self._has_head:
@@ -116,7 +116,7 @@ def public_fault(line: bytes) -> bytes:
 def _public(value: Any) -> Any:
     """Return a value of the head without the folders of this machine: the players' programs and the file of an earlier match have them."""
     if isinstance(value, dict):
-        return {key: _FOLDERS.sub("", one) if key in _NAMES and isinstance(one, str) else _public(one) for key, one in value.items()}
+        return {key: _FOLDERS.sub("", part) if key in _NAMES and isinstance(part, str) else _public(part) for key, part in value.items()}
     return value
 
 

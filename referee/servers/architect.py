@@ -38,9 +38,9 @@ class TeamPorts:
     has its team, further callers wait.
     """
 
-    def __init__(self, socks: tuple[socket.socket, socket.socket], say: Callable[[str], None]) -> None:
-        self._receptions = [Reception(sock, ArchitectHost(HUNTER).take_name, say, ASK_NAME) for sock in socks]
-        self._say = say
+    def __init__(self, socks: tuple[socket.socket, socket.socket], report: Callable[[str], None]) -> None:
+        self._receptions = [Reception(sock, ArchitectHost(HUNTER).take_name, report, ASK_NAME) for sock in socks]
+        self._say = report
 
     def wait(self) -> tuple[ArchitectTeam, ArchitectTeam]:
         """Wait for both teams and their names."""
@@ -97,5 +97,5 @@ def finish(teams: tuple[ArchitectTeam, ArchitectTeam]) -> None:
 def winners(played: Sequence[tuple[str, Result]]) -> list[str | None]:
     """Return the team that wins each pair of games, None for a tie; each game is the team that hunts and the result."""
     pairs = zip(played[::2], played[1::2], strict=False)
-    judged = [GAME.pairing.winner((one.outcome, one.steps), (other.outcome, other.steps)) for (_, one), (_, other) in pairs]
+    judged = [GAME.pairing.winner((result.outcome, result.steps), (other.outcome, other.steps)) for (_, result), (_, other) in pairs]
     return [None if winner is None else TEAMS["ab".index(winner)] for winner in judged]

@@ -62,7 +62,7 @@ class _Joined(NamedTuple):
     seat: str
 
 
-class _Running(NamedTuple):
+class _RunningGame(NamedTuple):
     """A game that is being played, in its own process."""
 
     number: int
@@ -73,9 +73,9 @@ class _Running(NamedTuple):
 class Spectators(Listener):
     """The spectators of one game."""
 
-    def __init__(self, callers: list[Caller], say: Callable[[str], None]) -> None:
+    def __init__(self, callers: list[Caller], report: Callable[[str], None]) -> None:
         self._callers = callers
-        self._say = say
+        self._say = report
 
     def begun(self, event: MatchBegun) -> None:
         """Send the board and the first position."""
@@ -109,15 +109,15 @@ class Spectators(Listener):
 class Gameserver:
     """Serves games until all are played, or until it is interrupted. ``results`` holds their results, by number."""
 
-    def __init__(self, sock: socket.socket, plan: ServerOptions, say: Callable[[str], None]) -> None:
+    def __init__(self, sock: socket.socket, plan: ServerOptions, report: Callable[[str], None]) -> None:
         self.results: dict[int, dict[str, Any]] = {}
-        self._reception = Reception(sock, _first_line, say)
+        self._reception = Reception(sock, _first_line, report)
         self._plan = plan
-        self._say = say
+        self._say = report
         #: Groups of clients that will play together, by seat, in the order of joining.
         self._groups: list[dict[str, _Joined]] = []
         self._spectators: list[Caller] = []
-        self._running: dict[int, _Running] = {}
+        self._running: dict[int, _RunningGame] = {}
         self._begun = 0
 
     def serve(self) -> None:
@@ -213,7 +213,7 @@ class Gameserver:
             ours.close()
         else:
             self._begun = number
-            self._running[number] = _Running(number, process, ours)
+            self._running[number] = _RunningGame(number, process, ours)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
         theirs.close()
@@ -241,7 +241,7 @@ class Gameserver:
             self._say(f"game {number}: {error}")
         close_gracefully([client.caller for client in joined])
 
-    def _collect(self, game: _Running) -> None:
+    def _collect(self, game: _RunningGame) -> None:
         """Store the result of a game if it is over."""
         if not game.report.poll():
             return
@@ -255,7 +255,7 @@ class Gameserver:
         self.results[game.number] = {"number": game.number, **result}
         self._begin_games()
 
-    def _end(self, game: _Running) -> None:
+    def _end(self, game: _RunningGame) -> None:
         game.process.join()
         game.process.close()
         game.report.close()

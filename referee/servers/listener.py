@@ -87,10 +87,10 @@ class Reception(Generic[First]):
     ``read`` parses that line, and raises DialectError for a bad one. ``greeting`` is sent to each caller.
     """
 
-    def __init__(self, sock: socket.socket, read: Callable[[bytes], First], say: Callable[[str], None], greeting: bytes = b"") -> None:
+    def __init__(self, sock: socket.socket, read: Callable[[bytes], First], report: Callable[[str], None], greeting: bytes = b"") -> None:
         self._sock = sock
         self._read = read
-        self._say = say
+        self._say = report
         self._greeting = greeting
         self._callers: list[Caller] = []
 
@@ -147,8 +147,8 @@ class Reception(Generic[First]):
 class Remarks(Listener):
     """Prints refused walls, invalid commands, ignored answers and faults of a game. ``place`` names a turn in the words of its protocol."""
 
-    def __init__(self, say: Callable[[str], None], place: Callable[[int], str]) -> None:
-        self._say, self._place = say, place
+    def __init__(self, report: Callable[[str], None], place: Callable[[int], str]) -> None:
+        self._say, self._place = report, place
         self._ignored = 0
 
     def stepped(self, event: StepTaken) -> None:

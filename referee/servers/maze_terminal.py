@@ -188,7 +188,9 @@ def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
 
     (example,) = (bot for bot in BOTS if bot.game == "maze" and bot.name == name)
     names = runpy.run_path(str(example.path), run_name="opponent").values()
-    bot = Conversation(next(one for one in names if isinstance(one, type) and issubclass(one, Bot) and one.__module__ == "opponent"))
-    given, clock = GAME.codec.settings_json(settings), TimeControl(startup=None, move=None, bank=None).to_json()
-    bot.answer(encode.start(GAME.info, settings.rules, seat, given, clock=clock, seed=seed, match=""))
+    bot = Conversation(
+        next(value for value in names if isinstance(value, type) and issubclass(value, Bot) and value.__module__ == "opponent")
+    )
+    settings_json, clock = GAME.codec.settings_json(settings), TimeControl(startup=None, move=None, bank=None).to_json()
+    bot.answer(encode.start(GAME.info, settings.rules, seat, settings_json, clock=clock, seed=seed, match=""))
     return bot

@@ -15,10 +15,10 @@ def folder() -> str:
 
     Source: XDG Base Directory Specification, "Environment variables" (a path that isn't absolute is left aside).
     """
-    told = os.environ.get(VARIABLE)
-    if told is not None:
+    path = os.environ.get(VARIABLE)
+    if path is not None:
         try:
-            return told and os.path.abspath(told)
+            return path and os.path.abspath(path)
         except OSError:
             # Relative to a folder that is gone.
             return ""

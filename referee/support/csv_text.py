@@ -27,7 +27,7 @@ def written(rows: Iterable[Iterable[object]], line_end: str = "\n") -> str:
     """Return rows as CSV, without the byte order mark. Texts are made harmless; numbers stay, also those that are written as text."""
     text = io.StringIO()
     csv.writer(text, lineterminator=line_end).writerows(
-        [cell(one) if isinstance(one, str) and not _NUMBER.fullmatch(one) else one for one in row] for row in rows
+        [cell(value) if isinstance(value, str) and not _NUMBER.fullmatch(value) else value for value in row] for row in rows
     )
     return text.getvalue()
 
@@ -46,9 +46,9 @@ def guarded(text: str) -> str:
 
 def cell(text: str) -> str:
     """Return a text for a cell of a spreadsheet, on one line, with everything unprintable as visible escape sequences."""
-    shown = guarded(escape(text, MOST_CHARACTERS))
+    text_shown = guarded(escape(text, MOST_CHARACTERS))
     # A tab or a line break at the start is an escape sequence by now; it gets the apostrophe all the same.
-    return shown if shown.startswith("'") or not text.startswith(_FORMULA) else f"'{shown}"
+    return text_shown if text_shown.startswith("'") or not text.startswith(_FORMULA) else f"'{text_shown}"
 
 
 def foreign_cell(text: str) -> str:

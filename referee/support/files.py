@@ -113,8 +113,8 @@ def similar(path: Path) -> Path | None:
         return None
     # A name with another ending must be closer: "no.toml" is hardly "x.html".
     alike = [name for name in names if not path.suffix or name.endswith(path.suffix)]
-    found = get_close_matches(path.name, alike, n=1) or get_close_matches(path.name, names, n=1, cutoff=0.75)
-    return path.parent / found[0] if found else None
+    matches = get_close_matches(path.name, alike, n=1) or get_close_matches(path.name, names, n=1, cutoff=0.75)
+    return path.parent / matches[0] if matches else None
 
 
 def write_whole(path: Path | str, data: bytes) -> None:
@@ -143,9 +143,9 @@ def write_whole(path: Path | str, data: bytes) -> None:
         raise
 
 
-def remove_parts(found: Iterable[Path]) -> None:
+def remove_parts(parts: Iterable[Path]) -> None:
     """Remove those of the files that ``write_whole`` of a killed process left behind, by the number in their names."""
-    for path in found:
+    for path in parts:
         if path.is_file() and re.search(r"\.\d+\.part$", path.name):
             path.unlink()
 

@@ -24,5 +24,5 @@ def meant(name: object, good: Iterable[str]) -> str:
 
 def near_one(name: object, good: Iterable[str]) -> str:
     """Return the end of a sentence about an unknown name: the nearest known name, or the list of all known names."""
-    known = list(good)
-    return meant(name, known) or f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}."
+    names = list(good)
+    return meant(name, names) or f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}."

@@ -40,14 +40,15 @@ def missing_of_extras() -> dict[str, list[str]]:
         needs = metadata.requires("referee") or []
     except metadata.PackageNotFoundError:
         return {}
-    found = {name: [line.split(";")[0] for line in needs if re.search(rf"extra == .{name}\b", line)] for name in EXTRAS}
+    requirements = {name: [line.split(";")[0] for line in needs if re.search(rf"extra == .{name}\b", line)] for name in EXTRAS}
 
     def missing(name: str) -> list[str]:
         packages: list[str] = []
-        for need in found[name]:
+        for need in requirements[name]:
             package, _, parts = re.sub(r"\]?[ (<>=!~].*|\]$", "", need).partition("[")
             if package == "referee":
-                packages += [one for part in parts.split(",") for one in missing(part)]
+                for extra in parts.split(","):
+                    packages += missing(extra)
             elif not any(metadata.distributions(name=package)):
                 packages.append(f"{package}[{parts}]" if parts else package)
         return packages

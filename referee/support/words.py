@@ -61,10 +61,10 @@ def who(seat: str, label: str, *, begins: bool = True) -> str:
 def program() -> str:
     """Return the shell command that starts this program again, for the hints "Try:" and "Next:"."""
     called = Path(sys.argv[0])
-    found = shutil.which("referee")
+    path = shutil.which("referee")
     if called.name != "referee":
         return f"{shlex.quote(sys.executable)} -m referee"
-    return "referee" if found is not None and Path(found).samefile(called) else shlex.quote(str(called))
+    return "referee" if path is not None and Path(path).samefile(called) else shlex.quote(str(called))
 
 
 def wrapped(name: str, width: int, text: str, wide: int) -> list[str]:

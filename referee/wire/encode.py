@@ -36,9 +36,9 @@ def start(
 
 def turn(number: int, view: str, notices: Sequence[Mapping[str, str]], move: str, bank: float | None) -> bytes:
     """The ``turn`` message: a question. ``view`` is JSON text, ``move`` the limit of a move as JSON text; ``bank`` is in seconds."""
-    told = _dumps(notices) if notices else "[]"
+    notices_text = _dumps(notices) if notices else "[]"
     left = "null" if bank is None else "%.3f" % bank
-    return f'{{"type":"turn","turn":{number},"state":{view},"notices":{told},"left":{{"move":{move},"bank":{left}}}}}\n'.encode()
+    return f'{{"type":"turn","turn":{number},"state":{view},"notices":{notices_text},"left":{{"move":{move},"bank":{left}}}}}\n'.encode()
 
 
 def limit(seconds: float | None) -> str:

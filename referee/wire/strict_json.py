@@ -55,14 +55,14 @@ def read(line: bytes) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
                 raise NotJson("key-twice", key)
             seen.add(key)
-    return found
+    return value
 
 
 def _finite(text: str) -> float:

@@ -12,7 +12,7 @@ from conftest import play_match
 from live_pages import Socket, served
 from sandboxes import need
 
-from referee.pages.replay_session import ReplayIndex
+from referee.pages.replay_index import ReplayIndex
 from referee.replay.reader import read_lines
 from referee.support.descriptors import raise_limit
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from asgi import asked
 
-from referee.pages.folder_shelf import Shelf
+from referee.pages.folder_index import FolderIndex
 from referee.pages.folder_site import FolderPages
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ async def listed(app: ASGIApp, start: int = 0) -> dict[str, Any]:
 
 
 def pages(folder: Path, **options: Any) -> ASGIApp:
-    return FolderPages(Shelf(folder), TOKEN, folder.name, **options).app()
+    return FolderPages(FolderIndex(folder), TOKEN, folder.name, **options).app()
 
 
 def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path: Path) -> None:
@@ -89,8 +89,8 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
 
 
 def test_files_that_come_change_and_go_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.pages.folder_shelf.READ_SECONDS", 0.0)
-    monkeypatch.setattr("referee.pages.folder_shelf.PAUSE_FACTOR", 0.0)
+    monkeypatch.setattr("referee.pages.folder_index.READ_SECONDS", 0.0)
+    monkeypatch.setattr("referee.pages.folder_index.PAUSE_FACTOR", 0.0)
     data = RECORDED[0].read_bytes()
     (tmp_path / "one.gz").write_bytes(data[: len(data) // 2])
 

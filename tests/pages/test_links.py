@@ -17,8 +17,8 @@ from live_pages import served
 from serving import PATIENCE
 
 from referee.league.report_folder import write_pages
+from referee.pages.folder_index import FolderIndex
 from referee.pages.folder_listing import scan
-from referee.pages.folder_shelf import Shelf
 from referee.pages.folder_site import FolderPages
 from referee.replay.paths import SUFFIX
 
@@ -88,7 +88,7 @@ def test_a_listed_replay_that_is_swapped_for_a_link_is_not_shown(folder: Path, t
     (other / "b.hunter.stderr.log").write_text(SECRET)
 
     async def work() -> None:
-        app = FolderPages(Shelf(folder), "token", "replays").app()
+        app = FolderPages(FolderIndex(folder), "token", "replays").app()
         entries = await _listed(app)
         one, two = (entries[name][0] for name in (f"a{SUFFIX}", f"team/b{SUFFIX}"))
         # Both are open when they are swapped: the file itself, and the folder on the way to it.
@@ -113,7 +113,7 @@ def test_a_link_to_a_replay_is_listed_as_a_link_without_facts_of_its_target(fold
     assert found.size != GOOD.stat().st_size
 
     async def work() -> None:
-        entries = await _listed(FolderPages(Shelf(folder), "token", "replays").app())
+        entries = await _listed(FolderPages(FolderIndex(folder), "token", "replays").app())
         assert entries["link.gz"][1]["problem"] == "can't be read: it is a link, and links are not followed here."
         assert not entries["link.gz"][1]["opens"]
 
@@ -124,7 +124,7 @@ def test_the_folder_itself_may_be_a_link_because_its_user_names_it(folder: Path,
     (tmp_path / "link").symlink_to(folder)
 
     async def work() -> None:
-        entries = await _listed(FolderPages(Shelf(tmp_path / "link"), "token", "replays").app())
+        entries = await _listed(FolderPages(FolderIndex(tmp_path / "link"), "token", "replays").app())
         assert entries[f"a{SUFFIX}"][1]["opens"]
 
     asyncio.run(work())

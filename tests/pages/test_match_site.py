@@ -178,7 +178,7 @@ def test_a_spectator_gets_the_whole_replay_and_the_end(replay: Path) -> None:
         assert reader.of_type("judged")[0]["from"] == 0
         assert reader.words[-1] is over
         await site.wait_until_delivered(10)
-        assert (await site.kept.verdict())["status"] == "good"
+        assert (await site.replay.verdict())["status"] == "good"
         await finish(site, reader)
         await task
 

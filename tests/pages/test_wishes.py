@@ -11,7 +11,7 @@ from displays import laid_out, run
 
 from referee.games.evasion.game import GAME
 from referee.pages.human_session import HumanMove, HumanSession, JudgedWish
-from referee.pages.replay_session import ReplayIndex
+from referee.pages.replay_index import ReplayIndex
 from referee.replay.reader import read_lines
 
 if TYPE_CHECKING:

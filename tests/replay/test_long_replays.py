@@ -13,7 +13,7 @@ import pytest
 
 from referee import games
 from referee.games.evasion.state import PreyMove
-from referee.pages.replay_session import ReplayIndex
+from referee.pages.replay_index import ReplayIndex
 from referee.replay.match_analysis import MatchAnalysis
 from referee.replay.reader import read_lines, verify
 from referee.replay.writer import DIGEST_KEY, dumps

@@ -11,7 +11,7 @@ import pytest
 
 from referee.games.evasion.board.regions import reachable
 from referee.games.evasion.game import GAME
-from referee.pages.replay_session import ReplayIndex
+from referee.pages.replay_index import ReplayIndex
 from referee.replay.match_analysis import MatchAnalysis
 from referee.replay.reader import read_lines, verify
 from sdk import HunterBot, PreyBot

@@ -43,26 +43,26 @@ def choose(seat: str, game: str | None) -> Chosen:
         rooms = games.sound() if game is None else [games.get(game)]
     except SettingsError as error:
         raise UsageError(str(error)) from None
-    found: list[Chosen] = []
-    known: list[str] = []
+    choices: list[Chosen] = []
+    offered: list[str] = []
     for room in rooms:
         name, starters = room.info.name, room.starters
         if starters is None:
             continue
         seats = tuple(room.seats(room.codec.settings(None, {})))
         template = seat if seat in starters.seats else ANY if ANY in starters.seats and seat in (*seats, starters.role) else ""
-        known += [starters.role] if ANY in starters.seats else starters.seats
+        offered += [starters.role] if ANY in starters.seats else starters.seats
         if template:
-            own = seat if seat in seats else seats[0]
-            found.append(Chosen(name, own, seats, template, starters.seats[template], starters.role or seat))
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(f"The seat {seat!r:.40} is in {' and '.join(one.game for one in found)}; name one of them with --game.")
-    if game is not None and not known:
+            own_seat = seat if seat in seats else seats[0]
+            choices.append(Chosen(name, own_seat, seats, template, starters.seats[template], starters.role or seat))
+    if len(choices) == 1:
+        return choices[0]
+    if choices:
+        raise UsageError(f"The seat {seat!r:.40} is in {' and '.join(choice.game for choice in choices)}; name one of them with --game.")
+    if game is not None and not offered:
         raise UsageError(f"The game {game} has no starters; games with starters: {', '.join(_with_starters())}.")
     of_game = f" of {game}" if game is not None else ""
-    hint = meant(seat, known) or f"there are starters for {', '.join(known)}."
+    hint = meant(seat, offered) or f"there are starters for {', '.join(offered)}."
     raise UsageError(f"There is no starter{of_game} for the seat {seat!r:.40}; {hint}")
 
 
@@ -72,8 +72,8 @@ def choose_team(game: str | None) -> list[Chosen]:
         room = games.get(games.names()[0] if game is None else game)
     except SettingsError as error:
         raise UsageError(str(error)) from None
-    found = [choose(seat, room.info.name) for seat in room.seats(room.codec.settings(None, {}))]
-    return list({chosen.template: chosen for chosen in reversed(found)}.values())[::-1]
+    choices = [choose(seat, room.info.name) for seat in room.seats(room.codec.settings(None, {}))]
+    return list({chosen.template: chosen for chosen in reversed(choices)}.values())[::-1]
 
 
 def _with_starters() -> list[str]:
@@ -86,27 +86,27 @@ def _folder(game: str) -> Path:
 
 def languages(chosen: Chosen) -> list[str]:
     """Return the names of the languages in which there is this starter."""
-    return [one.name for one in LANGUAGES if _template(chosen, one, chosen.template).is_file()]
+    return [language.name for language in LANGUAGES if _template(chosen, language, chosen.template).is_file()]
 
 
 def _template(chosen: Chosen, language: Language, name: str) -> Path:
     return _folder(chosen.game) / language.name / f"{name}{language.suffix}.template"
 
 
-def lineup(chosen: Chosen, own: str) -> list[str]:
-    """Return the players of the first match in the order of the seats: ``own``, and the example bots that it meets."""
-    return [own if seat == chosen.seat else chosen.starter.opponent for seat in chosen.seats]
+def lineup(chosen: Chosen, player: str) -> list[str]:
+    """Return the players of the first match in the order of the seats: ``player``, and the example bots that it meets."""
+    return [player if seat == chosen.seat else chosen.starter.opponent for seat in chosen.seats]
 
 
-def first_match(chosen: Chosen, own: str) -> str:
+def first_match(chosen: Chosen, player: str) -> str:
     """Return the arguments of ``referee play`` for the first match of a bot, as a shell takes them."""
-    return shlex.join([*_named_game(chosen), *lineup(chosen, own)])
+    return shlex.join([*_named_game(chosen), *lineup(chosen, player)])
 
 
-def check_words(chosen: Chosen, own: str) -> str:
+def check_words(chosen: Chosen, player: str) -> str:
     """Return the arguments of ``referee check`` for a bot, as a shell takes them: a starter plays one seat, if seats differ."""
     seat = [] if chosen.template == ANY else ["--seat", chosen.seat]
-    return shlex.join([*_named_game(chosen), own, *seat])
+    return shlex.join([*_named_game(chosen), player, *seat])
 
 
 def _named_game(chosen: Chosen) -> list[str]:
@@ -124,8 +124,8 @@ def class_name(stem: str, texts: str) -> str:
     return name
 
 
-def compose(chosen: Chosen, language: Language, file: str, own: str, folder: str = "") -> tuple[str, str]:
-    """Return the text of a bot and the name of its class. ``own`` is the bot as a player of ``referee play``, ``folder`` its folder's name.
+def compose(chosen: Chosen, language: Language, file: str, player: str, folder: str = "") -> tuple[str, str]:
+    """Return the text of a bot and the name of its class. ``player`` is the bot as a player of ``referee play``, ``folder`` its folder's name.
 
     The class is named after the file or the folder; in a language that looks for classes in files of their name, always after the file.
     UsageError if the game has no starter in the language.
@@ -134,7 +134,7 @@ def compose(chosen: Chosen, language: Language, file: str, own: str, folder: str
     stem = file.removesuffix(language.suffix)
     text = "\n".join(parts.values())
     name = class_name(stem if stem[0].isupper() else folder or stem, text)
-    words = _words(chosen, language, file, name, own, in_folder=bool(folder))
+    words = _words(chosen, language, file, name, player, in_folder=bool(folder))
     return _filled(parts["frame"], parts, {**words, "title": class_name(folder or stem, "")}), name
 
 
@@ -160,9 +160,9 @@ def _parts(chosen: Chosen, language: Language) -> dict[str, str]:
     return parts
 
 
-def _words(chosen: Chosen, language: Language, file: str, name: str, own: str, *, in_folder: bool) -> dict[str, str]:
+def _words(chosen: Chosen, language: Language, file: str, name: str, player: str, *, in_folder: bool) -> dict[str, str]:
     build, _ = language.commands(file, name)
-    play = f"referee play {first_match(chosen, own)}"
+    play = f"referee play {first_match(chosen, player)}"
     built = "the referee builds it, as bot.toml says" if in_folder else build
     how = [f"Build:  {built}"] * bool(build) + [f"Play:   {play}"]
     article = "An" if chosen.role[0] in "aeiou" else "A"
@@ -187,5 +187,5 @@ def _filled(text: str, parts: dict[str, str], words: dict[str, str]) -> str:
             continue
         place = _PLACE.search(line)
         for value in words[place[1]].splitlines() if place else [""]:
-            lines.append(_PLACE.sub(lambda found: words[found[1]], line.replace(place[0], value) if place else line))
+            lines.append(_PLACE.sub(lambda mark: words[mark[1]], line.replace(place[0], value) if place else line))
     return "\n".join(lines) + "\n"

@@ -33,7 +33,7 @@ _MOST_PATH = 4096
 _PLACE = "bot"
 
 
-class Written(NamedTuple):
+class WrittenStarter(NamedTuple):
     """What was written: the files, the folder if it is one, how to build and run the bot, and how its test is run.
 
     ``player`` is the bot as a player of ``referee play``.
@@ -47,18 +47,18 @@ class Written(NamedTuple):
     test: str
 
 
-def language_of(file: str, wanted: str | None) -> Language:
+def language_of(file: str, name: str | None) -> Language:
     """Return the language that ``--lang`` names, else that of a file's suffix, else Python. UsageError for a suffix of no language."""
-    if wanted is not None:
-        return named(wanted)
+    if name is not None:
+        return named(name)
     suffix = Path(file).suffix
-    found = of_suffix(suffix) if suffix else named(NAMES[0])
-    if found is None:
+    language = of_suffix(suffix) if suffix else named(NAMES[0])
+    if language is None:
         raise UsageError(f"The name {quoted(file)} ends in the suffix of no language here; name one with --lang: {', '.join(NAMES)}.")
-    return found
+    return language
 
 
-def write_file(chosen: Chosen, language: Language, file: str) -> Written:
+def write_file(chosen: Chosen, language: Language, file: str) -> WrittenStarter:
     """Write a bot of one file. UsageError if the name exists already or can't be used."""
     path = Path(file or chosen.role + language.suffix)
     _check_name(path)
@@ -73,7 +73,7 @@ def write_file(chosen: Chosen, language: Language, file: str) -> Written:
         build, run, player = _commands(language, path, name)
         text, name = compose(chosen, language, path.name, player)
     _put(path, text, is_executable=language.is_executable)
-    return Written([path], None, build, run, player, "")
+    return WrittenStarter([path], None, build, run, player, "")
 
 
 def _commands(language: Language, path: Path, name: str) -> tuple[str, str, str]:
@@ -81,7 +81,7 @@ def _commands(language: Language, path: Path, name: str) -> tuple[str, str, str]
     return build, run, str(path) if language.is_executable else run
 
 
-def write_folder(roles: Sequence[Chosen], language: Language, folder: str) -> Written:
+def write_folder(roles: Sequence[Chosen], language: Language, folder: str) -> WrittenStarter:
     """Write a folder with a bot for each of these roles, their ``bot.toml``, a README and tests. UsageError if there is such a folder with something in it."""
     top = Path(folder or roles[0].role)
     _check_name(top)
@@ -116,7 +116,7 @@ def write_folder(roles: Sequence[Chosen], language: Language, folder: str) -> Wr
                 top.rmdir()
         raise
     build, run = (parts[0].build, parts[0].run) if len(parts) == 1 else ("", "")
-    return Written(written, top, build, run, str(top), runs_test.replace("python", _python(), 1) if has_tests else runs_test)
+    return WrittenStarter(written, top, build, run, str(top), runs_test.replace("python", _python(), 1) if has_tests else runs_test)
 
 
 class _Part(NamedTuple):
@@ -160,8 +160,8 @@ def _make_folder(top: Path) -> bool:
 
 def _python() -> str:
     """Return the word for a shell that starts this Python: in a virtual environment a link to the same file elsewhere finds other packages."""
-    found = shutil.which("python")
-    is_this = found is not None and Path(found).absolute().parent == Path(sys.executable).absolute().parent
+    path = shutil.which("python")
+    is_this = path is not None and Path(path).absolute().parent == Path(sys.executable).absolute().parent
     return "python" if is_this else shlex.quote(sys.executable)
 
 
@@ -244,8 +244,8 @@ def _readme(language: Language, top: Path, parts: Sequence[_Part], test: str) ->
             f'- `{part.file}` is the {part.chosen.role}. Start to read at "Your bot"; the other parts seldom need a change.'
             for part in parts
         )
-        own = shlex.quote(str(top))
-        more = f'\n- A duel of two teams: `referee duel {own} OTHER`. A league takes the folder, too: `program = "{top.name}"`.'
+        folder = shlex.quote(str(top))
+        more = f'\n- A duel of two teams: `referee duel {folder} OTHER`. A league takes the folder, too: `program = "{top.name}"`.'
     plays = ", ".join(f"`referee play {first_match(part.chosen, str(top))}`" for part in parts)
     return f"""# {top.name}
 

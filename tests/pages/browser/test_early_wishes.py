@@ -9,7 +9,7 @@ import pytest
 from served_pages import start_as
 
 from referee.games.evasion.game import GAME
-from referee.pages.replay_session import ReplayIndex, preview
+from referee.pages.replay_index import ReplayIndex, preview
 from referee.replay.reader import read_lines
 
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(16)
 
 
-class Guard:
+class SecurityMiddleware:
     """Refuses requests under a foreign name or from a foreign page, and sets the headers of every response.
 
     ``names`` are the allowed host names, besides those that mean only this machine. ``takes_addresses`` also allows IP addresses, for a

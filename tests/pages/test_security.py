@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.pages.guard import HEADERS, Guard, new_token
+from referee.pages.security import HEADERS, SecurityMiddleware, new_token
 
 
 def asked(kind: str, headers: list[tuple[str, str]], method: str = "GET", **options: Any) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def asked(kind: str, headers: list[tuple[str, str]], method: str = "GET", **opti
         sent.append(message)
 
     scope = {"type": kind, "method": method, "headers": [(name.encode(), value.encode()) for name, value in headers]}
-    asyncio.run(Guard(app, **options)(scope, None, send))  # type: ignore[arg-type]
+    asyncio.run(SecurityMiddleware(app, **options)(scope, None, send))  # type: ignore[arg-type]
     return sent[0]
 
 

@@ -7,13 +7,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from referee.pages.folder_listing import read_entry, scan
-from referee.pages.kept_replay import call_in, in_thread
+from referee.pages.replay_session import call_in, in_thread
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.pages.folder_listing import Found, ListedReplay
+    from referee.pages.folder_listing import ListedReplay, ReplayFile
 
 #: How often a folder is read at most, in seconds. One that takes long is read less often: this many times its duration.
 READ_SECONDS = 1.5
@@ -23,14 +23,14 @@ _BATCH, _GROWTH = 40, 4
 _MOST_ANSWERED = 2_000
 
 
-class Shelf:
+class FolderIndex:
     """The replays of a folder, each with a number that stays the same. Addresses contain only numbers, so they can't name other files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.notes: list[str] = []
         self.entries: dict[int, ListedReplay] = {}
-        self.files: dict[int, Found] = {}
+        self.files: dict[int, ReplayFile] = {}
         self._numbers: dict[Path, int] = {}
         #: The numbers of entries as they were read, changed or removed. Pages ask for all from an index on.
         self._log: list[int] = []
@@ -38,7 +38,7 @@ class Shelf:
         self._reading: asyncio.Future[None] | None = None
         self._due = 0.0
 
-    def file(self, number: int) -> Found | None:
+    def file(self, number: int) -> ReplayFile | None:
         """Return the file of a replay that the viewer can open; None if there is none of that number."""
         entry = self.entries.get(number)
         return self.files[number] if entry is not None and entry.opens else None
@@ -73,21 +73,21 @@ class Shelf:
         news, self._news = self._news, asyncio.Event()
         news.set()
 
-    def _read(self, tell: Any) -> None:
+    def _read(self, on_batch: Any) -> None:
         """Read what is new; runs in a thread, one at a time."""
         begun = monotonic()
         try:
-            found, notes = self._listed()
+            files, notes = self._listed()
         except OSError as error:
-            found, notes = {}, [f"The folder can't be read: {error.strerror or error}."]
+            files, notes = {}, [f"The folder can't be read: {error.strerror or error}."]
         self.notes = notes
-        known = {number: self.files[number] for number in self._numbers.values() if number in self.files}
+        missing = {number: self.files[number] for number in self._numbers.values() if number in self.files}
         changed = []
-        for key, (file, name) in found.items():
+        for key, (file, name) in files.items():
             number = self._numbers.setdefault(key, len(self._numbers))
-            if known.pop(number, None) != file:
+            if missing.pop(number, None) != file:
                 changed.append((number, file, name))
-        for number in known:
+        for number in missing:
             del self.files[number]
             self.entries.pop(number, None)
             self._log.append(number)
@@ -100,9 +100,9 @@ class Shelf:
             self._log.append(number)
             if count == due:
                 due *= _GROWTH
-                tell()
+                on_batch()
         self._due = monotonic() + max(READ_SECONDS, PAUSE_FACTOR * (monotonic() - begun))
 
-    def _listed(self) -> tuple[dict[Path, tuple[Found, str]], list[str]]:
-        found, notes = scan(self.folder)
-        return {file.path: (file, escape(str(file.path.relative_to(self.folder)))) for file in found}, notes
+    def _listed(self) -> tuple[dict[Path, tuple[ReplayFile, str]], list[str]]:
+        files, notes = scan(self.folder)
+        return {file.path: (file, escape(str(file.path.relative_to(self.folder)))) for file in files}, notes

@@ -1,0 +1,331 @@
+"""A replay that is played again and kept in memory, to answer questions about each step that need the engine."""
+
+from __future__ import annotations
+
+import json
+import marshal
+import threading
+from array import array
+from bisect import bisect_left
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import ReplayError
+from referee.games.game import IllegalMove, MalformedMove
+from referee.players.clock import Clock
+from referee.replay.reader import UNWRITTEN, open_game, play_again, read_head, start_of, unwritten
+from referee.replay.recorded import microseconds, time_control, told
+from referee.replay.turning_points import Budget, CheckpointQueue, Spent, turning_points
+from referee.wire import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from referee.games.capabilities import Analysis
+    from referee.games.game import Game, Json, Notice, Seat
+    from referee.replay.reader import Step
+
+#: Every 200th position is kept; positions between are recomputed.
+_EVERY = 200
+#: The most further positions that are kept.
+_MOST_KEPT = 2_000
+#: The most different moves that are stored once, however often they were made.
+_MOST_MOVES = 4_000
+_NOTHING: dict[str, Any] = {}
+#: Budgets of processor time for one file, in seconds: for metrics and for verdicts. Ordinary files need a hundredth of this. A
+#: malicious file of a few kilobytes could need hours.
+MEASURING_SECONDS = 5.0
+JUDGING_SECONDS = 60.0
+
+
+class Cancelled(Exception):
+    """The work was cancelled because no page needs it any more."""
+
+
+class _Billed:
+    """The steps in which a seat was asked, and the time that it was billed there, in microseconds."""
+
+    def __init__(self) -> None:
+        self.steps = array("q")
+        self.microseconds = array("q")
+
+    def append(self, step: int, us: int) -> None:
+        self.steps.append(step)
+        self.microseconds.append(us)
+
+
+class ReplayIndex:
+    """The data of one replay. ``play`` reads it in its own thread; all other methods can be called in the meantime.
+
+    ``steps`` is the number of steps played so far; ``metrics`` are the metrics of positions, in order. ``left_out`` has a text for all
+    work that would take too long. ``measuring_seconds`` and ``judging_seconds`` are the budgets for that; no metrics are computed if the
+    first is None.
+    """
+
+    def __init__(
+        self,
+        measuring_seconds: float | None = MEASURING_SECONDS,
+        judging_seconds: float = JUDGING_SECONDS,
+        on_begin: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.left_out: list[str] = []
+        self._measuring = Budget(measuring_seconds or 0.0)
+        self._is_measured = measuring_seconds is not None
+        self._judging = Budget(judging_seconds)
+        self._unmeasured = 0
+        self._is_cancelled = threading.Event()
+        #: Set at the end of ``play``.
+        self.has_played = threading.Event()
+        self.steps = 0
+        self.metrics: list[tuple[int, dict[str, Json]]] = []
+        #: The verdicts, each with the position from which it holds; filled by ``compute_verdicts``.
+        self.judged: list[tuple[int, dict[str, Json]]] = []
+        self.is_judged = False
+        self._checkpoints = CheckpointQueue()
+        #: Called when the first position is known, before any step.
+        self._on_begin = on_begin
+        self.verdict: dict[str, Json] | None = None
+        self.game: Game[Any, Any] | None = None
+        self._analysis: Analysis[Any] | None = None
+        self.head: dict[str, Json] = {}
+        self.latest: Any = None
+        self._states: list[Any] = []
+        #: The positions whose verdicts are computed, by turn, so that they need not be stepped to again; not more than ``_MOST_KEPT``.
+        self._kept: dict[int, Any] = {}
+        self._moves: list[dict[str, Json]] = []
+        self._same_moves: dict[bytes, dict[str, Json]] = {}
+        self._billed: dict[Seat, _Billed] = {}
+        self._told: dict[int, list[dict[str, Json]]] = {}
+
+    def give_up(self, text: str) -> None:
+        """Note that the referee itself failed while it played the replay again; ``text`` says how."""
+        self.verdict = {"status": "unknown", "kind": "failed", "text": text, "steps": self.steps}
+
+    def play(self, path: Path, lines: Iterator[bytes]) -> dict[str, Json]:
+        """Play a replay to its end; return whether it is complete and correct."""
+        try:
+            head, line = read_head(path, lines)
+            self._begin(path, head)
+            replay = play_again(path, chain([line], lines), self._take)
+        except ReplayError as error:
+            self.verdict = {"status": "bad", "kind": "unreadable", "text": str(error), "steps": self.steps}
+        except Cancelled:
+            self.verdict = {"status": "unknown", "kind": "cancelled", "text": "The file is no longer kept here.", "steps": self.steps}
+        except UNWRITTEN as error:
+            # Waiting threads must still get a result.
+            self.verdict = unwritten(self.steps, error)
+        else:
+            self.verdict = replay.verdict()
+        finally:
+            # Whatever was wrong with the file, ``compute_verdicts`` must come to an end.
+            self._checkpoints.finish(self.steps)
+            if self._unmeasured:
+                self.left_out.append(f"{self._unmeasured:,} positions were not measured: that would take too long on a board like this.")
+            self.has_played.set()
+        return self.verdict
+
+    def cancel(self) -> None:
+        """End ``play`` and ``compute_verdicts`` at the next step, because their results are no longer needed."""
+        self._is_cancelled.set()
+
+    def compute_verdicts(self, on_found: Callable[[], None] | None = None) -> None:
+        """Compute the verdicts in a thread beside ``play``; ``judged`` grows in the meantime."""
+        try:
+            for point in turning_points(self._checkpoints, self.state_at, self._verdict_of):
+                self.judged.append(point)
+                if on_found is not None:
+                    on_found()
+        except Cancelled:
+            pass
+        except Spent:
+            last = self.judged[-1][0] if self.judged else 0
+            self.left_out.append(f"Not everything after step {last:,} was judged: that would take too long on a board like this.")
+        finally:
+            self.is_judged = True
+
+    @property
+    def may_go_on(self) -> bool:
+        """True if the budget for verdicts isn't used up."""
+        return self._judging.left > 0.0
+
+    def suggestion(self, state: Any) -> Mapping[str, Json]:
+        """Return the suggestion for a position; empty if the budget for this file is used up."""
+        if self._analysis is None or not self.may_go_on:
+            return {}
+        with self._judging:
+            return self._analysis.suggestion(state)
+
+    def _verdict_of(self, state: Any) -> Mapping[str, Json]:
+        if self._is_cancelled.is_set():
+            raise Cancelled
+        if self._analysis is None:
+            return {}
+        if not self.may_go_on:
+            raise Spent
+        with self._judging:
+            return self._analysis.verdict(state)
+
+    def overlay(self, turn: int) -> dict[str, Json]:
+        """Return the overlay of a position, or a ``text`` that says why there is none. ``later``: there may be one when asked again."""
+        state = self.state_at(turn)
+        if state is None or self.game is None:
+            if self.verdict is None:
+                return {"text": "This step has not been played again yet.", "later": True}
+            return {"text": "There is no such step."}
+        if self.game.outcome(state) is not None:
+            return {"text": "The match is over here."}
+        analysis = self.game.analysis
+        return {"text": "There is nothing to show in this game."} if analysis is None else dict(analysis.overlay(state))
+
+    def _begin(self, path: Path, head: dict[str, Json]) -> None:
+        game, settings = open_game(path, head)
+        self._billed = {seat: _Billed() for seat in head["players"]}
+        self.head = head
+        self.latest = start_of(game, settings, head)
+        self.game = game
+        self._analysis = game.analysis
+        self._measure(0, None, self.latest)
+        self._checkpoints.add(0)
+        self._on_begin()
+
+    def _take(self, step: Step) -> None:
+        assert self.game is not None
+        if self._is_cancelled.is_set():
+            raise Cancelled
+        record = step.record
+        if self.steps % _EVERY == 0:
+            self._states.append(step.before)
+        self._moves.append(self._shared(record.get("moves") or _NOTHING))
+        for seat, billed in self._billed.items():
+            us = microseconds(record, seat)
+            if us is not None:
+                billed.append(self.steps, us)
+        notices = told(record)
+        if notices:
+            self._told[self.steps] = notices
+        self.latest = step.after
+        self.steps += 1
+        self._measure(self.steps, step.before, step.after)
+        if self._analysis is not None and self._analysis.invalidates_verdict(step.before, step.after):
+            if len(self._kept) < _MOST_KEPT:
+                self._kept[self.steps - 1], self._kept[self.steps] = step.before, step.after
+            self._checkpoints.add(self.steps)
+
+    def _shared(self, moves: dict[str, Json]) -> dict[str, Json]:
+        """Return the moves of an earlier step if they are the same: few are different in a long match."""
+        key = marshal.dumps(moves, 2)
+        stored = self._same_moves.get(key)
+        if stored is None:
+            if len(self._same_moves) >= _MOST_MOVES:
+                return moves
+            stored = self._same_moves[key] = moves
+        return stored
+
+    def _measure(self, position: int, before: Any, state: Any) -> None:
+        assert self.game is not None
+        if self.game.metrics is None or not self._is_measured:
+            return
+        if self._measuring.left <= 0.0:
+            self._unmeasured += 1
+            return
+        with self._measuring:
+            values = self.game.metrics.measure(before, state)
+        if values:
+            self.metrics.append((position, dict(values)))
+
+    def state_at(self, turn: int) -> Any:
+        """The position before the step of that index; None if it isn't known."""
+        if self.game is None or not 0 <= turn <= self.steps:
+            return None
+        if turn == self.steps:
+            return self.latest
+        if turn in self._kept:
+            return self._kept[turn]
+        at = turn - turn % _EVERY
+        state = self._states[at // _EVERY]
+        for step in range(at, turn):
+            state, _ = self._stepped(state, step)
+        return state
+
+    def _stepped(self, state: Any, turn: int) -> tuple[Any, tuple[Notice, ...]]:
+        """A position one step on, by the moves that were made there."""
+        assert self.game is not None
+        answers = self._moves[turn]
+        moves = {seat: self.game.codec.parse(state, seat, answers.get(seat, _NOTHING)) for seat in self.game.movers(state)}
+        return self.game.step(state, moves)
+
+    def told(self, turn: int) -> list[str]:
+        """Return the texts of a step's notices for spectators."""
+        state = self.state_at(turn)
+        if self.game is None or state is None or turn >= self.steps:
+            return []
+        return [notice.text for notice in self._stepped(state, turn)[1] if notice.seat is None and not notice.is_minor]
+
+    def question(self, turn: int, seat: Seat) -> dict[str, Json]:
+        """Return a seat's question in a step, reconstructed: ``question``, or a ``text`` that says why there is none."""
+        if self.game is None:
+            return {"text": "This replay has not been played again yet." if self.verdict is None else "This replay can't be played again."}
+        if seat not in self._billed:
+            return {"text": "There is no such seat."}
+        state = self.state_at(turn)
+        if state is None:
+            return {"text": "This step has not been played again yet." if self.verdict is None else "There is no such step."}
+        if seat not in self.game.movers(state):
+            return {"text": "It is not asked in this step."}
+        steps = self._billed[seat].steps
+        before = bisect_left(steps, turn)
+        since = steps[before - 1] if before else 0
+        notices = [notice for step in range(since, turn) for notice in self._told.get(step, ()) if notice["seat"] == seat]
+        move, bank = self._left(seat, turn)
+        notice_texts = [{"code": notice["code"], "text": notice["text"]} for notice in notices]
+        line = encode.turn(turn, self.game.codec.view_text(state, seat), notice_texts, encode.limit(move), bank)
+        return {"question": decode.question(line)}
+
+    def _left(self, seat: Seat, turn: int) -> tuple[float | None, float | None]:
+        """Return the move limit and the remaining bank, in seconds."""
+        control = time_control(self.head, seat)
+        if control is None:
+            return None, None
+        clock = Clock(control)
+        billed = self._billed[seat]
+        for us in billed.microseconds[: bisect_left(billed.steps, turn)]:
+            clock.spend(us / 1e6)
+        return control.move, None if clock.bank is None else round(clock.bank, 3)
+
+    def preview(self, seat: Seat, answer: Json) -> dict[str, Json]:
+        """Return the changes and notices of a seat's move in the latest position, if the other seats do nothing."""
+        return {"changes": {}, "notices": []} if self.game is None else preview(self.game, self.latest, seat, answer)
+
+    def refusal(self, seat: Seat, turn: int, move: Json) -> str | None:
+        """Return why the rules refuse a move in a turn that is asked; "" if they don't, None while the position of that turn isn't known."""
+        if self.has_played.is_set():
+            # An error of our own has ended the reading. Then the match alone judges the move.
+            return ""
+        if self.steps < turn:
+            return None
+        try:
+            return self.refusal_in(self.preview(seat, move))
+        except (RecursionError, ValueError):
+            return "the move can't be read"
+
+    def refusal_in(self, preview: Mapping[str, Any]) -> str:
+        """Return why the rules refuse the move of a preview; "" if they don't."""
+        samples = None if self.game is None else self.game.samples
+        codes = {"refused", *(() if samples is None else samples.refusals)}
+        return "; ".join(str(notice["text"]) for notice in preview["notices"] if notice.get("code") in codes)
+
+
+def preview(game: Game[Any, Any], state: Any, seat: Seat, answer: Json) -> dict[str, Json]:
+    """Return the changes and notices of a seat's move in a position, if the other seats do nothing."""
+    try:
+        moves = {mover: game.codec.parse(state, mover, answer if mover == seat else _NOTHING) for mover in game.movers(state)}
+        if seat not in moves:
+            return {"changes": {}, "notices": []}
+        after, notices = game.step(state, moves)
+    except (MalformedMove, IllegalMove) as error:
+        return {"changes": {}, "notices": [{"code": "refused", "seat": seat, "text": str(error)}]}
+    return {
+        "changes": json.loads(game.codec.changes_text(state, after)),
+        "notices": [notice.to_json() for notice in notices if notice.seat == seat],
+    }
