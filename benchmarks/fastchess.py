@@ -42,9 +42,7 @@ from referee.isolation.limits import Limits
 from referee.match.options import CPU, FAIR, WALL, TimeControl, RunOptions
 from referee.match.loop import Match, Options
 from referee.match.start import Start
-from referee.match.loop import Match, Options
-
-from referee.players.placement import Cores
+from referee.players.cores import Cores
 from referee.players.names import resolve
 from referee.replay.writer import ReplayWriter
 from referee.support.escape import escape

@@ -27,12 +27,10 @@ from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, Limits
 from referee.isolation.bot import Bot
 from referee.league.worker import Completed, Worker
-from referee.isolation.bot import Bot
-from referee.league.worker import Played, Worker
 from referee.match.options import CPU, WALL
-from referee.players.io import PlayerIO
+from referee.players.clock import Clock, TimeControl
+from referee.players.exchange import Exchange
 from referee.players.log import Log
-from referee.players.processes import BotProcesses
 from referee.players.names import resolve
 
 #: The budget of a whole match of one step, beside its floor.
@@ -45,16 +43,15 @@ def _start(isolation: Isolation, bot_code: str = PARSING) -> float:
         bot = Path(folder) / "bot.py"
         bot.write_text(bot_code)
         spec = resolve(str(bot), "hunter", "evasion")
-        processes = BotProcesses()
+        exchange = Exchange({"hunter": spec}, isolation, {"hunter": Log(None, 0)}, max_lateness=60.0)
+        clock = Clock(TimeControl(move=60.0, kind=WALL))
         begun = time.perf_counter()
         try:
-            processes.launch({"hunter": bot_plan(spec)}, {"hunter": Log(None, 0)}, isolation)
-            processes.wait()
-            player_io = PlayerIO(processes.players, processes, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)
-            reply = player_io.ask_together({"hunter": (start_line("hunter"), 60.0, None)})["hunter"]
+            exchange.open()
+            reply = exchange.ask_all({"hunter": (start_line("hunter"), clock)})["hunter"]
             taken = time.perf_counter() - begun
         finally:
-            processes.close()
+            exchange.close()
     if reply.line is None:
         raise RefereeError(f"The bot of the benchmark did not start: {reply.failure}")
     return taken * 1e3

@@ -22,9 +22,7 @@ from referee.match.options import FAIR, TimeControl, RunOptions
 from referee.replay.events import Listener, MatchBegun, StepTaken
 from referee.match.loop import Match, Options
 from referee.match.start import Start
-from referee.players.names import environment
 from referee.match.loop import Match, Options
-from referee.players.names import environment
 from referee.replay.writer import ReplayWriter
 from referee.wire import encode
 

@@ -15,13 +15,13 @@ from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 from referee.wire.decode import answer_key
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from referee.games.dialect import Host
     from referee.games.game import Game, Notice, Seat
     from referee.match.options import TimeControl
     from referee.players.clock import Clock
-    from referee.players.io import PlayerIO, Questions
+    from referee.players.exchange import Exchange
     from referee.players.player import Reply, RunningPlayer
     from referee.wire.decode import Answer
 #: Answers up to this many bytes are cached, so that the same answer in another turn needs no decoding.
@@ -33,15 +33,9 @@ _MOST_KEYS = 5
 _SILENT = Remark()
 
 
-def ask_together(
-    player_io: PlayerIO, questions: Questions, game: Game[Any, Any], state: Any, *, is_start: bool = False
-) -> dict[Seat, Reply]:
-    """Ask several players at once. If a player's departure ends the match, every person who has not answered passes."""
-    replies = player_io.ask_together(questions, is_start=is_start)
-    while len(replies) < len(questions):
-        is_over = any(game.outcome(game.fault(state, {seat: CRASHED})) is not None for seat in player_io.departed)
-        replies |= player_io.resume(is_over=is_over)
-    return {seat: replies[seat] for seat in questions}
+def ends_match(game: Game[Any, Any], state: Any) -> Callable[[Seat], bool]:
+    """Return a function that says whether a player's departure in this position ends the match."""
+    return lambda seat: game.outcome(game.fault(state, {seat: CRASHED})) is not None
 
 
 def read_ready(player: RunningPlayer, host: Host | None, reply: Reply, time: TimeControl) -> str | Fault:
@@ -77,7 +71,7 @@ class MoveCollector:
         game: Game[Any, Any],
         clocks: Mapping[Seat, Clock],
         hosts: Mapping[Seat, Host],
-        player_io: PlayerIO,
+        exchange: Exchange,
         *,
         people: frozenset[Seat],
         excuses: bool,
@@ -87,7 +81,7 @@ class MoveCollector:
         self._clocks = clocks
         self._seats = tuple(clocks)
         self._hosts = hosts
-        self._player_io = player_io
+        self._exchange = exchange
         self._people = people
         self._excuses = excuses
         self._remarks_bytes = remarks_bytes
@@ -126,8 +120,8 @@ class MoveCollector:
 
     def departures(self, out: Container[Seat]) -> dict[Seat, Fault]:
         """Return the faults of people who have left without being asked. ``out`` are seats that have failed."""
-        failures = {seat: self._player_io.farewell(seat) for seat in self._people if seat not in out}
-        return {seat: judgement.fault(self._player_io.players[seat], failure) for seat, failure in failures.items() if failure is not None}
+        failures = {seat: self._exchange.farewell(seat) for seat in self._people if seat not in out}
+        return {seat: judgement.fault(self._exchange.players[seat], failure) for seat, failure in failures.items() if failure is not None}
 
     def _kept(self, seat: Seat, remark: Remark) -> Remark | None:
         """Return what is kept of a remark. Remarks beyond a seat's budget are dropped: otherwise a replay could grow as fast as a bot can write."""
@@ -156,7 +150,7 @@ class MoveCollector:
 
         This method has a fast path for answers in the cache; all others go through ``_judge``.
         """
-        codec, keeps_parsed, player_io = self._game.codec, self._keeps_parsed, self._player_io
+        codec, keeps_parsed, exchange = self._game.codec, self._keeps_parsed, self._exchange
         answers: TurnAnswers = {}
         for seat in movers:
             clock = self._clocks[seat]
@@ -165,13 +159,13 @@ class MoveCollector:
                     answers |= self._ask_together(turn, state, (seat,))
                     continue
                 question = self._hosts[seat].question(turn, state, clock.bank)
-                answers[seat] = self._judge(seat, turn, state, player_io.ask(seat, question, clock.limit, clock.guard))
+                answers[seat] = self._judge(seat, turn, state, exchange.ask(seat, question, clock))
                 continue
             view, notices = codec.view_text(state, seat), self._notices[seat]
             if notices:
                 self._notices[seat] = []
             question = encode.turn(turn, view, notices, self._move_limits[seat], clock.bank)
-            reply = player_io.ask(seat, question, clock.limit, clock.guard)
+            reply = exchange.ask(seat, question, clock)
             line, seconds, _, is_rescued, other = reply
             if line is not None and not is_rescued:
                 move = self._known[seat].get(answer_key(line, turn))
@@ -196,8 +190,8 @@ class MoveCollector:
                 question = self._hosts[seat].question(turn, state, clock.bank)
             else:
                 question = self._question(seat, turn, self._game.codec.view_text(state, seat), clock)
-            questions[seat] = (question, clock.limit, clock.guard)
-        replies = ask_together(self._player_io, questions, self._game, state)
+            questions[seat] = (question, clock)
+        replies = self._exchange.ask_all(questions, ends_match(self._game, state))
         return {seat: self._judge(seat, turn, state, reply) for seat, reply in replies.items()}
 
     def _question(self, seat: Seat, turn: int, view: str, clock: Clock) -> bytes:
@@ -209,7 +203,7 @@ class MoveCollector:
     def _judge(self, seat: Seat, turn: int, state: Any, reply: Reply) -> JudgedAnswer:
         """Judge one reply, and bill its time."""
         line, seconds, failure, is_rescued, other = reply
-        clock, player = self._clocks[seat], self._player_io.players[seat]
+        clock, player = self._clocks[seat], self._exchange.players[seat]
         move, remark, fault = None, _SILENT, None
         if line is not None:
             line = player.log.shown(line)

@@ -14,13 +14,15 @@ from referee.isolation.bot import Bot
 from referee.isolation.level import Isolation
 from referee.match import judgement
 from referee.match.adjudicator import Adjudicator
-from referee.match.conversation import Conversation, Manner
+from referee.match.collector import MoveCollector
+from referee.match.greeting import greet, pause
 from referee.match.options import CPU, RunOptions, TimeControl
 from referee.match.start import Start
 from referee.players.clock import Clock
+from referee.players.cores import Cores
+from referee.players.exchange import Exchange
 from referee.players.log import Log
-from referee.players.placement import Cores
-from referee.players.player import Connection, Function
+from referee.players.player import Connection, Function, host_of
 from referee.players.stack import places
 from referee.replay.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.replay.faults import Fault
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Outcome, Seat
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.collector import MoveCollector
     from referee.players.player import Player
     from referee.players.process import BotProcess
     from referee.replay.answers import TurnAnswers
@@ -124,23 +125,25 @@ class Match:
         self.faults = {seat: out.fault for seat, out in start.out.items()}
         self._fault_steps = {seat: out.step for seat, out in start.out.items()}
         self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
-        manner = Manner(
+        self._hosts = {seat: host for seat, player in players.items() if (host := host_of(player, seat)) is not None}
+        self._people = frozenset(seat for seat, player in players.items() if isinstance(player, Connection))
+        self._exchange = Exchange(
+            players,
+            options.isolation,
+            self._logs,
+            kind=options.time.kind,
             stops_idle=options.run.idle == "stop",
             max_lateness=options.run.max_lateness,
-            clock=options.time.kind,
-            excuses=options.run.on_malformed == "pass",
+            drops_early=options.run.on_malformed == "pass",
             on_tick=self._tick,
-            # Nothing else would confine them: with this, every process that they start begins on their own core.
-            before_start=self._pin if self._needs_cores() else None,
-        )
-        self._conversation = Conversation(
-            players, options.isolation, self._logs, manner, reserve=reserve, cpu_seconds=options.time.cpu_seconds
+            reserve=reserve,
+            cpu_seconds=options.time.cpu_seconds,
         )
         self._cores: Cores | None = None
         self._names = {seat: escape(self._name(seat), NAME_LENGTH) for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
         self._head: dict[str, Json] = {}
-        self._bots = self._conversation.bots
+        self._bots = self._exchange.bots
         self.listeners = tuple(listeners(self) if callable(listeners) else listeners)
 
     def _name(self, seat: Seat) -> str:
@@ -161,18 +164,18 @@ class Match:
 
     def awaited(self) -> str:
         """Return who has been asked for some time and hasn't answered, as a sentence; "" if nobody."""
-        since = {seat: int(perf_counter() - begun) for seat, begun in self._conversation.awaited.items()}
+        since = {seat: int(perf_counter() - begun) for seat, begun in self._exchange.awaited.items()}
         words = [f"{who(seat, self._name(seat), begins=False)}, asked {seconds} s ago" for seat, seconds in since.items() if seconds]
         return f"waiting for {' and '.join(words)}" if words else ""
 
     def process_of(self, seat: Seat) -> BotProcess | None:
         """Return the process of a seat's program; None for a player that is no program, or before the start."""
-        player = self._conversation.players.get(seat)
+        player = self._exchange.players.get(seat)
         return None if player is None else player.process
 
     def close(self) -> None:
         """End every process of the match and close every connection; ``run`` calls this, too."""
-        self._conversation.close()
+        self._exchange.close()
 
     def run(self) -> Result:
         """Play the match from the ``start`` messages to the end. Afterwards all its processes are gone, however it ends."""
@@ -209,9 +212,9 @@ class Match:
             cores.release()
 
     def _run(self, cores: Cores) -> Result:
-        conversation, start = self._conversation, self.start
+        exchange, start = self._exchange, self.start
         self._cores = cores
-        conversation.start()
+        exchange.open(self._pin if self._needs_cores() else None)
         state, steps = start.state, start.turn
         self._check_placement(cores)
         try:
@@ -233,7 +236,8 @@ class Match:
                 state, steps = self._play(state, adjudicator, steps)
         outcome = self.game.outcome(state)
         assert outcome is not None
-        conversation.dismiss(self._farewells(state, outcome, steps))
+        pause(self._hosts)
+        exchange.dismiss(self._farewells(state, outcome, steps))
         return self._finish(outcome, steps, state, is_started=not faults)
 
     def _pin(self, index: int, pid: int) -> None:
@@ -243,7 +247,7 @@ class Match:
 
     def _finish(self, outcome: Outcome, steps: int, state: Any, *, is_started: bool) -> Result:
         """End all processes, call the listeners, and return the result. MatchVoid if the machine is to blame for the end of a bot."""
-        self._conversation.close(is_sound=True)
+        self._exchange.close(is_sound=True)
         doubtful = tuple(seat for seat in self.faults if seat in self._bots.players and self._bots.players[seat].process.is_doubtful)
         if doubtful:
             self._clear_machine(doubtful)
@@ -274,8 +278,8 @@ class Match:
         """Return the last message for each player that can still receive one."""
         line = encode.end({**outcome.to_json(), "steps": steps})
         words = {seat: line for seat in self.seats if seat not in self.faults}
-        for seat, host in self._conversation.hosts.items():
-            if seat not in self.faults or seat in self._conversation.people:
+        for seat, host in self._hosts.items():
+            if seat not in self.faults or seat in self._people:
                 words[seat] = host.closing(state, outcome)
         return words
 
@@ -285,7 +289,7 @@ class Match:
         return isolation.is_strict and not isolation.holds and self.options.run.idle == "stop"
 
     def _stderr_logs(self) -> dict[Seat, Log]:
-        return {seat: player.log for seat, player in self._conversation.players.items() if player.pipes is not None}
+        return {seat: player.log for seat, player in self._exchange.players.items() if player.pipes is not None}
 
     def _tick(self) -> None:
         for listener in self.listeners:
@@ -315,19 +319,12 @@ class Match:
         """Pin the bots, then the referee. Not earlier: programs that start at the same time would compete for one core."""
         if not cores.claimed or self._needs_cores():
             return
-        for index, player in enumerate(self._bots.players.values()):
-            if player.process.sandbox.holds:
-                # Freeze the bot: a frozen bot can't fork while it is pinned.
-                player.process.stop()
-                player.process.sandbox.stand_still()
-            cores.pin(index, player.process.sandbox.pids())
-        cores.pin_self()
+        self._exchange.pin(cores)
 
     def _greet(self, state: Any) -> dict[Seat, Fault]:
         """Send ``start`` to all players and read their ``ready``. Return the faults, by seat."""
-        times = {seat: clock.control for seat, clock in self.clocks.items()}
-        lines = {seat: self._start_line(seat) for seat in self.seats if seat not in self.faults}
-        found = self._conversation.greet(self.game, state, lines, times)
+        lines = {seat: (self._start_line(seat), self.clocks[seat]) for seat in self.seats if seat not in self.faults}
+        found = greet(self._exchange, self._hosts, self.game, state, lines)
         self._names |= {seat: name for seat, name in found.items() if name and isinstance(name, str)}
         return {seat: name for seat, name in found.items() if isinstance(name, Fault)}
 
@@ -373,26 +370,33 @@ class Match:
     def _play(self, state: Any, adjudicator: Adjudicator | None, turn: int) -> tuple[Any, int]:
         game, listeners = self.game, self.listeners
         remarks_bytes = self.options.isolation.limits.remarks_bytes
-        collector = self._conversation.collector(game, self.clocks, remarks_bytes=remarks_bytes)
+        collector = MoveCollector(
+            game,
+            self.clocks,
+            self._hosts,
+            self._exchange,
+            people=self._people,
+            excuses=self.options.run.on_malformed == "pass",
+            remarks_bytes=remarks_bytes,
+        )
         for seat, first_notices in self.start.notices.items():
             collector.replace_notices(seat, first_notices)
-        reads, people = 0, self._conversation.people
-        watch = self._conversation.io.watch
+        reads, exchange = 0, self._exchange
         # A step may have no movers although the match isn't over.
         while (movers := game.movers(state)) or game.outcome(state) is None:
             if adjudicator is not None and adjudicator.is_due(state) and game.outcome(ruled := adjudicator.adjudicate(state)) is not None:
                 return ruled, turn
             answers, faults = self._asked(collector, turn, state, movers)
             moves = {seat: answer.move for seat, answer in answers.items() if answer.move is not None}
-            if people:
+            if self._people:
                 faults |= collector.departures({*self.faults, *faults})
             logs = _NO_LOGS
             if faults:
                 state, logs = self._judge_faults(turn, state, faults, answers)
                 if game.outcome(state) is not None:
                     return state, turn
-            elif watch.reads != reads:
-                logs, reads = self._moved_logs(), watch.reads
+            elif exchange.stderr_reads != reads:
+                logs, reads = self._moved_logs(), exchange.stderr_reads
             after, notices = game.step(state, moves)
             if notices:
                 collector.tell(notices)
@@ -424,7 +428,7 @@ class Match:
         seats = [seat for seat in void.seats if is_alone or (void.reason in (SUPERVISOR, BUSY) and self._is_blamed(seat))]
         if not seats or len({*self.seats} - {*self.faults, *seats}) > 1:
             raise void
-        players = self._conversation.players
+        players = self._exchange.players
         return {seat: judgement.blamed(players[seat], void.reason, is_alone=is_alone) for seat in seats}
 
     def _judge_faults(self, turn: int, state: Any, found: Mapping[Seat, Fault], answers: TurnAnswers) -> tuple[Any, dict[Seat, int]]:
@@ -442,7 +446,7 @@ class Match:
         logs = self._moved_logs()
         after = self.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
         for seat in faults:
-            self._conversation.io.drop(seat)
+            self._exchange.drop(seat)
         event = PlayersFaulted(turn, faults, after, answers, logs)
         for listener in self.listeners:
             listener.faulted(event)

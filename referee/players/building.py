@@ -31,9 +31,9 @@ from referee.isolation.limits import NONE
 from referee.isolation.plan import BUILDER, build_plan
 from referee.isolation.submission import Piece
 from referee.players import scripts
+from referee.players.link import readable
 from referee.players.log import Log
 from referee.players.own_files import own_files
-from referee.players.pipes import readable
 from referee.players.processes import BotProcesses
 from referee.replay.faults import exceeded
 from referee.support.escape import escape

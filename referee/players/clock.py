@@ -74,9 +74,9 @@ def verdict(
     hasn't run since the last look.
     """
     if has_answered:
-        if limit is None or seconds <= limit:
-            return IN_TIME
-        return RESCUED if kind == WALL else LATE
+        if limit is not None and seconds > limit:
+            return RESCUED if kind == WALL else LATE
+        return RESCUED if kind == CPU and guard is not None and wall > guard else IN_TIME
     is_over = limit is not None and (cpu if kind == FAIR else seconds) >= limit
     if is_over:
         return LATE

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
-from referee.players.pipes import Pipes
+from referee.players.link import Link
 from referee.replay.faults import Failure
 from referee.support.escape import escape
 from referee.support.words import who
@@ -33,7 +33,7 @@ class ConnectedPlayer:
         is_remote = connection.reason < 0
         keeps_early = connection.host is not None
         lines = connection.lines or LineBuffer(keeps_blank=keeps_early)
-        self.pipes = Pipes(
+        self.pipes = Link(
             (connection.stdin, connection.stdout, connection.reason),
             log,
             lines,

@@ -19,8 +19,8 @@ from referee.isolation.bot import Bot
 from referee.isolation.plan import Plan, bot_plan
 from referee.isolation.submission import Piece
 from referee.isolation.supervision import START_PATIENCE
+from referee.players.link import readable
 from referee.players.log import Log
-from referee.players.pipes import readable
 from referee.players.processes import BotProcesses
 from referee.support.escape import escape
 

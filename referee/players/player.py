@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from referee.games.dialect import Host
     from referee.games.game import Json, Seat
     from referee.players.clock import TimeControl
+    from referee.players.link import Link
     from referee.players.log import Log
-    from referee.players.pipes import Pipes
     from referee.players.process import BotProcess
     from referee.replay.faults import Failure
     from referee.wire.lines import LineBuffer
@@ -72,7 +72,7 @@ class RunningPlayer(Protocol):
     log: Log
 
     @property
-    def pipes(self) -> Pipes | None:
+    def pipes(self) -> Link | None:
         """The pipes to it."""
 
     @property

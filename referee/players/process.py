@@ -1,14 +1,13 @@
-"""A bot as a process in its sandbox: stopping it, measuring it, and why it ended."""
+"""A bot as a process in its sandbox: stopping it, and why it ended."""
 
 from __future__ import annotations
 
 import errno
-import math
 import os
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
-from referee.isolation import machine, supervisor
+from referee.isolation import machine
 from referee.isolation.endings import facts
 from referee.players.own_files import OwnFiles, own_files
 from referee.replay.faults import Failure
@@ -16,30 +15,20 @@ from referee.support.escape import escape
 from referee.support.words import who
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from referee.isolation.bot import Bot
     from referee.isolation.sandbox import Sandbox
+    from referee.players.link import Link
     from referee.players.log import Log
-    from referee.players.pipes import Pipes
 
 #: Messages of the wrapper programs, by exit status, when they can't set what the bot needs, and when they can't start the bot.
 _NOT_PREPARED = {125: (b"relay: ", b"landlock: "), 1: (b"prlimit: failed to set ",)}
 _NOT_STARTED = (b"prlimit: failed to execute", b"setpriv: failed to execute", b"relay: failed to execute", b"landlock: failed to execute")
 
-#: Processor time that a bot may use for each question without being billed, in seconds: to wake up and to go to sleep.
-UNBILLED = 0.0002
-
-#: An answer is quick up to this time, in seconds; and the number of quick answers in a row after which all processes are read.
-_HURRIED, _MOST_HURRIED = 0.001, 64
-
 
 class BotProcess:
-    """A running program of the match, in its sandbox: stopped between its turns, and measured.
+    """A running program of the match, in its sandbox.
 
-    ``status`` is its exit status once it has one, negative for a signal. ``billed`` are its seconds by the wall clock so far.
-    ``is_watched``: it isn't stopped for short waits as long as its processor time doesn't show work out of turn. ``aside`` is its work out
-    of turn so far, in seconds; it is infinite until the first question. ``is_doubtful``: the machine may be to blame for its end.
+    ``status`` is its exit status once it has one, negative for a signal. ``is_doubtful``: the machine may be to blame for its end.
     """
 
     def __init__(self, bot: Bot | None, sandbox: Sandbox) -> None:
@@ -48,81 +37,8 @@ class BotProcess:
         self.pid = 0
         self.status: int | None = None
         self.is_stopped = False
-        self.is_watched = False
         self.is_doubtful = False
-        self.aside = math.inf
-        self.billed = 0.0
-        self._seen: tuple[float, float] | None = None
         self._own_files: OwnFiles | None = None
-        #: The highest reading of its processor time so far, and the processor time of its last answer, in seconds.
-        self.used_before = self.last_used = 0.0
-        #: Where there is no account: the last reading of its first process, and how many answers since all processes were read.
-        self.own_before, self._hurried = 0.0, 0
-        #: Return its processor time so far, by the cheapest available call; OSError after its end.
-        self.read_clock: Callable[[], float] = sandbox.quick_seconds
-
-    def be_held(self) -> None:
-        """A freezer holds it: watch it, if its processor time is exact."""
-        self.is_watched = self.sandbox.is_exact
-
-    def add_aside(self, seconds: float) -> bool:
-        """Add to its work out of turn; the first call only begins the sum. True if that is too much: then it is no longer watched."""
-        self.aside = 0.0 if math.isinf(self.aside) else max(0.0, self.aside + seconds)
-        if self.aside > UNBILLED:
-            self.is_watched = False
-        return self.aside > UNBILLED
-
-    def ponders(self, questions: int) -> bool:
-        """True if it has worked out of turn since the last call, ``questions`` questions ago.
-
-        It has worked out of turn if its processor time grew by more than its billed time. It counts as working if it has child processes
-        whose time isn't measured. The first call only records the starting values.
-        """
-        used = self.sandbox.quick_seconds()
-        seen, self._seen = self._seen, (used, self.billed)
-        if seen is None:
-            return False
-        unbilled = (used - seen[0]) - (self.billed - seen[1])
-        return unbilled > questions * UNBILLED or (not self.sandbox.is_exact and bool(supervisor.children(self.pid)))
-
-    def newly_used(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - one call a question
-        """Return its processor time since the last call, in seconds. ``thoroughly`` includes all its processes, even if each must be read.
-
-        Reading all processes can miss one that ends in the meantime, so a later reading can be lower. Only time above the highest
-        reading is returned. Otherwise the referee would bill the same time twice.
-        """
-        if thoroughly:
-            self._hurried = 0
-            self.own_before = self.own_seconds()
-        used = self.last_used = self.uses(thoroughly)
-        self.used_before += used
-        return used
-
-    def used_for(self, seconds: float) -> float:
-        """Return its processor time for an answer that took ``seconds`` by the wall clock, and since its last answer.
-
-        If the kernel keeps no account, then after a quick answer only the first process is read, because reading all of them would
-        take longer than the answer. After ``_MOST_HURRIED`` such answers, or after one that isn't quick, the time of the others is billed.
-        """
-        if self.sandbox.is_exact or seconds > _HURRIED or self._hurried == _MOST_HURRIED:
-            return self.newly_used(thoroughly=True)
-        self._hurried += 1
-        now = self.own_seconds()
-        used = self.last_used = now - self.own_before
-        self.own_before = now
-        self.used_before += used
-        return used
-
-    def own_seconds(self) -> float:
-        """The processor time that one reading tells: of all its processes, or without an account of the first. After its end, the last reading."""
-        try:
-            return self.read_clock()
-        except OSError:
-            return self.own_before
-
-    def uses(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - as above
-        """Processor time since ``newly_used`` was last called, in seconds."""
-        return max(0.0, (self.sandbox.seconds() if thoroughly else self.sandbox.quick_seconds()) - self.used_before)
 
     def stop(self) -> None:
         """Stop it between its turns."""
@@ -145,7 +61,7 @@ class BotProcess:
 class ProcessPlayer:
     """A player that is a program of the match."""
 
-    def __init__(self, seat: str, label: str, log: Log, pipes: Pipes, process: BotProcess) -> None:
+    def __init__(self, seat: str, label: str, log: Log, pipes: Link, process: BotProcess) -> None:
         self.seat = seat
         self.label = label
         self.log = log

@@ -15,7 +15,7 @@ from referee.isolation.endings import DISK, MEMORY, PROCESSES
 from referee.isolation.level import Isolation
 from referee.isolation.sandbox import used_seconds
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, SupervisionReserve, new_supervision
-from referee.players.pipes import Pipes, readable
+from referee.players.link import Link, readable
 from referee.players.process import BotProcess, ProcessPlayer, start_error
 from referee.support.words import who
 from referee.wire.lines import LineBuffer
@@ -125,7 +125,7 @@ class BotProcesses:
         theirs = (fds[0][0], fds[1][1], fds[2][1])
         index = len(self._order)
         lines = LineBuffer(sandbox.limits.line_bytes, keeps_blank=keeps_early)
-        pipes = Pipes((fds[0][1], fds[1][0], fds[2][0]), log, lines, keeps_early=keeps_early)
+        pipes = Link((fds[0][1], fds[1][0], fds[2][0]), log, lines, keeps_early=keeps_early)
         player = self.players[seat] = ProcessPlayer(seat, bot.label, log, pipes, BotProcess(bot, sandbox))
         if bot.home:
             # Leagues and gradings publish logs and replays, without folders of this machine.
@@ -230,7 +230,6 @@ class BotProcesses:
         if what == b"pid":
             process.pid = int(number)
             process.sandbox.begun(process.pid)
-            process.read_clock = process.sandbox.clock()
         elif what == b"status":
             process.status = process.sandbox.exit_status(int(number))
         elif what == b"exceeded":

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation.supervisor import descendants, send_signal
 from referee.players.crash_report import dumped_frames, working_place
-from referee.players.pipes import readable
+from referee.players.link import readable
 from referee.replay.faults import LATE
 
 if TYPE_CHECKING:

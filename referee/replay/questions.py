@@ -11,9 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from referee.errors import ReplayError, ReplayWrong, UsageError
-from referee.match.conversation import Conversation, Manner
+from referee.match.collector import MoveCollector
+from referee.match.greeting import greet, pause
 from referee.players.clock import Clock, LongWait
+from referee.players.exchange import GRACE, Exchange
 from referee.players.log import Log
+from referee.players.player import host_of
 from referee.replay.faults import ILLEGAL, MALFORMED, Fault
 from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
 from referee.replay.recorded import NO_CLOCK, first_turn, limits_of, microseconds, remark_of, time_control, told
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from referee.games.dialect import Host
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
     from referee.isolation.limits import Limits
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 
 _Read = TypeVar("_Read", "Step", "Failed")
 MOVE, PASS = "move", "pass"
+#: No limit on the remarks of a bot that is asked again, in bytes.
+_UNLIMITED = 1 << 62
 
 
 class Given(NamedTuple):
@@ -92,6 +98,11 @@ class Questions(NamedTuple):
         if found is None:
             raise ReplayError(NO_CLOCK)
         return found
+
+    @property
+    def excuses(self) -> bool:
+        """True if a malformed answer counted as a pass in the match."""
+        return bool(self.replay.head.get("on_malformed") == "pass")
 
     @property
     def limits(self) -> Limits:
@@ -203,15 +214,23 @@ class NewAnswer(NamedTuple):
 
 
 class Asker:
-    """Asks one player of a conversation the questions of a replay. ``patience`` is its limit for each answer, None for none."""
+    """Asks one player the questions of a replay. ``patience`` is its limit for each answer, None for none."""
 
-    def __init__(self, asked: Questions, conversation: Conversation, patience: float | None) -> None:
+    def __init__(self, asked: Questions, exchange: Exchange, host: Host | None, patience: float | None) -> None:
         self._asked = asked
         self._wait = LongWait(patience, "that it has here")
         self._match_clock = Clock(asked.control)
         self._clocks = {asked.seat: self._recorded_clock()}
-        self._conversation = conversation
-        self._collector = conversation.collector(asked.game, self._clocks)
+        self._exchange = exchange
+        self._collector = MoveCollector(
+            asked.game,
+            self._clocks,
+            {} if host is None else {asked.seat: host},
+            exchange,
+            people=frozenset(),
+            excuses=asked.excuses,
+            remarks_bytes=_UNLIMITED,
+        )
 
     @property
     def match_limit(self) -> float | None:
@@ -229,7 +248,7 @@ class Asker:
             self._collector.replace_notices(seat, question.notices)
         self._clocks[seat] = self._recorded_clock()
         answers = self._collector.ask(question.turn, question.state, [seat] if question.is_own else [])
-        self._conversation.io.watch.drain()
+        self._exchange.drain()
         us = microseconds(question.record, seat)
         if us is not None:
             self._match_clock.spend(us / 1e6)
@@ -245,9 +264,9 @@ class Interview:
 
     def __init__(self, asked: Questions, player: Player, isolation: Isolation, patience: float | None, log: Log | None = None) -> None:
         self._asked, self._patience = asked, patience
-        manner = Manner(excuses=asked.replay.head.get("on_malformed") == "pass")
+        self._host = host_of(player, asked.seat)
         logs = {asked.seat: log or Log(None, isolation.limits.stderr_bytes)}
-        self.conversation = Conversation({asked.seat: player}, isolation, logs, manner)
+        self._exchange = Exchange({asked.seat: player}, isolation, logs, drops_early=asked.excuses)
 
     def greet(self, line: bytes, startup: float | None) -> Given | None:
         """Start the bot and send it this ``start`` message, or the equivalent in a dialect. Return its failure.
@@ -255,20 +274,27 @@ class Interview:
         ``startup`` limits its start, None for no limit. Raises StartError if its program can't be started.
         """
         asked = self._asked
-        self.conversation.start()
+        self._exchange.open()
         start = start_of(asked.game, asked.settings, asked.replay.head)
-        control = asked.control.replace(startup=startup)
-        name = self.conversation.greet(asked.game, start, {asked.seat: line}, {asked.seat: control})[asked.seat]
+        clock = Clock(asked.control.replace(startup=startup))
+        hosts = {} if self._host is None else {asked.seat: self._host}
+        name = greet(self._exchange, hosts, asked.game, start, {asked.seat: (line, clock)})[asked.seat]
         return fault_given(name) if isinstance(name, Fault) else None
 
     @cached_property
     def asker(self) -> Asker:
         """The object that asks the bot, once it is greeted."""
-        return Asker(self._asked, self.conversation, self._patience)
+        return Asker(self._asked, self._exchange, self._host, self._patience)
+
+    def dismiss(self, line: bytes, grace: float = GRACE) -> None:
+        """Send the last message, and give the bot ``grace`` seconds to exit."""
+        if self._host is not None:
+            pause({self._asked.seat: self._host})
+        self._exchange.dismiss({self._asked.seat: line}, grace)
 
     def close(self) -> None:
         """End the bot."""
-        self.conversation.close()
+        self._exchange.close()
 
 
 def _text(value: Json) -> str:

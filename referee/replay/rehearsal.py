@@ -194,7 +194,7 @@ def ask_at(
         prompter.go()
         found = prompter.report(None) if prompter.fault is not None else prompter.ask_last()
         if isinstance(player, Bot) and found.has_answered:
-            interview.conversation.dismiss({seat: b""}, grace)
+            interview.dismiss(b"", grace)
         return found
     finally:
         interview.close()

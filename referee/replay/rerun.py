@@ -144,7 +144,7 @@ class _Rerun:
         outcome = game.outcome(replay.final)
         if outcome is not None:
             end = encode.end({**outcome.to_json(), "steps": replay.turns})
-            self.interview.conversation.dismiss({self.asked.seat: end if self.host is None else self.host.closing(replay.final, outcome)})
+            self.interview.dismiss(end if self.host is None else self.host.closing(replay.final, outcome))
 
     def ask(self, question: Question) -> None:
         """Ask the bot and compare its answer."""

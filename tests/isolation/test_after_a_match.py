@@ -18,7 +18,7 @@ from sandboxes import INTRUDERS, Planted, census, folder_of, intrude, is_marked
 from referee.errors import MatchVoid
 from referee.isolation import bubblewrap, cgroups, submission
 from referee.isolation.limits import ISOLATED_CGROUP
-from referee.players.io import PlayerIO
+from referee.players.exchange import Exchange
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from referee.isolation.level import Isolation
     from referee.match.loop import Result
+    from referee.players.clock import Clock
     from referee.players.player import Reply
 
 
@@ -158,14 +159,14 @@ def test_a_sandbox_that_fails_voids_the_match_and_leaves_nothing(
 
 def test_a_sandbox_that_is_killed_from_outside_voids_the_match(best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever kills bwrap itself, the bot can't have done it."""
-    ask = PlayerIO.ask
+    ask = Exchange.ask
 
-    def killing(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+    def killing(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
         if seat == "prey":
-            os.kill(self._bots.players["prey"].process.pid, signal.SIGKILL)
-        return ask(self, seat, data, limit, guard)
+            os.kill(self.bots.players["prey"].process.pid, signal.SIGKILL)
+        return ask(self, seat, data, clock)
 
-    monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": killing}))
+    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": killing}))
     # The bot may answer until the kernel has ended it, but it leaves before the match does.
     with pytest.raises(MatchVoid, match=r"The sandbox of the prey .* failed"):
         intrude(INTRUDERS / "daemon.py", planted, best, steps=1_000)

@@ -9,12 +9,16 @@ import pytest
 from sandboxes import INTRUDERS, PATIENT, UNHURRIED, Planted, intrude
 
 from referee.isolation.sandbox import BubblewrapSandbox, Sandbox
-from referee.players.io import PlayerIO
+from referee.players.exchange import Exchange
+from referee.players.meter import BotMeter, CpuMeter
 from referee.players.process import BotProcess
-from referee.players.stopping import BEING_FROZEN, Stopping
+from referee.players.scheduling import BEING_FROZEN, GOING_TO_SLEEP, Turns
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from referee.isolation.level import Isolation
+    from referee.players.clock import Clock
     from referee.players.player import Reply
 
 #: Computes for 20 ms of its own processor time.
@@ -39,7 +43,7 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(
     worked: list[float] = []
     owed: list[tuple[float, float]] = []
     used = 0.0
-    stand_still, ask = BubblewrapSandbox.stand_still, PlayerIO.ask
+    stand_still, ask = BubblewrapSandbox.stand_still, Exchange.ask
 
     def standing(self: BubblewrapSandbox) -> None:
         nonlocal met
@@ -48,13 +52,13 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(
         assert not self.is_moving()
         stood[self] = self.seconds()
 
-    def asking(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+    def asking(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
         nonlocal used
         stood.clear()
-        prey = self._bots.players["prey"].process
-        aside, is_found = prey.sandbox.seconds() - used, not prey.is_watched
+        prey = self.bots.players["prey"].process
+        aside, is_found = prey.sandbox.seconds() - used, not self._turns.of("prey").is_watched
         begun = time.perf_counter()
-        reply = ask(self, seat, data, limit, guard)
+        reply = ask(self, seat, data, clock)
         answering = time.perf_counter() - begun if kind == "wall" else 0.0
         if seat == "prey":
             used = prey.sandbox.seconds()
@@ -65,7 +69,7 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(
         return reply
 
     monkeypatch.setattr(BubblewrapSandbox, "stand_still", standing)
-    monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": asking}))
+    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": asking}))
     options = UNHURRIED._replace(time=PATIENT.replace(kind=kind))
     played = intrude(INTRUDERS / "works_in_the_kernel.py", planted, best, options=options, hunter=str(thinker), steps=12)
     assert not played.result.faults
@@ -84,28 +88,43 @@ def test_a_reading_that_falls_bills_nothing_twice() -> None:
         def seconds(self) -> float:
             return next(readings)
 
-    sandbox = Dips.__new__(Dips)
-    process = BotProcess(None, sandbox)
-    process.read_clock = lambda: 0.0
-    assert [round(process.newly_used(thoroughly=True), 3) for _ in range(6)] == [0.5, 0.5, 0.0, 0.0, 0.03, 0.0]
-    assert process.uses(thoroughly=True) == pytest.approx(0.02)
+        def clock(self) -> Callable[[], float]:
+            return lambda: 0.0
+
+    meter = BotMeter(BotProcess(None, Dips.__new__(Dips)))
+    assert [round(meter.newly_used(is_thorough=True), 3) for _ in range(6)] == [0.5, 0.5, 0.0, 0.0, 0.03, 0.0]
+    assert meter.uses(is_thorough=True) == pytest.approx(0.02)
 
 
 def test_a_bot_that_was_found_at_work_pays_for_what_a_freeze_did_not_interrupt() -> None:
     class Held(Sandbox):
         holds = is_exact = True
+        used = 6.0
 
         def seconds(self) -> float:
-            return 7.0
+            return self.used
 
-    process = BotProcess(None, Held.__new__(Held))
-    stopping = Stopping([process], enabled=True)
-    process.used_before = 7.0 - BEING_FROZEN
-    assert stopping.worked_until_frozen(process) == pytest.approx(0.0)
-    process.used_before = 6.0
-    assert stopping.worked_until_frozen(process) == pytest.approx(1.0 - BEING_FROZEN)
-    process.sandbox.is_exact = False
-    assert stopping.worked_until_frozen(process) == 0.0
+        quick_seconds = seconds
+
+        def clock(self) -> Callable[[], float]:
+            return self.seconds
+
+        def stop(self) -> None:
+            pass
+
+        go_on = stop
+
+    sandbox = Held.__new__(Held)
+    meter = BotMeter(BotProcess(None, sandbox))
+    turns = Turns({"prey": meter}, is_enabled=True)
+    debts = []
+    for used in (6.0, 6.5, 6.5 + BEING_FROZEN, 7.5):
+        sandbox.used = used
+        with turns.of("prey") as turn:
+            debts.append(turn.aside)
+            meter.newly_used()
+    assert debts == pytest.approx([0.0, 0.5 - GOING_TO_SLEEP, 0.0, 1.0 - 2 * BEING_FROZEN], abs=1e-6)
+    assert not turn.is_watched
 
 
 def test_children_of_a_quick_bot_are_billed_a_little_later() -> None:
@@ -116,14 +135,18 @@ def test_children_of_a_quick_bot_are_billed_a_little_later() -> None:
         def seconds(self) -> float:
             return total
 
-    process = BotProcess(None, Counts.__new__(Counts))
-    process.read_clock = lambda: own
+        quick_seconds = seconds
+
+        def clock(self) -> Callable[[], float]:
+            return lambda: own
+
+    meter = CpuMeter(BotProcess(None, Counts.__new__(Counts)))
     billed = 0.0
     for answer in range(200):
         # A tenth of a millisecond of its own for each answer, and as much of its children's.
         own, total = own + 0.0001, total + 0.0002
-        billed += process.used_for(0.0005)
+        billed += meter.finish_quickly(0.0005)
         assert billed <= total + 1e-9
         assert total - billed < 65 * 0.0001 + 1e-9, answer
-    billed += process.used_for(0.002)
+    billed += meter.finish(0.002, 0.0)[0]
     assert billed == pytest.approx(total), "an answer that takes longer is billed with all that came before"

@@ -18,9 +18,10 @@ from referee.errors import UsageError
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, NONE, Limits
 from referee.isolation.sandbox import BubblewrapSandbox
-from referee.players.io import PlayerIO
+from referee.players.exchange import Exchange
 
 if TYPE_CHECKING:
+    from referee.players.clock import Clock
     from referee.players.player import Reply
 
 #: Those that go on to play, with how many things they must at least have tried.
@@ -227,20 +228,20 @@ def test_nothing_works_out_of_turn_where_there_is_a_freezer(
         "import time\nfrom sdk import HunterBot\nclass Thinks(HunterBot):\n    def hunt(self, state):\n"
         "        end = time.process_time() + 0.05\n        while time.process_time() < end:\n            pass\nThinks.main()\n"
     )
-    ask = PlayerIO.ask
+    ask = Exchange.ask
     burnt: list[float] = []
     thought: list[float] = []
 
-    def watched(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
-        prey = self._bots.players["prey"].process.sandbox
+    def watched(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
+        prey = self.bots.players["prey"].process.sandbox
         before = prey.seconds()
-        reply = ask(self, seat, data, limit, guard)
+        reply = ask(self, seat, data, clock)
         if seat == "hunter":
             burnt.append(prey.seconds() - before)
             thought.append(reply.other)
         return reply
 
-    monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": watched}))
+    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": watched}))
     for name in ("continues_itself", "hog_of_40"):
         burnt.clear()
         thought.clear()
@@ -283,14 +284,14 @@ def test_without_a_freezer_strict_gives_each_bot_a_core_of_its_own(planted: Plan
 def _play_on_cores_of_their_own(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     isolation = Isolation(ISOLATED, Limits(), is_strict=True)
     places: dict[str, set[frozenset[int]]] = {}
-    ask = PlayerIO.ask
+    ask = Exchange.ask
 
-    def watched(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
-        for name, player in self._bots.players.items():
+    def watched(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
+        for name, player in self.bots.players.items():
             places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in player.process.sandbox.pids())
-        return ask(self, seat, data, limit, guard)
+        return ask(self, seat, data, clock)
 
-    monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": watched}))
+    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": watched}))
     played = intrude(INTRUDERS / "hog_of_40.py", planted, isolation, steps=6)
     assert not played.result.faults
     assert "each bot has a core of its own" in played.result.notes[0]

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from sandboxes import PATIENT, UNHURRIED, Planted, intrude, need
 
-from referee.players.io import PlayerIO
-from referee.players.process import UNBILLED
-from referee.players.stopping import BEING_FROZEN, GOING_TO_SLEEP
+from referee.players.exchange import Exchange
+from referee.players.meter import UNBILLED
+from referee.players.scheduling import BEING_FROZEN, GOING_TO_SLEEP
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.isolation.level import Isolation
+    from referee.players.clock import Clock
     from referee.players.player import Reply
     from referee.players.process import BotProcess
 
@@ -103,22 +104,22 @@ def turns_against(
     bot.write_text(HEAD + source)
     seen: list[Turn] = []
     last = 0.0
-    ask = PlayerIO.ask
+    ask = Exchange.ask
 
-    def asking(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+    def asking(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
         nonlocal last
-        prey: BotProcess = self._bots.players["prey"].process
+        prey: BotProcess = self.bots.players["prey"].process
         # The prey may work while this process is kept off the processor between two of these lines; the wall clock must see that, too.
         begun = time.perf_counter()
         before = prey.sandbox.seconds()
-        reply = ask(self, seat, data, limit, guard)
+        reply = ask(self, seat, data, clock)
         after = prey.sandbox.seconds()
         wall = time.perf_counter() - begun
-        seen.append(Turn(seat, wall, before - last, after - before, reply.seconds, prey.is_watched))
+        seen.append(Turn(seat, wall, before - last, after - before, reply.seconds, self._turns.of("prey").is_watched))
         last = after
         return reply
 
-    monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": asking}))
+    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": asking}))
     options = UNHURRIED._replace(time=PATIENT.replace(kind=kind))
     played = intrude(bot, planted, isolation, options=options, hunter=str(thinker), steps=steps)
     assert not played.result.faults

@@ -20,17 +20,20 @@ from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
 from replay_records import records
 
 from referee.errors import MatchVoid
+from referee.isolation.level import Isolation
 from referee.isolation.sandbox import Sandbox
-from referee.players.io import PlayerIO
+from referee.players.clock import Clock, TimeControl
+from referee.players.exchange import Exchange
+from referee.players.link import Link
 from referee.players.log import Log
-from referee.players.pipes import Pipes
 from referee.players.process import BotProcess, ProcessPlayer
-from referee.players.processes import BotProcesses
 from referee.replay.events import Listener, StepTaken
 from referee.replay.reader import verify
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from referee.players.player import Reply
 
 
@@ -105,13 +108,13 @@ def test_a_crowd_of_sleepers_costs_the_other_bot_nothing(tmp_path: Path) -> None
     looked: list[str] = []
     asked: list[str] = []
     patch = pytest.MonkeyPatch()
-    opened, ask = open, PlayerIO.ask
+    opened, ask = open, Exchange.ask
 
     def spy(path: Any, *arguments: Any, **options: Any) -> Any:
         looked.extend([str(path)] if asked else [])
         return opened(path, *arguments, **options)
 
-    def asking(self: PlayerIO, seat: str, *question: Any) -> Any:
+    def asking(self: Exchange, seat: str, *question: Any) -> Any:
         asked.extend([seat] if seat == "hunter" else [])
         try:
             return ask(self, seat, *question)
@@ -120,7 +123,7 @@ def test_a_crowd_of_sleepers_costs_the_other_bot_nothing(tmp_path: Path) -> None
 
     thinker = write_bot(tmp_path, "thinker", "class Bot(HunterBot):\n    def hunt(self, state):\n        time.sleep(0.02)")
     patch.setattr("builtins.open", spy)
-    patch.setattr(PlayerIO, "ask", asking)
+    patch.setattr(Exchange, "ask", asking)
     try:
         result = play_match(thinker, crowd, max_steps=30)
     finally:
@@ -282,6 +285,9 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
         def quick_seconds(self) -> float:
             return 0.0
 
+        def clock(self) -> Callable[[], float]:
+            return self.quick_seconds
+
         def is_over_memory(self) -> bool:
             return False
 
@@ -289,20 +295,20 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
         nonlocal jumped
         jumped = 120.0
 
-    monkeypatch.setattr("referee.players.io.perf_counter", lambda: time.perf_counter() + jumped)
+    monkeypatch.setattr("referee.players.exchange.perf_counter", lambda: time.perf_counter() + jumped)
     cell = Burns.__new__(Burns)
     questions, answers, errors = os.pipe(), os.pipe(), os.pipe()
-    log = Log(None, 0)
-    pipes = Pipes((questions[1], answers[0], errors[0]), log, LineBuffer(), keeps_early=False)
-    bots = BotProcesses()
-    bots.players["prey"] = ProcessPlayer("prey", "silent", log, pipes, BotProcess(None, cell))
+    log, clock = Log(None, 0), Clock(TimeControl(move=60.0, kind="wall"))
+    pipes = Link((questions[1], answers[0], errors[0]), log, LineBuffer(), keeps_early=False)
+    exchange = Exchange({}, Isolation(), {}, max_lateness=0.5, on_tick=jump)
+    exchange.bots.players["prey"] = ProcessPlayer("prey", "silent", log, pipes, BotProcess(None, cell))
     try:
-        player_io = PlayerIO(bots.players, bots, stop_idle=False, max_lateness=0.5, on_tick=jump)
+        exchange.open()
         if void:
             with pytest.raises(MatchVoid):
-                player_io.ask("prey", b"{}\n", 60.0)
+                exchange.ask("prey", b"{}\n", clock)
         else:
-            failure = player_io.ask("prey", b"{}\n", 60.0).failure
+            failure = exchange.ask("prey", b"{}\n", clock).failure
             assert failure is not None
             assert failure.reason == "silent"
     finally:
@@ -311,30 +317,35 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
             os.close(fd)
 
 
+class Held(Sandbox):
+    holds = is_exact = True
+    used = 0.0
+
+    def seconds(self) -> float:
+        return self.used
+
+    quick_seconds = evidence_seconds = seconds
+
+    def clock(self) -> Callable[[], float]:
+        return self.seconds
+
+    def stop(self) -> None:
+        pass
+
+
 @pytest.mark.parametrize("is_told_of", [False, True])
 def test_a_referee_that_another_bot_kept_away_in_the_first_look_bills_nobody_for_that(
     is_told_of: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer is there when the referee wakes up, 5 ms later; for 4 of them the other bot has worked. ``is_told_of``: on stderr as well."""
 
-    class Held(Sandbox):
-        holds = is_exact = True
-        used = 0.0
-
-        def seconds(self) -> float:
-            return self.used
-
-        quick_seconds = evidence_seconds = seconds
-
-        def stop(self) -> None:
-            pass
-
-    def pipes_of(questions: tuple[int, int], answers: tuple[int, int], errors: tuple[int, int]) -> Pipes:
-        return Pipes((questions[1], answers[0], errors[0]), Log(None, 0), LineBuffer(), keeps_early=False)
+    def pipes_of(questions: tuple[int, int], answers: tuple[int, int], errors: tuple[int, int]) -> Link:
+        return Link((questions[1], answers[0], errors[0]), Log(None, 0), LineBuffer(), keeps_early=False)
 
     ends = {seat: (os.pipe(), os.pipe(), os.pipe()) for seat in ("hunter", "prey")}
     cells = {seat: Held.__new__(Held) for seat in ends}
-    bots = BotProcesses()
+    exchange = Exchange({}, Isolation(), {}, stops_idle=True, max_lateness=0.5)
+    bots = exchange.bots
     for seat, fds in ends.items():
         bots.players[seat] = ProcessPlayer(seat, seat, Log(None, 0), pipes_of(*fds), BotProcess(None, cells[seat]))
     readings = 0
@@ -351,9 +362,9 @@ def test_a_referee_that_another_bot_kept_away_in_the_first_look_bills_nobody_for
         return 100.005
 
     try:
-        player_io = PlayerIO(bots.players, bots, stop_idle=True, max_lateness=0.5, on_tick=lambda: None)
-        monkeypatch.setattr("referee.players.io.perf_counter", clock)
-        reply = player_io.ask("hunter", b"{}\n", 60.0)
+        exchange.open()
+        monkeypatch.setattr("referee.players.exchange.perf_counter", clock)
+        reply = exchange.ask("hunter", b"{}\n", Clock(TimeControl(move=60.0, kind="wall")))
         assert reply.line == b"{}"
         assert reply.seconds == pytest.approx(0.001)
     finally:
@@ -366,7 +377,7 @@ def test_a_referee_that_another_bot_kept_away_in_the_first_look_bills_nobody_for
 def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bot can open its own pipe and take back what it wrote, between the poll that saw it and the read."""
     real, refused = os.read, set()
-    ask = PlayerIO.ask
+    ask = Exchange.ask
 
     def read(fd: int, count: int) -> bytes:
         if fd in armed and fd not in refused:
@@ -376,12 +387,12 @@ def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytes
 
     armed: set[int] = set()
 
-    def asking(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
-        armed.add(self._bots.players[seat].pipes.stdout)
-        return ask(self, seat, data, limit, guard)
+    def asking(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
+        armed.add(self.bots.players[seat].pipes.stdout)
+        return ask(self, seat, data, clock)
 
     monkeypatch.setattr(os, "read", read)
-    monkeypatch.setattr("referee.match.conversation.PlayerIO", type("Watched", (PlayerIO,), {"ask": asking}))
+    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": asking}))
     result = play_match("straight", "still", max_steps=10)
     assert len(refused) == 2
     assert not result.faults

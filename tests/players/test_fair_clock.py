@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from new_match import match_between
@@ -15,18 +15,20 @@ from referee.errors import MatchVoid
 from referee.isolation import delays
 from referee.isolation.delays import TaskTimes
 from referee.match.options import FAIR, TimeControl
-from referee.players import fair
-from referee.players.billing import Pending
-from referee.players.fair import FairBilling, busiest_delay
+from referee.players import fair_meter
+from referee.players.clock import LATE, WAIT
+from referee.players.fair_meter import FairMeter, RefereeWaits, busiest_delay
 from referee.players.names import resolve
+from referee.players.question import Question, out_of_time
 from referee.replay.events import Listener
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from referee.isolation.level import Isolation
     from referee.match.loop import Result
+    from referee.players.process import BotProcess
     from referee.replay.answers import JudgedAnswer
     from referee.replay.events import StepTaken
 
@@ -154,12 +156,13 @@ class Kernel:
         self.times = {"7": TaskTimes(), "thread-self": TaskTimes()}
         self.ready: set[int] = set()
         self.priority = (0, 0)
-        monkeypatch.setattr(fair, "DelayReader", self.reader)
-        monkeypatch.setattr(fair, "tasks_of", lambda _: {7: self.times["7"]})
-        monkeypatch.setattr(fair, "is_ready", lambda task: task in self.ready)
-        monkeypatch.setattr(fair, "priority", lambda _: self.priority)
-        self.billing = FairBilling([self], (0, 0))  # type: ignore[list-item]
-        self.billing.delays[self].renew()  # type: ignore[index]
+        monkeypatch.setattr(fair_meter, "DelayReader", self.reader)
+        monkeypatch.setattr(fair_meter, "tasks_of", lambda _: {7: self.times["7"]})
+        monkeypatch.setattr(fair_meter, "is_ready", lambda task: task in self.ready)
+        monkeypatch.setattr(fair_meter, "priority", lambda _: self.priority)
+        self.meter = FairMeter(cast("BotProcess", self), (0, 0))
+        self.meter.renew()
+        self.waits = RefereeWaits()
 
     def reader(self, task: str) -> Any:
         return SimpleNamespace(read=lambda: self.times[task], close=lambda: None)
@@ -170,21 +173,23 @@ class Kernel:
     def pids(self) -> list[int]:
         return [7]
 
-    def own_seconds(self) -> float:
+    def seconds(self) -> float:
         return self.cpu
 
-    def newly_used(self, _: bool) -> float:
-        return 0.0
+    quick_seconds = seconds
+
+    def clock(self) -> Callable[[], float]:
+        return self.seconds
 
     def pass_time(self, cpu: float, delay: float, own: float = 0.0) -> None:
         """Let the bot use ``cpu`` seconds and wait ``delay`` seconds, and the referee wait ``own`` seconds."""
         self.cpu += cpu
         self.times = {"7": TaskTimes(cpu, delay), "thread-self": TaskTimes(0.0, own)}
 
-    def asked(self, limit: float = 1.0, guard: float = 25.0) -> Pending:
+    def question(self, limit: float = 1.0, guard: float = 25.0) -> Question:
         player: Any = SimpleNamespace(seat="hunter", process=self)
-        pipes: Any = SimpleNamespace(unsent=b"", lines=SimpleNamespace(has_bytes=False))
-        return Pending(player, pipes, 100.0, limit, guard)
+        link: Any = SimpleNamespace(unsent=b"", lines=SimpleNamespace(has_bytes=False))
+        return Question(player, link, self.meter, 100.0, limit, guard)
 
 
 @pytest.fixture
@@ -208,7 +213,7 @@ def test_the_bill_of_an_answer(
 ) -> None:
     kernel.pass_time(cpu, delay, own)
     kernel.priority = priority
-    reply = kernel.billing.reply(kernel.asked(), 102.0, b"{}", None)
+    reply = kernel.question().reply(102.0, b"{}", None, kernel.waits.seconds())
     assert reply.other == pytest.approx(2.0)
     if seconds is None:
         assert reply.line is None
@@ -220,27 +225,27 @@ def test_the_bill_of_an_answer(
 
 
 def test_a_deadline_is_postponed_by_what_is_left_of_the_limit(kernel: Kernel) -> None:
-    entry = kernel.asked()
+    question = kernel.question()
     kernel.pass_time(0.3, 0.6)
-    assert kernel.billing.failure(entry, 101.0) is None
-    assert entry.deadline == pytest.approx(101.6)
+    assert question.verdict(101.0) == WAIT
+    assert question.deadline == pytest.approx(101.6)
     kernel.pass_time(0.3, 0.6)
     kernel.ready.add(7)
-    assert kernel.billing.failure(entry, 101.7) is None
-    assert entry.deadline == pytest.approx(101.704)
+    assert question.verdict(101.7) == WAIT
+    assert question.deadline == pytest.approx(101.704)
     kernel.ready.clear()
-    assert kernel.billing.failure(entry, 101.7) is not None
+    assert question.verdict(101.7) == LATE
 
 
 def test_at_the_guard_a_starved_bot_makes_the_match_void(kernel: Kernel) -> None:
     kernel.pass_time(0.3, 24.5)
     with pytest.raises(MatchVoid, match=r"no processor for 24.5 of the 25.0 s in which it was asked: the machine is too busy") as caught:
-        kernel.billing.failure(kernel.asked(), 125.0)
+        kernel.question().verdict(125.0)
     assert (caught.value.reason, caught.value.seats) == ("busy", ("hunter",))
 
 
 def test_the_guard_of_a_whole_match_makes_it_void(kernel: Kernel) -> None:
-    entry = kernel.asked()
-    assert kernel.billing.out_of_time(entry.player, entry.pipes, 0.0).reason == "silent"
+    question = kernel.question()
+    assert out_of_time(question.player, question.link, kernel.meter, 0.0).reason == "silent"
     with pytest.raises(MatchVoid):
-        kernel.billing.out_of_time(entry.player, entry.pipes, 1.0)
+        out_of_time(question.player, question.link, kernel.meter, 1.0)

@@ -105,7 +105,7 @@ def _ended_with(bot: CheckedBot, result: Mapping[str, Json], questions: int) -> 
             return skipped(_NOT_PLAYED)
         left = interview.dismiss(result, EXIT_PATIENCE)
         status = interview.process.status
-        interview.io.watch.drain()
+        interview.exchange.drain()
         lines = interview.log.last_lines()
         if (left is None and usual.left_after is not None) or (status not in (0, None) and usual.status == 0):
             text = f"It ended with status {status} at this result." if left is not None else "It did not end at this result."

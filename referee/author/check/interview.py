@@ -19,10 +19,10 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.delays import run_delay
 from referee.isolation.endings import MEMORY
 from referee.match import judgement
-from referee.match.conversation import Conversation, Manner
 from referee.players import stack
 from referee.players.clock import Clock, LongWait
 from referee.players.crash_report import last_words
+from referee.players.exchange import Exchange
 from referee.players.log import Log
 from referee.replay.faults import CRASHED, EXCEEDED, LATE, Fault
 from referee.wire import decode, encode
@@ -135,23 +135,20 @@ class Interview:
         self.settings = subject.settings if settings is None else settings
         self.seat = subject.seat
         self.log = Log(None, subject.isolation.limits.stderr_bytes)
-        manner = Manner(on_tick=self._look)
-        self.conversation = Conversation(
-            {self.seat: subject.bot}, subject.isolation, {self.seat: self.log}, manner, reserve=subject.reserve
-        )
-        self.bots = self.conversation.bots
+        logs = {self.seat: self.log}
+        self.exchange = Exchange({self.seat: subject.bot}, subject.isolation, logs, on_tick=self._look, reserve=subject.reserve)
+        self.bots = self.exchange.bots
         self.control = subject.time
         #: The number of its questions.
         self.questions = 0
         self.begun = perf_counter()
         try:
-            self.conversation.start()
+            self.exchange.open()
         except BaseException:
             self.close()
             raise
         self.player = self.bots.players[self.seat]
         self.process = self.player.process
-        self.io = self.conversation.io
         #: The line sent last, for reports.
         self.sent = b""
         self.startup_seconds = 0.0
@@ -165,7 +162,7 @@ class Interview:
 
     def close(self) -> None:
         """End the bot and everything that it has started."""
-        self.conversation.close(is_sound=True)
+        self.exchange.close(is_sound=True)
 
     # Messages
 
@@ -196,7 +193,7 @@ class Interview:
         self.sent = self.start_line() if line is None else line
         limit = (self.control.startup or 60.0) + _START_MORE if limit is None else limit
         before, cpu = waited(self.process.sandbox.first_pid()), self.cpu_seconds()
-        reply = self.io.ask_together({self.seat: (self.sent, limit, None)}, is_start=True)[self.seat]
+        reply = self.exchange.ask_all({self.seat: (self.sent, Clock(self.control.replace(startup=limit)))}, is_start=True)[self.seat]
         self.startup_seconds = perf_counter() - self.begun
         refusal = self.player.start_refusal() if reply.failure is not None else None
         if refusal is not None:
@@ -223,7 +220,7 @@ class Interview:
         self.settle()
         self._whereabouts, self._asked_at = None, perf_counter()
         before, cpu = waited(self.process.sandbox.first_pid()), self.cpu_seconds()
-        reply = self.io.ask(self.seat, self.sent, longest_wait(self.control))
+        reply = self.exchange.ask(self.seat, self.sent, patient_clock(self.control))
         self._asked_at = float("inf")
         self.questions += 1
         return self._noted(self.judge(self._timed(reply, before, cpu), reply, turn, state))
@@ -307,24 +304,7 @@ class Interview:
 
     def listen(self, seconds: float) -> bytes:
         """Return what it writes to stdout within a time without being asked; return early once something has come."""
-        pipes, deadline = self.player.pipes, perf_counter() + seconds
-        poller = self.io.watch.poller([pipes], is_passing=True)
-        while pipes.stdout >= 0:
-            left = deadline - perf_counter()
-            ready = {fd for fd, _ in poller.poll(max(0.0, left) * 1000)}
-            self.io.watch.read(ready)
-            if self.bots.status_fd in ready and not self.bots.take_reports():
-                break
-            if pipes.stdout in ready:
-                chunk = pipes.read()
-                if not chunk:
-                    break
-                pipes.lines.feed(chunk)
-            if left <= 0 or pipes.lines.is_full or (pipes.lines.has_bytes and pipes.stdout not in ready):
-                break
-            if pipes.lines.has_bytes:
-                deadline = min(deadline, perf_counter() + 0.05)
-        return pipes.lines.clear()
+        return self.exchange.listen(self.seat, seconds)
 
     def settle(self) -> None:
         """Drop what a noisy bot has written unasked."""
@@ -335,7 +315,7 @@ class Interview:
         """Send bytes that need no answer."""
         self.settle()
         self.sent = data
-        self.io.tell(self.seat, data)
+        self.exchange.tell(self.seat, data)
 
     def blame(self, sent: bytes) -> None:
         """Let reports show this message, in place of the line that was sent last."""
@@ -370,10 +350,7 @@ class Interview:
 
     def wait_for_end(self, seconds: float) -> bool:
         """Return whether it ends within a time. What it writes meanwhile is dropped."""
-        deadline = perf_counter() + seconds
-        while self.process.status is None and not self.bots.is_lost and (left := deadline - perf_counter()) > 0:
-            self.io.watch.see_off([self.player], left)
-        return self.process.status is not None
+        return self.exchange.wait_for_end(self.seat, seconds)
 
     def note_memory(self) -> None:
         """Look at the memory of all its processes at their peaks. The peak stays 0 if the system doesn't tell."""

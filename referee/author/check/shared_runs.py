@@ -163,7 +163,7 @@ class CheckedBot:
     def complaint(self, response: Response, interview: Interview, text: str, remedy: str, status: str = FAILED) -> Finding:
         """Return the result for an answer that is wrong."""
         text = text.rstrip(",")
-        interview.io.watch.drain()
+        interview.exchange.drain()
         came = quoted(response.line) if response.line else no_line([line for line in interview.log.last_lines()[-1:] if line])
         return Finding(status, f"{text}: {response.text}" if response.text else text, quoted(interview.sent), came, remedy)
 
@@ -243,7 +243,7 @@ class _Recorder:
             ready = self._locate(ready)
         else:
             left_after = interview.dismiss(None if interview.player.pipes.stdin < 0 else RESULT, EXIT_PATIENCE)
-        interview.io.watch.drain()
+        interview.exchange.drain()
         stderr = tuple(line.decode("utf-8", "replace") for line in interview.log.last_lines())
         return Transcript(
             start,

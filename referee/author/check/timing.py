@@ -73,7 +73,7 @@ def take_course(bot: CheckedBot) -> Course:
                 or interview.peak > most
             ):
                 break
-        interview.io.watch.drain()
+        interview.exchange.drain()
         return Course(tuple(responses), interview.sent, idle, trouble)
 
 

@@ -1,9 +1,10 @@
-"""The referee's ends of the pipes to one player, and the bytes that came through them."""
+"""The bytes to and from one player, and the moments at which they come. A link knows no limits and no clock of a match."""
 
 from __future__ import annotations
 
 import os
 import select
+from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
     from referee.players.log import Log
     from referee.wire.lines import LineBuffer
+
+#: How long to read from a player whose time is up, in seconds: it may have sent more than one read returns.
+_LAST_LOOK = 0.05
 
 
 def readable(fds: Iterable[int]) -> select.poll:
@@ -21,12 +25,15 @@ def readable(fds: Iterable[int]) -> select.poll:
     return poller
 
 
-class Pipes:
-    """Three descriptors, -1 when closed. ``stderr`` goes to the log; ``unsent`` are bytes that didn't fit into ``stdin``.
+class Link:
+    """The referee's ends of the pipes to one player: three descriptors, -1 when closed. ``stderr`` goes to the log.
 
     ``keeps_early``: lines sent before a question are answers to later questions; else they are a fault. ``is_remote``: the other end is a
     network connection. ``overdue`` is the prefix of a late answer to a question from before the match; such a line is discarded.
+    ``unsent`` are bytes that didn't fit into ``stdin``. ``answered`` is what a poll returns if there is nothing but output on stdout.
     """
+
+    __slots__ = ("_log", "_overdue", "answered", "is_remote", "keeps_early", "lines", "stderr", "stdin", "stdout", "unsent")
 
     def __init__(
         self,
@@ -42,22 +49,24 @@ class Pipes:
         for fd in fds:
             if fd >= 0:
                 os.set_blocking(fd, False)
-        self.has_answered = (self.stdout, select.POLLIN)
+        self.answered = [(self.stdout, select.POLLIN)]
         self.lines = lines
         self.unsent = b""
         self.keeps_early = keeps_early
         self.is_remote = is_remote
-        self.overdue = overdue
+        self._overdue = overdue
         self._log = log
 
     def send(self, data: bytes) -> bool:
         """Write what is unsent and this, without waiting; what doesn't fit stays in ``unsent``. False if the bot has closed its stdin."""
-        data, self.unsent = self.unsent + data, b""
+        if self.unsent:
+            data = self.unsent + data
         try:
             self.unsent = data[os.write(self.stdin, data) :]
         except BlockingIOError:
             self.unsent = data
         except OSError:
+            self.unsent = b""
             return False
         return True
 
@@ -69,6 +78,59 @@ class Pipes:
             return None
         except OSError:
             return b""
+
+    def receive(self) -> bool:
+        """Add the available bytes of stdout to the lines; False at its end."""
+        data = self.read()
+        if data:
+            self.lines.feed(data)
+        return data != b""
+
+    def receive_answer(self) -> bytes | None:
+        """Return the available bytes if they are one whole line, without its end, as nearly every answer is. Else add them to the lines.
+
+        b"" at the end of stdout, None if nothing is certain yet. A bot can take back what it wrote: then there is nothing to read.
+        """
+        try:
+            data = os.read(self.stdout, 65_536)
+        except BlockingIOError:
+            return None
+        line = None if self._overdue else self.lines.pass_on(data)
+        if line is not None:
+            return line
+        self.lines.feed(data)
+        return None if data else b""
+
+    def receive_early(self) -> bool:
+        """Add what was sent without being asked to the lines, up to one full line where it is kept; False at the end of stdout."""
+        lines = self.lines
+        while not (self.keeps_early and lines.is_full):
+            data = self.read()
+            if not data:
+                return data is None
+            lines.feed(data)
+            if lines.is_full:
+                break
+        return True
+
+    def receive_rest(self) -> bytes | None:
+        """Read once more from a player whose time is up. Return its whole line, if one has come."""
+        end = perf_counter() + _LAST_LOOK
+        line = self.take()
+        while line is None and (data := self.read()):
+            self.lines.feed(data)
+            line = self.take()
+            if perf_counter() > end:
+                break
+        return line
+
+    def take(self) -> bytes | None:
+        """Return the next whole line, except for a late answer to a question from before the match; None if there is none."""
+        line = self.lines.take()
+        if line is not None and self._overdue and line.startswith(self._overdue):
+            self._overdue = b""
+            line = self.lines.take()
+        return line
 
     def drain_stderr(self) -> bool:
         """Log the available bytes, at most one full pipe; False at the end."""

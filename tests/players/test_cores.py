@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from referee.players.placement import Cores
+from referee.players.cores import Cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
