@@ -362,13 +362,13 @@ class Api:
             ]
         )
 
-    def _done(self, action: str, details: dict[str, Any], text: str) -> models.DoneAnswer:
+    def _done(self, action: str, details: dict[str, object], text: str) -> models.DoneAnswer:
         self._store.put_audit(action, details)
         self._views.renew()
         return models.DoneAnswer(done=text)
 
 
-def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def _refusals(*statuses: int) -> dict[int | str, dict[str, object]]:
     return {status: {"model": models.ErrorAnswer, "description": _MEANINGS[status]} for status in statuses}
 
 

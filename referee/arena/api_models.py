@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -93,7 +93,7 @@ class VersionAnswer(_Model):
     low: float | None
     high: float | None
     duels: int
-    report: dict[str, Any] | None
+    report: dict[str, object] | None
 
 
 class TeamAnswer(_Model):
@@ -123,7 +123,7 @@ class SubmissionAnswer(_Model):
     status: Literal["queued", "building", "checking", "accepted", "refused"]
     note: str
     submitted: str
-    report: dict[str, Any]
+    report: dict[str, object]
 
 
 class SeatAnswer(_Model):
@@ -166,7 +166,7 @@ class MatchesQuery(_Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_empty(cls, fields: dict[str, Any]) -> dict[str, Any]:
+    def _without_empty(cls, fields: dict[str, object]) -> dict[str, object]:
         """Leave out what is empty: a form sends all its fields."""
         return {name: value for name, value in fields.items() if value != ""}
 
@@ -202,7 +202,7 @@ class AuditAction(_Model):
 
     time: str
     action: str
-    details: dict[str, Any]
+    details: dict[str, object]
 
 
 class AuditAnswer(_Model):

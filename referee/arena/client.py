@@ -9,7 +9,7 @@ import json
 import secrets
 import ssl
 import tarfile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from referee.errors import UsageError
@@ -19,6 +19,8 @@ from referee.isolation.submission import MOST_BYTES
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from referee.games.game import Json
 
 #: How long the server may take for an answer, in seconds.
 _PATIENCE = 120.0
@@ -73,7 +75,7 @@ class ArenaClient(NamedTuple):
                 return cls(parts.scheme, parts.hostname, parts.port, parts.path.rstrip("/"), token)
         raise UsageError(f"{url!r:.200} is no address of a server; name one such as https://arena.example.org.")
 
-    def hand_in(self, name: str, data: bytes, note: str) -> dict[str, Any]:
+    def hand_in(self, name: str, data: bytes, note: str) -> dict[str, Json]:
         """Hand in a file."""
         boundary = secrets.token_hex(16)
         quoted = name.encode("ascii", "replace").decode().replace('"', "_").replace("\\", "_").replace("?", "_")
@@ -86,11 +88,11 @@ class ArenaClient(NamedTuple):
         ]
         return self._request("POST", "/api/submissions", b"".join(parts), {"Content-Type": f"multipart/form-data; boundary={boundary}"})
 
-    def submission(self, number: int) -> dict[str, Any]:
+    def submission(self, number: int) -> dict[str, Json]:
         """Return how far the check of a submission is."""
         return self._request("GET", f"/api/submissions/{number}", None, {})
 
-    def _request(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> dict[str, Any]:
+    def _request(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> dict[str, Json]:
         kind = http.client.HTTPSConnection if self.scheme == "https" else http.client.HTTPConnection
         connection = kind(self.host, self.port, timeout=_PATIENCE)
         where = f"The server {self.host}{'' if self.port is None else f':{self.port}'}"

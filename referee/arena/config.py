@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.league.config import League
     from referee.league.values import Team
 
@@ -82,7 +82,7 @@ class ArenaFile(PlayFile):
     starts: StartsSection = StartsSection(count=_STARTS)
     season: Season = Season()
     visibility: Visibility = Visibility()
-    references: list[dict[str, Any]] = Field(default_factory=list)
+    references: list[dict[str, object]] = Field(default_factory=list)
 
 
 class ArenaConfig(NamedTuple):
@@ -93,7 +93,7 @@ class ArenaConfig(NamedTuple):
     """
 
     league: League
-    settings: Any
+    settings: Settings
     versions: str
     seat: Seat | None
     against: tuple[Team, ...]
@@ -102,7 +102,7 @@ class ArenaConfig(NamedTuple):
     visibility: Visibility
 
     @property
-    def game(self) -> Game[Any, Any]:
+    def game(self) -> AnyGame:
         """The game."""
         return games.get(self.league.game)
 
@@ -170,7 +170,7 @@ def _checked(file: ArenaFile, folder: Path) -> ArenaConfig:
     return ArenaConfig(league, settings, file.versions, seat, against, tuple(references.values()), file.season, file.visibility)
 
 
-def _references(file: ArenaFile, reader: LeagueReader, settings: Any, seat: Seat | None, folder: Path) -> dict[str, Team]:
+def _references(file: ArenaFile, reader: LeagueReader, settings: Settings, seat: Seat | None, folder: Path) -> dict[str, Team]:
     """Return the references by their names, those of ``against`` with programs for the other seats."""
     references: dict[str, Team] = {}
     seats = reader.game.seats(settings)
@@ -182,7 +182,7 @@ def _references(file: ArenaFile, reader: LeagueReader, settings: Any, seat: Seat
         played_seats = seats if seat is None else tuple(candidate for candidate in seats if (candidate == seat) != (name in file.against))
         spec = reader.spec(name, row, settings, played_seats)
         references[name] = teams.team(name, spec, reader.game, settings, folder, played_seats)
-    teams.check_different([row["name"] for row in file.references])
+    teams.check_different([str(row["name"]) for row in file.references])
     return references
 
 
@@ -190,7 +190,7 @@ def _references(file: ArenaFile, reader: LeagueReader, settings: Any, seat: Seat
 LONGEST_TEAM = teams.LONGEST_NAME - 8
 
 
-def template(game: Game[Any, Any], rules: str) -> str:
+def template(game: AnyGame, rules: str) -> str:
     """Return the file of a new arena, with example bots of the game as references."""
     seats = game.seats(game.codec.settings(rules, {game.info.players_option: 2} if game.info.players_option else {}))
     rows = _example_teams(game, rules, seats)
@@ -204,7 +204,7 @@ def template(game: Game[Any, Any], rules: str) -> str:
     return _TEMPLATE.format(game=game.info.name, rules=rules, seat=seat, most=_STARTS, references="\n".join(tables))
 
 
-def _example_teams(game: Game[Any, Any], rules: str, seats: Sequence[Seat]) -> list[tuple[str, Mapping[str, str]]]:
+def _example_teams(game: AnyGame, rules: str, seats: Sequence[Seat]) -> list[tuple[str, Mapping[str, str]]]:
     """Return teams of example bots, weak to strong: the weakest of each seat together, and so on to the strongest."""
     bots = [bot for bot in example_bots.BOTS if bot.game == game.info.name and (not bot.rules or rules in bot.rules)]
     if game.info.players_option:

@@ -124,7 +124,7 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
     return CheckVerdict(*_without(snapshot.folder, (reason, report)))
 
 
-def _without(folder: Path, value: Any) -> Any:
+def _without(folder: Path, value: Json) -> Json:
     """Return texts without the path of a version's copy: its team knows its own files, and the arena's folder is nobody's business."""
     if isinstance(value, str):
         return for_author(value, folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.arena.api_models import MatchesQuery
 from referee.league.worker import replay_path
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import Holder
     from referee.arena.views import ArenaViews
+    from referee.games.game import Json
 
 #: The matches of this minute that are shown at most, and the seconds of a minute.
 _MATCHES, _MINUTE = 24, 60.0
@@ -66,7 +67,7 @@ class LiveMatches:
         match, replay = done or self._api.found_match(key)
         return match, self._arena.folder / replay
 
-    def listed(self, after: int, holder: Holder | None) -> dict[str, Any]:
+    def listed(self, after: int, holder: Holder | None) -> dict[str, Json]:
         """Return the newest match from a place on, as the page of a folder lists its replays; some more if ``after`` is 0."""
         last = sorted(self._last(_PROJECTED, holder), key=lambda match: match.order)
         new = [match for match in last if match.order >= after]
@@ -95,7 +96,7 @@ class LiveMatches:
             opens=True,
         )
 
-    def standings(self) -> dict[str, Any]:
+    def standings(self) -> dict[str, Json]:
         """Return the standings for the projector's page."""
         done = self._views.played()
         rows = [

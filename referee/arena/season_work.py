@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.arena.store import PAUSED, PLAYING
 from referee.errors import MatchVoid, RefereeError, UsageError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from referee.arena.arena import OpenArena
     from referee.arena.season_store import SeasonStore
+    from referee.games.game import Json
     from referee.league.local import Pool
     from referee.league.values import MatchRecord, MatchTask
     from referee.league.workers import Workers
@@ -109,7 +110,7 @@ class SeasonWork:
             process.kill()
 
 
-def _opened(options: dict[str, Any]) -> contextlib.closing[OpenArena]:
+def _opened(options: dict[str, Json]) -> contextlib.closing[OpenArena]:
     from referee.arena.arena import open_arena
 
     opened = open_arena(Path(options["folder"]))
@@ -117,7 +118,7 @@ def _opened(options: dict[str, Any]) -> contextlib.closing[OpenArena]:
     return contextlib.closing(opened)
 
 
-def _check(options: dict[str, Any]) -> None:
+def _check(options: dict[str, Json]) -> None:
     """Check one submission after the other."""
     from referee.arena.checking import Checker
 
@@ -128,7 +129,7 @@ def _check(options: dict[str, Any]) -> None:
                 time.sleep(_PAUSE)
 
 
-def _play(options: dict[str, Any]) -> None:
+def _play(options: dict[str, Json]) -> None:
     """Play for ever. When a version is added, go on with other workers, which know it."""
     from referee.arena.engine import ArenaEngine
     from referee.league.engine import MachineFailed
@@ -172,7 +173,7 @@ def _pause(opened: OpenArena, workers: Workers, why: str) -> None:
 _KINDS = {"check": _check, "play": _play}
 
 
-def _run(options: dict[str, Any]) -> None:
+def _run(options: dict[str, Json]) -> None:
     """Work until the server ends. After a failure, such as a full disk or a database that is restarted, go on a moment later."""
     from referee.league.worker import end_with
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.arena.store import ArenaStore, OpenDuel, RatingPoint, Version
+    from referee.games.game import Json
     from referee.league.store import StoredMatch
 
 _T = TypeVar("_T")
@@ -230,7 +231,7 @@ class ArenaViews:
         return totals
 
     @_shared(_LONG)
-    def recent(self) -> dict[str, Any]:
+    def recent(self) -> dict[str, Json]:
         """Of the last 200 duels: how many "matches" there are, "faults" by team and kind, and by host the matches with the time of the last one."""
         end = len(self._state) + len(self._open())
         played = [
@@ -272,7 +273,7 @@ class ArenaViews:
         return [(mine[point.name], point) for point in self._store.ratings(list(mine))]
 
     @_view
-    def against(self, name: str) -> list[dict[str, Any]]:
+    def against(self, name: str) -> list[dict[str, Json]]:
         """The record of all versions of a team together by the opponent's team, most duels first, each as a ``RecordAnswer``."""
         names, first = self._state.names, dict[str, int]()
         # A team's number is that of its first version.
@@ -283,7 +284,7 @@ class ArenaViews:
         ordered = sorted((record for record in played if record[0] != name), key=lambda record: (-sum(record[1:]), record[0]))
         return [{"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, won, tied, lost in ordered]
 
-    def _version(self, version: Version, *, sees_all: bool) -> dict[str, Any]:
+    def _version(self, version: Version, *, sees_all: bool) -> dict[str, Json]:
         is_rated = version.name in self._elo
         rating, low, high = self._interval(version.name) if is_rated else (None, None, None)
         return {
@@ -350,12 +351,12 @@ class ArenaViews:
         return matches
 
     @_shared()
-    def workers(self) -> dict[str, Any]:
+    def workers(self) -> dict[str, Json]:
         """Who plays what now: {"host", "slots", "matches"}, just "matches" if nobody plays. The "seconds" of a match are those so far."""
         playing, now = self._store.fact(PLAYING), time.time()
         if playing is None or now - playing["time"] > _TOLD_SECONDS:
             return {"matches": []}
-        none: dict[str, Any] = {"order": 0, "winner": None, "reason": "", "scores": {}, "steps": 0, "faults": {}, "ended": None}
+        none: dict[str, Json] = {"order": 0, "winner": None, "reason": "", "scores": {}, "steps": 0, "faults": {}, "ended": None}
         running = (
             {**none, "id": match["key"], "seats": self._sides(match["seats"]), "seconds": now - match["since"]}
             for match in playing["matches"]
@@ -394,7 +395,7 @@ class ArenaViews:
             }
         )
 
-    def _sides(self, seats: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    def _sides(self, seats: Mapping[str, str]) -> dict[str, dict[str, Json]]:
         # References that versions play against in one role are no versions.
         numbers = {name: self._by_name[name].number if name in self._by_name else None for name in seats.values()}
         return {seat: {"team": self._team(name), "version": numbers[name]} for seat, name in seats.items()}
@@ -408,6 +409,6 @@ def _is_wanted(pair: Sequence[int], mine: Sequence[int] | None, others: Sequence
     return any((mine is None or version in mine) and (others is None or other in others) for version, other in (pair, pair[::-1]))
 
 
-def _point(number: int, point: RatingPoint) -> dict[str, Any]:
+def _point(number: int, point: RatingPoint) -> dict[str, Json]:
     ratings = {"rating": round(point.elo, 2), "low": round(point.low, 2), "high": round(point.high, 2)}
     return {"version": number, "duels": point.duels, "time": moment(point.time), **ratings}

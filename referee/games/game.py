@@ -13,7 +13,7 @@ from referee.games.outcome import IllegalMove, MalformedMove, Notice, Outcome, S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, Protocol
+    from typing import Any, Protocol, TypeAlias
 
     from typing_extensions import TypeVar
 
@@ -110,6 +110,13 @@ class GameInfo(NamedTuple):
 
 
 if TYPE_CHECKING:
+
+    class Settings(Protocol):
+        """Checked settings of a game. Outside of the game only their rule set is read."""
+
+        @property
+        def rules(self) -> str:
+            """The rule set."""
 
     class Codec(Protocol[S_contra, M, G]):
         """JSON forms of a game's settings, states and moves.
@@ -225,3 +232,6 @@ if TYPE_CHECKING:
 
         def outcome(self, state: S) -> Outcome | None:
             """How the game ended, None while it goes on."""
+
+    #: A game of whose states and moves nothing is known.
+    AnyGame: TypeAlias = Game[object, object, Settings]

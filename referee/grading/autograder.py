@@ -13,7 +13,7 @@ import io
 import os
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee import games
 from referee.errors import UsageError
@@ -30,7 +30,7 @@ from referee.support.words import size_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.games.game import Game
+    from referee.games.game import AnyGame
     from referee.grading.values import Rubric, RubricTest
 
 #: The packages that make up the referee.
@@ -194,7 +194,7 @@ def _opponents(rubric: Rubric) -> dict[str, tuple[bytes, int]]:
 
 def _sources(rubric: Rubric, test: RubricTest) -> Iterator[Path]:
     """Yield the files and folders of the opponent of a test."""
-    game: Game[Any, Any] = games.get(rubric.game)
+    game: AnyGame = games.get(rubric.game)
     settings = game.codec.settings(rubric.rules, dict(test.settings))
     for seat in opponent_seats(rubric, test):
         player = test.against

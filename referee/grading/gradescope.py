@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee import games
 from referee.errors import UsageError
@@ -197,7 +197,7 @@ def limited(metadata: Path, most: int) -> dict[str, Json] | None:
     return {**repeated, **_head(output, is_complete=True, is_limited=True), "score": _score(last)}
 
 
-def _was_graded(run: Any) -> bool:
+def _was_graded(run: Json) -> bool:
     """True if an earlier run was graded: it has results, and they aren't those of a run before."""
     content = run.get("results")
     if not isinstance(content, dict) or not content:
@@ -207,7 +207,7 @@ def _was_graded(run: Any) -> bool:
     return not (isinstance(facts, dict) and facts.get("is_limited"))
 
 
-def _score(run: Any) -> float:
+def _score(run: Json) -> float:
     """Return the score of an earlier run."""
     for value in (run["results"].get("score"), run.get("score")):
         if isinstance(value, int | float | str):

@@ -10,7 +10,7 @@ import shutil
 import time
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee import games
 from referee.errors import UsageError
@@ -204,7 +204,7 @@ class OpenGrading:
         duels = [duel for name in students if name not in planned for duel in self.plan.duels_of(name)]
         self.store.put(duels, [task for duel in duels for task in self.plan.tasks(duel)])
 
-    def _renew(self, teams: Mapping[str, Team], facts: Mapping[str, Any] | None = None) -> None:
+    def _renew(self, teams: Mapping[str, Team], facts: Mapping[str, Json] | None = None) -> None:
         """Plan all matches of some students anew, with these files. The replays of before stay, beside those of the same matches."""
         if not teams:
             return
@@ -431,7 +431,7 @@ def _rubric_json(rubric: Rubric) -> dict[str, Json]:
     return {**plain, "tests": tests, **rubric.options.to_json()}
 
 
-def _rubric(data: Mapping[str, Any]) -> Rubric:
+def _rubric(data: Mapping[str, Json]) -> Rubric:
     tests = tuple(RubricTest(**{**test, "needs": tuple(Need(*need) for need in test["needs"])}) for test in data["tests"])
     options = {name: data[name] for name in MatchOptions.model_fields}
     others = {name: value for name, value in data.items() if name not in options}
@@ -445,6 +445,6 @@ def _submission_json(submission: Submission) -> dict[str, Json]:
     return {**submission._asdict(), "folder": folder, "players": dict(submission.players)}
 
 
-def _submission(data: Mapping[str, Any]) -> Submission:
+def _submission(data: Mapping[str, Json]) -> Submission:
     folder = None if data["folder"] is None else Path(data["folder"])
     return Submission(**{**data, "folder": folder, "identities": tuple(data["identities"]), "replaced": tuple(data["replaced"])})

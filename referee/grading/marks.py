@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.grading import needs
 from referee.grading.rubric import own_seats
@@ -13,7 +13,7 @@ from referee.support.words import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from referee.games.game import Game
+    from referee.games.game import AnyGame
     from referee.grading.values import Rubric, RubricTest, Submission
     from referee.league.values import MatchRecord, MatchTask
 
@@ -44,7 +44,7 @@ def _trials(test: RubricTest, student: str) -> tuple[Trial, ...]:
     return tuple(Trial(student, test.number, start, test.is_hidden(start)) for start in range(test.starts))
 
 
-def student_marks(game: Game[Any, Any], rubric: Rubric, submission: Submission, results: Results) -> StudentMarks:
+def student_marks(game: AnyGame, rubric: Rubric, submission: Submission, results: Results) -> StudentMarks:
     """Return all marks of a student.
 
     A submission that is missing or refused, or can't start, has no points for any test. A trial that isn't decided has none yet.
@@ -88,7 +88,7 @@ def _nothing(rubric: Rubric, submission: Submission) -> tuple[RubricMark, ...]:
     )
 
 
-def _lacking(game: Game[Any, Any], rubric: Rubric, test: RubricTest, submission: Submission) -> RubricMark | None:
+def _lacking(game: AnyGame, rubric: Rubric, test: RubricTest, submission: Submission) -> RubricMark | None:
     """Return marks without points for a test in which the submission has no program for a seat; None if it has one."""
     seats = own_seats(game, test, game.seats(game.codec.settings(rubric.rules, dict(test.settings))))
     missing = next((seat for seat in seats if submission.players and seat not in submission.players), None)
@@ -98,7 +98,7 @@ def _lacking(game: Game[Any, Any], rubric: Rubric, test: RubricTest, submission:
     return RubricMark(test, tuple(TrialMark(trial, passed=False, points=0.0, text=text) for trial in _trials(test, submission.student)))
 
 
-def _trial_mark(game: Game[Any, Any], rubric: Rubric, trial: Trial, results: Results, forfeit: str | None) -> TrialMark:
+def _trial_mark(game: AnyGame, rubric: Rubric, trial: Trial, results: Results, forfeit: str | None) -> TrialMark:
     against = rubric.tests[trial.test].against
     absent = results.forfeits.get(opponent_name(against))
     note = results.notes.get(trial, "") if absent is None else f"The opponent can't start, so this doesn't count: {absent}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.games.outcome import Outcome
 from referee.grading.values import Need, TrialMark
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.games.capabilities import Marking
-    from referee.games.game import Game, Seat
+    from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.grading.values import Rubric, RubricTest, Trial
     from referee.league.values import MatchRecord, MatchTask
 
@@ -55,7 +55,7 @@ class _Game(NamedTuple):
 # What a rubric may ask.
 
 
-def refusal(game: Game[Any, Any], settings: Any, test: RubricTest) -> str:
+def refusal(game: AnyGame, settings: Settings, test: RubricTest) -> str:
     """Return why a test can't have its needs, as the rest of a sentence; "" if it can."""
     if not test.needs:
         return "need is empty; write need = { wins = true }, for instance."
@@ -71,7 +71,7 @@ def refusal(game: Game[Any, Any], settings: Any, test: RubricTest) -> str:
     return next((why for need in test.needs if (why := _refused(game.info.name, marking, settings, test, need))), "")
 
 
-def _refused(game: str, marking: Marking, settings: Any, test: RubricTest, need: Need) -> str:
+def _refused(game: str, marking: Marking, settings: Settings, test: RubricTest, need: Need) -> str:
     if need.kind == SCORE_AT_LEAST and not marking.scores_are_points:
         return (
             f"need.{SCORE_AT_LEAST} is for games in which more points are better; in {game} a score counts steps, so take {CATCH_WITHIN}."
@@ -92,7 +92,7 @@ def _refused(game: str, marking: Marking, settings: Any, test: RubricTest, need:
 
 
 def judge(
-    game: Game[Any, Any], rubric: Rubric, trial: Trial, matches: Sequence[tuple[MatchTask, MatchRecord | None]], note: str = ""
+    game: AnyGame, rubric: Rubric, trial: Trial, matches: Sequence[tuple[MatchTask, MatchRecord | None]], note: str = ""
 ) -> TrialMark:
     """Return the mark of a trial from all its planned matches, in the order of their game numbers.
 
@@ -134,16 +134,14 @@ def _fault_of_another(played: _Game) -> str:
     return f"The opponent as {seat} failed, so this doesn't count: {_sentence(text)}"
 
 
-def _loss(
-    game: Game[Any, Any], rubric: Rubric, test: RubricTest, need: Need, played: Sequence[Match], own_games: Sequence[_Game]
-) -> Loss | None:
+def _loss(game: AnyGame, rubric: Rubric, test: RubricTest, need: Need, played: Sequence[Match], own_games: Sequence[_Game]) -> Loss | None:
     """Return what a need has lost; None if it is met. Every match has to meet it, except that a duel is judged as a whole."""
     if need.kind == BEATS:
         return _duel(game, rubric, test, played, own_games)
     return next((lost for each in own_games if (lost := _LOSSES[need.kind](each, need.value)) is not None), None)
 
 
-def _catch_within(played: _Game, most: Any) -> Loss | None:
+def _catch_within(played: _Game, most: Json) -> Loss | None:
     record = played.record
     if not played.has_won:
         return Loss(
@@ -155,7 +153,7 @@ def _catch_within(played: _Game, most: Any) -> Loss | None:
     return Loss(f"The {played.who} needed {counted(record.steps, 'step')}; the test asks for at most {most:,}.", int(most))
 
 
-def _survive(played: _Game, least: Any) -> Loss | None:
+def _survive(played: _Game, least: Json) -> Loss | None:
     if played.has_won or played.record.steps >= least:
         return None
     record = played.record
@@ -165,12 +163,12 @@ def _survive(played: _Game, least: Any) -> Loss | None:
     )
 
 
-def _finishes(_played: _Game, _: Any) -> Loss | None:
+def _finishes(_played: _Game, _: Json) -> Loss | None:
     """Faults are judged before."""
     return None
 
 
-def _mean_seconds_below(played: _Game, most: Any) -> Loss | None:
+def _mean_seconds_below(played: _Game, most: Json) -> Loss | None:
     answers = played.record.answers.get(played.seat, 0)
     mean = played.record.seconds.get(played.seat, 0.0) / answers if answers else 0.0
     if mean < most:
@@ -180,7 +178,7 @@ def _mean_seconds_below(played: _Game, most: Any) -> Loss | None:
     )
 
 
-def _score_at_least(played: _Game, least: Any) -> Loss | None:
+def _score_at_least(played: _Game, least: Json) -> Loss | None:
     score = played.record.scores.get(played.seat)
     if score is not None and score >= least:
         return None
@@ -190,13 +188,13 @@ def _score_at_least(played: _Game, least: Any) -> Loss | None:
     )
 
 
-def _wins(played: _Game, _: Any) -> Loss | None:
+def _wins(played: _Game, _: Json) -> Loss | None:
     if played.has_won:
         return None
     return Loss(f"The {played.who} did not win: {_sentence(played.record.text)}", played.record.steps)
 
 
-_LOSSES: Mapping[str, Callable[[_Game, Any], Loss | None]] = {
+_LOSSES: Mapping[str, Callable[[_Game, Json], Loss | None]] = {
     CATCH_WITHIN: _catch_within,
     SURVIVE: _survive,
     FINISHES: _finishes,
@@ -209,7 +207,7 @@ _LOSSES: Mapping[str, Callable[[_Game, Any], Loss | None]] = {
 # Duels.
 
 
-def _duel(game: Game[Any, Any], rubric: Rubric, test: RubricTest, played: Sequence[Match], own_games: Sequence[_Game]) -> Loss | None:
+def _duel(game: AnyGame, rubric: Rubric, test: RubricTest, played: Sequence[Match], own_games: Sequence[_Game]) -> Loss | None:
     """Return what was lost in a duel: a tie is lost, too."""
     opponent = f"'{escape(test.against, 60)}'"
     if game.pairing is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.grading.escaping import number
 from referee.grading.handout import write_changed
@@ -21,6 +21,7 @@ from referee.support.words import counted
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
+    from referee.games.game import Json
     from referee.grading.values import Grades, StudentMarks
     from referee.league.values import MatchRecord, MatchTask
 
@@ -81,7 +82,7 @@ def _overview(students: Sequence[StudentMarks], graded: Sequence[StudentMarks], 
     return facts
 
 
-def _match(grades: Grades, task: MatchTask, record: MatchRecord, step: int | None, viewable: Container[str]) -> dict[str, Any]:
+def _match(grades: Grades, task: MatchTask, record: MatchRecord, step: int | None, viewable: Container[str]) -> dict[str, Json]:
     """Return what the page shows of a match; ``page`` is None if the viewer beside it has no replay of it."""
     path = _path(grades, record)
     logs = [(seat, log_path(Path(path), seat)) for seat in task.seats] if path is not None else []

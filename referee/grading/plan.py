@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee import games
 from referee.grading.marks import opponent_name
@@ -16,7 +16,7 @@ from referee.league.worker import Terms
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.grading.values import Rubric, RubricTest
     from referee.league.values import DuelResult, MatchRecord, MatchStart, Team
 
@@ -27,7 +27,7 @@ class PlannedStart(NamedTuple):
     test: RubricTest
     start: MatchStart
     settings: dict[str, Json]
-    checked: Any
+    checked: Settings
     is_hidden: bool
 
 
@@ -39,7 +39,7 @@ class GradingPlan:
 
     def __init__(self, rubric: Rubric, students: Sequence[str], teams: Mapping[str, Team]) -> None:
         self.rubric = rubric
-        self.game: Game[Any, Any] = games.get(rubric.game)
+        self.game: AnyGame = games.get(rubric.game)
         self.students = tuple(students)
         self._numbers = {student: number for number, student in enumerate(students)}
         self.teams = teams

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from itertools import count
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.grading.escaping import number
@@ -62,7 +62,7 @@ def noted(student: StudentMarks, home: Path) -> dict[str, Json]:
     return {mark.test.name: [_facts(trial, home, is_kept=True) for trial in mark.trials] for mark in student.tests}
 
 
-def _facts(trial: TrialMark, home: Path, *, is_kept: bool = False) -> dict[str, Any]:
+def _facts(trial: TrialMark, home: Path, *, is_kept: bool = False) -> dict[str, Json]:
     ends: list[Json] = [[record.winner, record.reason, record.steps, dict(record.scores)] for _, record in trial.matches]
     replays = [home / record.replay for _, record in trial.matches if record.replay]
     return {
@@ -73,7 +73,7 @@ def _facts(trial: TrialMark, home: Path, *, is_kept: bool = False) -> dict[str, 
     }
 
 
-def compared(before: Mapping[str, Any], student: StudentMarks, home: Path) -> list[str]:
+def compared(before: Mapping[str, Json], student: StudentMarks, home: Path) -> list[str]:
     """Return a line for each test that says whether its result is the same as ``before``, with each start that ended otherwise and its replays."""
     lines = []
     for mark in student.tests:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import AnyGame, Json, Seat, Settings
 
 #: The longest name of a rubric or a test, in characters.
 LONGEST_NAME = 80
@@ -60,7 +60,7 @@ class RubricTestTable(Section):
     points: float = Field(gt=0, le=1_000_000, allow_inf_nan=False)
     need: NeedTable
     when: Literal["always", "after_due"] = "always"
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: dict[str, object] = Field(default_factory=dict)
 
 
 class RubricFile(Section):
@@ -69,14 +69,14 @@ class RubricFile(Section):
     name: str
     game: str
     rules: str | None = None
-    seed: Any = None
+    seed: object = None
     isolation: IsolationValue = "strict"
     clock: BilledTime = AUTO
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: dict[str, object] = Field(default_factory=dict)
     time: TimeLimits = TimeLimits()
     run: RunOptions = RunOptions()
     limits: Limits = Limits()
-    tests: list[dict[str, Any]] = Field(default_factory=list)
+    tests: list[dict[str, object]] = Field(default_factory=list)
 
 
 def load(path: Path, seed: str = "") -> Rubric:
@@ -131,14 +131,14 @@ def opponent_seats(rubric: Rubric, test: RubricTest) -> tuple[Seat, ...]:
     return _opponents(game, test, game.seats(game.codec.settings(rubric.rules, dict(test.settings))))
 
 
-def own_seats(game: Game[Any, Any], test: RubricTest, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
+def own_seats(game: AnyGame, test: RubricTest, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
     """Return the seats that the submission plays in a test, one match each. Without roles to swap, a duel is one match."""
     if test.seat is not None:
         return (test.seat,)
     return seats[:1] if game.pairing is None else seats
 
 
-def _opponents(game: Game[Any, Any], test: RubricTest, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
+def _opponents(game: AnyGame, test: RubricTest, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
     mine = own_seats(game, test, seats)
     return seats if len(mine) > 1 else tuple(seat for seat in seats if seat not in mine)
 
@@ -172,7 +172,7 @@ class _RubricReader:
     def __init__(self, file: RubricFile, home: Path, seed: str) -> None:
         self.file = file
         self.home = home
-        self.game = games.get(file.game)
+        self.game: AnyGame = games.get(file.game)
         self.is_seed_drawn = file.seed is None
         self.seed = (seed or new_secret()) if file.seed is None else _seed(file.seed)
         self.start_keys = _start_keys(self.game, file.rules)
@@ -208,7 +208,7 @@ class _RubricReader:
         _draw(rubric)
         return rubric
 
-    def _settings(self, settings: Mapping[str, Any], where: str) -> tuple[Any, bool]:
+    def _settings(self, settings: Mapping[str, Json], where: str) -> tuple[Settings, bool]:
         """Return checked settings, and whether they name the start. ``where`` begins the message."""
         source = self.game.starts
         has_set_start = bool(self.start_keys & settings.keys())
@@ -219,7 +219,7 @@ class _RubricReader:
         except SettingsError as error:
             raise SettingsError(f"{where}{error}") from None
 
-    def _test(self, number: int, row: Mapping[str, Any]) -> RubricTest:
+    def _test(self, number: int, row: Mapping[str, Json]) -> RubricTest:
         where = f"tests, table {number + 1}"
         table = settings_file.checked(row, RubricTestTable, where)
         teams.check_name(table.name, f"The name of tests, table {number + 1}", LONGEST_NAME)
@@ -244,7 +244,7 @@ class _RubricReader:
         why = needs.refusal(self.game, settings, test)
         if why:
             raise UsageError(f"{where}: {why}")
-        self._check_starts(test, where)
+        self._check_starts(test, table, where)
         for each in _opponents(self.game, test, seats):
             # In a duel, an example bot that plays one role is joined by one that plays the other.
             player = test.against if duel is None else teams.partnered(test.against, each, self.game, settings, self.home)
@@ -279,7 +279,7 @@ class _RubricReader:
             raise UsageError(f"{where}: {key} is '{player}', which has a control character or an invisible one; remove it.")
         return player.strip()
 
-    def _check_opponent(self, text: str, seat: Seat, settings: Any, where: str) -> None:
+    def _check_opponent(self, text: str, seat: Seat, settings: Settings, where: str) -> None:
         try:
             if is_human(text):
                 raise PlayerError(f"the {seat} is a person; only programs play in a grading.")
@@ -287,11 +287,11 @@ class _RubricReader:
         except PlayerError as error:
             raise UsageError(f"{where}: {error}") from None
 
-    def _check_starts(self, test: RubricTest, where: str) -> None:
+    def _check_starts(self, test: RubricTest, table: RubricTestTable, where: str) -> None:
         if test.hidden > test.starts:
             raise UsageError(f"{where}: hidden is {test.hidden:,}, but starts is {test.starts:,}; hidden starts are among the starts.")
         if test.has_set_start and test.starts > 1:
-            named = sorted(self.start_keys & {*self.file.settings, *self.file.tests[test.number].get("settings", {})})
+            named = sorted(self.start_keys & {*self.file.settings, *table.settings})
             raise UsageError(
                 f"{where}: starts is {test.starts:,}, but settings.{named[0]} names the start; remove it to draw the starts, or take starts = 1."
             )
@@ -315,7 +315,7 @@ def _draw(rubric: Rubric) -> None:
         raise SettingsError(f"tests, table {test.number + 1}: starts is {test.starts:,}, but {error}") from None
 
 
-def _start_keys(game: Game[Any, Any], rules: str | None) -> frozenset[str]:
+def _start_keys(game: AnyGame, rules: str | None) -> frozenset[str]:
     """Return the settings that a drawn start replaces: they name a start."""
     source = game.starts
     return frozenset() if source is None else frozenset(source.draw(source.settings(rules, {}), bytes(16)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.grading.escaping import finite, number
 from referee.support.csv_text import marked, written
@@ -12,6 +12,7 @@ from referee.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from referee.games.game import Json
     from referee.grading.values import Grades, RubricTest, StudentMarks, TrialMark
     from referee.league.values import MatchRecord, MatchTask
 
@@ -57,7 +58,7 @@ def grades_csv(grades: Grades) -> bytes:
     return marked(written(rows, "\r\n")).encode()
 
 
-def _summary(grades: Grades) -> dict[str, Any]:
+def _summary(grades: Grades) -> dict[str, Json]:
     """Return what all students have in common: the rubric and its tests."""
     rubric = grades.rubric
     return {
@@ -96,7 +97,7 @@ def grades_json(grades: Grades, folders: Mapping[str, str]) -> bytes:
     return f'{json.dumps(value, allow_nan=False)[:-1]}, "students": [\n{students}\n]}}\n'.encode()
 
 
-def _student(student: StudentMarks, grades: Grades, folders: Mapping[str, str]) -> dict[str, Any]:
+def _student(student: StudentMarks, grades: Grades, folders: Mapping[str, str]) -> dict[str, Json]:
     submission = student.submission
     return {
         "student": submission.student,
@@ -130,7 +131,7 @@ def _points(value: float) -> float:
     return round(value, 2)
 
 
-def _trial(mark: TrialMark) -> dict[str, Any]:
+def _trial(mark: TrialMark) -> dict[str, Json]:
     return {
         "start": mark.trial.start,
         "hidden": mark.trial.is_hidden,
@@ -143,7 +144,7 @@ def _trial(mark: TrialMark) -> dict[str, Any]:
     }
 
 
-def _match(task: MatchTask, record: MatchRecord) -> dict[str, Any]:
+def _match(task: MatchTask, record: MatchRecord) -> dict[str, Json]:
     return {
         "key": task.key,
         "seats": dict(task.seats),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee import games
 from referee.errors import UsageError
@@ -14,7 +14,7 @@ from referee.league.commitment import new_secret
 from referee.match.options import TimeControl
 
 if TYPE_CHECKING:
-    from referee.games.game import Game, GameInfo, Json
+    from referee.games.game import AnyGame, GameInfo, Json
 
 #: The opponent in a new rubric of a game that proposes no tests.
 OPPONENT = "opponent.py"
@@ -110,7 +110,7 @@ def _value(value: Json) -> str:
     return json.dumps(value)
 
 
-def _fitting(game: Game[Any, Any]) -> list[tuple[str, str]]:
+def _fitting(game: AnyGame) -> list[tuple[str, str]]:
     """Return the needs that a rubric can ask in the game."""
     marking = game.marking
     left_out = set()
@@ -133,7 +133,7 @@ def _settings(test: SampleTest) -> str:
     return f"settings = {{ {pairs} }}\n" if pairs else ""
 
 
-def _general(game: Game[Any, Any]) -> tuple[SampleTest, ...]:
+def _general(game: AnyGame) -> tuple[SampleTest, ...]:
     """Return tests that every game can have."""
     try:
         seat = game.seats(game.codec.settings(None, {}))[0]

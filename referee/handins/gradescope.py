@@ -16,6 +16,8 @@ from referee.support.packages import install_command
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from referee.games.game import Json
+
 #: The file of an export that says who submitted what.
 METADATA = "submission_metadata.yml"
 FOLDER = re.compile(r"submission_([0-9]{1,19})")
@@ -43,7 +45,7 @@ class Attempt(NamedTuple):
     time_text: str
 
 
-def attempt(name: str, facts: Any, place: int) -> Attempt:
+def attempt(name: str, facts: Json, place: int) -> Attempt:
     """Return when a submission was handed in. ``place`` is its place in the file."""
     match = FOLDER.fullmatch(name)
     number = int(match[1]) if match else 0
@@ -72,7 +74,7 @@ def _moment(parts: re.Match[str]) -> tuple[str, datetime]:
     return ZONED if parts[8] or parts[9] else LOCAL, datetime(year, month, day, hour, minute, second, tzinfo=zone)
 
 
-def submitters(facts: Any) -> list[tuple[str, ...]]:
+def submitters(facts: Json) -> list[tuple[str, ...]]:
     """Return the student id, the address and the name of each person of a submission. There is at least one, who may be unknown.
 
     Students choose the name; Gradescope vouches for the others.
@@ -82,7 +84,7 @@ def submitters(facts: Any) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(tuple(str(each.get(key) or "").strip() for key in (":sid", ":email", ":name")) for each in entries))
 
 
-def metadata(path: Path) -> dict[str, Any]:
+def metadata(path: Path) -> dict[str, Json]:
     """Return what Gradescope says about each submission. Text of students is in it, so it is never read as code."""
     try:
         import yaml

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import ReplayError
 from referee.league.database import PLANNED, STOPPED
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from referee.games.game import Json
     from referee.league.league import OpenLeague
     from referee.league.standings import StandingsRow
     from referee.league.store import StoredMatch
@@ -36,7 +37,7 @@ class LeagueReport(NamedTuple):
     problems: list[str]
     notes: list[str]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """The check as ``--json`` prints it."""
         return {"replays": self.replays, "problems": self.problems, "notes": self.notes, "ok": not self.problems}
 

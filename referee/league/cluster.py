@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import concurrent.futures
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from referee.games.game import Json
     from referee.league.package import Package
     from referee.league.values import MatchTask, Team
     from referee.league.worker import Report
@@ -223,7 +224,7 @@ class ClusterPool:
         self._count += 1
         number = self._count
         # Dask plays a batch again if its worker is lost, so a result can come twice.
-        where: dict[str, Any] = {}
+        where: dict[str, Json] = {}
         if avoid and (others := [worker for worker in self._client.nthreads() if worker not in avoid]):
             where = {"workers": others, "allow_other_workers": True}
         name = f"referee-{self._key}-{time.time_ns()}-{number}"

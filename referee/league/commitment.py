@@ -16,7 +16,7 @@ import hmac
 import json
 import re
 import secrets
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from referee.games.game import Game, Json
+    from referee.games.game import AnyGame, Json, Settings
 
 FILE = "commitment.toml"
 #: The folder in that of a grading or a league that is for its organizer alone.
@@ -120,10 +120,10 @@ class Commitment(NamedTuple):
         return start >= max(family.drawn, 1) - family.hidden
 
     @property
-    def _game(self) -> Game[Any, Any]:
+    def _game(self) -> AnyGame:
         return games.get(self.game)
 
-    def _settings(self, number: int) -> Any:
+    def _settings(self, number: int) -> Settings:
         return self._game.codec.settings(self.rules, dict(self.families[number].settings))
 
     def text(self) -> str:
@@ -190,14 +190,14 @@ def no_commitment(commitment: Commitment) -> str:
 
 
 class _FamilyTable(Section):
-    settings: dict[str, Any]
+    settings: dict[str, object]
     drawn: int = Field(ge=0, le=start_lists.MOST)
     hidden: int = Field(default=0, ge=0, le=start_lists.MOST)
 
 
 class _StartTable(Section):
     seed: int
-    settings: dict[str, Any]
+    settings: dict[str, object]
 
 
 class _File(Section):
@@ -278,7 +278,7 @@ def committed_starts(commitment: Commitment, number: int) -> list[CommittedStart
         raise UsageError(f"The starts of {_TABLES[commitment.kind][:-1]} {number + 1} can't be drawn: {error}") from None
 
 
-def starts_json(commitment: Commitment) -> dict[str, Any]:
+def starts_json(commitment: Commitment) -> dict[str, Json]:
     """Return all starts as ``--json`` prints them."""
     tables = [[each._asdict() for each in committed_starts(commitment, number)] for number in range(len(commitment.families))]
     name = _TABLES[commitment.kind]

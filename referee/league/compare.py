@@ -6,7 +6,7 @@ import contextlib
 import math
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import StartError, UsageError
 from referee.league.keys import match_key
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from referee.api.runner import MatchRequest
-    from referee.games.game import Seat
+    from referee.games.game import Json, Seat, Settings
     from referee.league.comparison_store import ComparisonStore
     from referee.league.sequential import Compared
     from referee.league.values import DuelResult, MatchRecord, MatchStart, Team
@@ -101,7 +101,7 @@ class BotComparison:
         except ValueError as error:
             raise UsageError(str(error)) from None
         self._slots = min(checked_slots(slots, request.options.limits), 4 * test.duels)
-        self._settings: dict[int, Any] = {}
+        self._settings: dict[int, Settings] = {}
         #: The matches played so far, those included that do not count.
         self.matches = 0
         self._failures: dict[int, list[TeamFault]] = {}
@@ -125,7 +125,7 @@ class BotComparison:
         return [(team, opponent) for opponent in self.against for team in (self.a, self.b)]
 
     @property
-    def first_start(self) -> Mapping[str, Any]:
+    def first_start(self) -> Mapping[str, Json]:
         """The settings that the first start replaces."""
         return next(drawn(self._game, self.request.settings, secret_of(self.seed))).settings
 
@@ -159,7 +159,7 @@ class BotComparison:
             self._failures.setdefault(task.duel, []).append(failure)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Json]:
         """All that decides the results, by names that people know. The number of duels isn't part of it: there can be more of them later."""
         request, test = self.request, self.test
         return {
@@ -239,7 +239,7 @@ class BotComparison:
                 store.plan(PlannedDuel(number, 0, tuple(self.programs), start.number), tasks)
             yield from tasks
 
-    def _pair(self, number: int, place: int, pair: tuple[str, str], settings: Mapping[str, Any], start: MatchStart) -> Iterator[MatchTask]:
+    def _pair(self, number: int, place: int, pair: tuple[str, str], settings: Mapping[str, Json], start: MatchStart) -> Iterator[MatchTask]:
         for game_number, lineup in enumerate(self._lineups(number, place, pair)):
             key = match_key(
                 self._game,
@@ -330,7 +330,7 @@ class BotComparison:
             lines.append(f"  faults   {team} in {counted(len(failures), 'match')}; {begun}: {text}")
         return lines
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """The state of the comparison as one JSON object; infinite ratings are None."""
         failures = self.failures()
         state = {

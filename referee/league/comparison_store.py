@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.league.database import FILE
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from referee.games.game import Json
     from referee.league.values import MatchRecord, MatchTask, PlannedDuel, Team
 
 #: The list of a comparison's matches, beside their replays.
@@ -35,7 +36,7 @@ def stored_seed(folder: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def open_comparison(folder: Path, facts: Mapping[str, Any], teams: Sequence[Team]) -> Iterator[ComparisonStore]:
+def open_comparison(folder: Path, facts: Mapping[str, Json], teams: Sequence[Team]) -> Iterator[ComparisonStore]:
     """Open the duels that a folder keeps for this process alone; begin a comparison if the folder holds none.
 
     ``facts`` are all that decides the results, by names that people know; ``seed`` is one of them. UsageError if the folder holds a league,
@@ -47,7 +48,7 @@ def open_comparison(folder: Path, facts: Mapping[str, Any], teams: Sequence[Team
         yield ComparisonStore(store, folder)
 
 
-def _check(store: Store, folder: Path, facts: Mapping[str, Any], teams: Sequence[Team]) -> None:
+def _check(store: Store, folder: Path, facts: Mapping[str, Json], teams: Sequence[Team]) -> None:
     """Begin the comparison, or raise UsageError if the store holds something else."""
     stored_facts = store.fact(_FACT)
     if stored_facts is None:

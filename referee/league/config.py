@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from referee.games.game import Json, Seat
+    from referee.games.game import AnyGame, Json, Seat, Settings
 
 ROUND_ROBIN, SWISS, ELIMINATION, TABLES = FORMATS = schedule.FORMATS
 #: The league file in a folder of teams.
@@ -113,7 +113,7 @@ class League(NamedTuple):
         }
 
 
-def from_json(data: Mapping[str, Any]) -> League:
+def from_json(data: Mapping[str, Json]) -> League:
     """Return the league that ``League.to_json`` wrote. UsageError if it is the data of something else."""
     try:
         fields = dict(data)
@@ -148,7 +148,7 @@ class PlayFile(Section):
     seed: settings_file.Seed = None
     isolation: IsolationValue = "auto"
     clock: BilledTime = AUTO
-    settings: dict[str, Any] = Field(default_factory=dict)
+    settings: dict[str, object] = Field(default_factory=dict)
     starts: StartsSection = StartsSection()
     time: TimeLimits = TimeLimits()
     run: RunOptions = RunOptions()
@@ -163,8 +163,8 @@ class LeagueFile(PlayFile):
     table_size: int | None = Field(default=None, ge=2, le=1_000)
     repeat: int = Field(default=1, ge=1, le=100_000)
     slots: int | None = Field(default=None, ge=1, le=1024)
-    variants: list[dict[str, Any]] = Field(default_factory=list)
-    teams: list[dict[str, Any]] = Field(default_factory=list)
+    variants: list[dict[str, object]] = Field(default_factory=list)
+    teams: list[dict[str, object]] = Field(default_factory=list)
 
 
 def load(path: Path) -> League:
@@ -198,7 +198,7 @@ def _of_folder(path: Path) -> League:
             f"In the folder {path}, where each file and folder is a team: there {'is one team' if entries else 'are no teams'}, "
             "but a league needs two or more; put a program, or a folder of programs, into it for each team."
         )
-    rows = [{"name": entry.name if entry.is_dir() else entry.stem, "program": str(entry)} for entry in entries]
+    rows: list[dict[str, object]] = [{"name": entry.name if entry.is_dir() else entry.stem, "program": str(entry)} for entry in entries]
     try:
         return LeagueReader(LeagueFile(teams=rows), home, home.name).league()
     except (UsageError, SettingsError) as error:
@@ -212,7 +212,7 @@ class LeagueReader:
         self.file = file
         self.home = home
         self.name = name if file.name is None else file.name
-        self.game = games.get(file.game)
+        self.game: AnyGame = games.get(file.game)
         #: What is wrong with the settings if they are played without a drawn or listed start.
         self._unplaced: SettingsError | None = None
 
@@ -222,7 +222,7 @@ class LeagueReader:
         league, checked, size = self.without_teams()
         return league._replace(format=self._format(len(names), size), teams=self._teams(names, checked))
 
-    def without_teams(self) -> tuple[League, list[Any], int]:
+    def without_teams(self) -> tuple[League, list[Settings], int]:
         """Return all of the league but its teams and its format, the checked settings of its variants, and how many teams meet in a match.
 
         Raises UsageError or SettingsError.
@@ -262,7 +262,7 @@ class LeagueReader:
         if file.format == TABLES and self.game.pairing is not None:
             raise UsageError(f'format "{TABLES}" is for games of many players; in {info.name} two teams meet, so take "{ROUND_ROBIN}".')
         if info.players_option:
-            player_count = self.file.settings.get(info.players_option)
+            player_count: Json = self.file.settings.get(info.players_option)
             size = file.table_size or (player_count if file.format == TABLES else 2)
             if player_count is not None and size != player_count:
                 why = f"table_size is {size}" if file.format == TABLES else f'in the format "{file.format}" two teams meet'
@@ -276,7 +276,7 @@ class LeagueReader:
             raise UsageError(f'format is "{file.format}", but {info.name} has {size} players; take "{TABLES}".')
         return size
 
-    def _settings(self, settings: Mapping[str, Any], where: str) -> Any:
+    def _settings(self, settings: Mapping[str, Json], where: str) -> Settings:
         """Return checked settings; ``where`` names the variant for the message."""
         source = self.game.starts
         try:
@@ -293,11 +293,11 @@ class LeagueReader:
         self._unplaced = wrong
         return checked
 
-    def _variants(self, size: int) -> tuple[tuple[Variant, ...], list[Any]]:
+    def _variants(self, size: int) -> tuple[tuple[Variant, ...], list[Settings]]:
         """Return the variants, and their settings as the game has checked them."""
         option = self.game.info.players_option
         variants: dict[str, Variant] = {}
-        checked: list[Any] = []
+        checked: list[Settings] = []
         names: dict[str, int] = {}
         for number, table in enumerate(self.file.variants or [{}], 1):
             overrides = dict(table)
@@ -320,7 +320,7 @@ class LeagueReader:
             checked.append(settings)
         return tuple(variants.values()), checked
 
-    def _starts(self, variants: Sequence[Variant], checked: Sequence[Any], secret: bytes) -> StartList:
+    def _starts(self, variants: Sequence[Variant], checked: Sequence[Settings], secret: bytes) -> StartList:
         section = self.file.starts
         if section.count is not None and section.file is not None:
             raise UsageError("starts has both count and file; remove one of them.")
@@ -337,7 +337,7 @@ class LeagueReader:
                 drawn = starts.starts(self.game, settings, secret, section.count)
             except SettingsError as error:
                 raise SettingsError(f"starts.count is {section.count}, but{f' in {name!r}' if name else ''} {error}") from None
-            tables: Iterable[Mapping[str, Any]] = (self.file.settings, *self.file.variants)
+            tables: Iterable[Mapping[str, Json]] = (self.file.settings, *self.file.variants)
             twice = sorted({key for key in drawn[0].settings for table in tables if key in table})
             if twice:
                 raise UsageError(f"settings.{twice[0]} names a start, but starts.count draws the starts; remove one of them.")
@@ -367,7 +367,7 @@ class LeagueReader:
         teams.check_different(names)
         return names
 
-    def _teams(self, names: Sequence[str], checked: Sequence[Any]) -> tuple[Team, ...]:
+    def _teams(self, names: Sequence[str], checked: Sequence[Settings]) -> tuple[Team, ...]:
         league_teams = []
         for name, row in zip(names, self.file.teams, strict=True):
             spec = self.spec(name, row, checked[0])
@@ -377,7 +377,7 @@ class LeagueReader:
             league_teams.append(team)
         return tuple(league_teams)
 
-    def spec(self, name: str, row: Mapping[str, Any], settings: Any, seats: Sequence[Seat] | None = None) -> str | dict[str, str]:
+    def spec(self, name: str, row: Mapping[str, Json], settings: Settings, seats: Sequence[Seat] | None = None) -> str | dict[str, str]:
         """Return the program of every seat, or one for each of ``seats`` (None: all of the game). UsageError if one is missing or unknown."""
         # Where there can be any number of players, all seats are alike.
         seat_keys = () if self.game.info.players_option else self.game.seats(settings) if seats is None else tuple(seats)

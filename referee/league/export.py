@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.support.csv_text import marked, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from referee.games.game import Json
     from referee.league.league import OpenLeague
 
 
-def export_rows(opened: OpenLeague) -> Iterable[dict[str, Any]]:
+def export_rows(opened: OpenLeague) -> Iterable[dict[str, Json]]:
     """Yield every match as a flat JSON object; results are missing where there are none yet."""
     duels = {duel.number: duel for duel in opened.store.duels()}
     variants = opened.league.variants
@@ -23,7 +24,7 @@ def export_rows(opened: OpenLeague) -> Iterable[dict[str, Any]]:
         if duel is None:
             # Its round was planned after the duels were read.
             continue
-        facts: dict[str, Any] = {
+        facts: dict[str, Json] = {
             "match": task.key,
             "duel": duel.number,
             "round": duel.round,
@@ -75,13 +76,13 @@ MARK = re.compile(
 )
 
 
-def as_csv_text(rows: Sequence[Mapping[str, Any]], opened: OpenLeague, about: Mapping[str, Mapping[str, Any]]) -> str:
+def as_csv_text(rows: Sequence[Mapping[str, Json]], opened: OpenLeague, about: Mapping[str, Mapping[str, Json]]) -> str:
     """The matches as CSV: one column a seat for the team, its score, its fault and its time, and for each fact ``about`` teams."""
     seats = opened.schedule.game.seats(opened.schedule.game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
     of_seat = ("", "_score", "_fault", "_seconds", *(f"_{fact}" for fact in about))
-    lines: list[list[Any]] = [[*_CSV, *(f"{seat}{what}" for seat in seats for what in of_seat)]]
+    lines: list[list[object]] = [[*_CSV, *(f"{seat}{what}" for seat in seats for what in of_seat)]]
     for row in rows:
-        cells: list[Any] = [row.get(name) for name in _CSV]
+        cells: list[object] = [row.get(name) for name in _CSV]
         for seat in seats:
             team = row["seats"].get(seat)
             cells += [team, *(row.get(what, {}).get(team) for what in ("scores", "faults", "seconds"))]
@@ -90,6 +91,6 @@ def as_csv_text(rows: Sequence[Mapping[str, Any]], opened: OpenLeague, about: Ma
     return marked(written(lines))
 
 
-def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+def csv_text(rows: Sequence[Mapping[str, Json]]) -> str:
     """Return flat objects with the same keys as CSV; the keys are the headings."""
     return marked(written([list(rows[0]), *(list(row.values()) for row in rows)] if rows else []))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import AnyGame, Json, Seat
     from referee.league.values import Team
 
 _DIGITS = 32
@@ -20,9 +20,7 @@ def canonical(value: Json) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def match_key(
-    game: Game[Any, Any], rules: str, seats: Mapping[Seat, Team], settings: Mapping[str, Json], seed: int, repeat: int = 0
-) -> str:
+def match_key(game: AnyGame, rules: str, seats: Mapping[Seat, Team], settings: Mapping[str, Json], seed: int, repeat: int = 0) -> str:
     """Return 32 hexadecimal digits. ``settings`` are all settings of the match as JSON, those of its start included.
 
     The names of the teams count: two teams may have equal files.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from example_bots import BOTS
 from referee import games
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
     from pathlib import Path
 
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.league.ratings import Rating
     from referee.league.standings import StandingsRow
     from referee.league.values import DuelResult, Fixture, MatchRecord, MatchStart, PlannedDuel, Team
@@ -42,7 +42,7 @@ class Schedule:
 
     def __init__(self, league: config.League, teams: Sequence[Team]) -> None:
         self.league = league
-        self.game: Game[Any, Any] = games.get(league.game)
+        self.game: AnyGame = games.get(league.game)
         self.teams = {team.name: team for team in teams}
         form = league.format
         self.plan = schedule.FixturePlan(
@@ -53,7 +53,7 @@ class Schedule:
             duels_each=len(self.starts[0]) * len(league.variants) * league.repeat,
             secret=league.secret,
         )
-        self._settings: dict[tuple[int, int], tuple[dict[str, Json], Any]] = {}
+        self._settings: dict[tuple[int, int], tuple[dict[str, Json], Settings]] = {}
 
     @cached_property
     def starts(self) -> tuple[tuple[MatchStart, ...], ...]:
@@ -100,11 +100,11 @@ class Schedule:
         key = keys.match_key(self.game, self.league.rules, lineup, settings, seed, repeat)
         return MatchTask(key, duel.number, number, seats, settings, seed)
 
-    def settings(self, duel: PlannedDuel) -> Any:
+    def settings(self, duel: PlannedDuel) -> Settings:
         """The checked settings of a duel."""
         return self._settings_of(duel)[1]
 
-    def _settings_of(self, duel: PlannedDuel) -> tuple[dict[str, Json], Any]:
+    def _settings_of(self, duel: PlannedDuel) -> tuple[dict[str, Json], Settings]:
         """The settings of a duel's matches, as JSON and checked; the same for all duels on its start."""
         place = (duel.variant, duel.start)
         if place not in self._settings:

@@ -13,7 +13,7 @@ import shutil
 import tarfile
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import PlayerError
 from referee.isolation import contents, runtime
@@ -22,7 +22,7 @@ from referee.isolation.submission import MOST_BYTES, is_ignored
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.game import Seat
+    from referee.games.game import Json, Seat
     from referee.league.values import Team
 
 #: The folder in a package for files that lie outside the team's home.
@@ -72,7 +72,7 @@ def unpack(package: Package, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix="part-", dir=folder))
         # Older versions of Python 3.10 and 3.11 have no filters. The coordinator makes the archive, so it can be trusted.
-        options: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        options: dict[str, Json] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
         try:
             with tarfile.open(fileobj=io.BytesIO(package.data)) as archive:
                 archive.extractall(part, **options)  # noqa: S202 - as said

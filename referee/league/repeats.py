@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ class Repeats:
     """
 
     def __init__(self) -> None:
-        self._games: defaultdict[tuple[frozenset[str], int], dict[int, tuple[Any, ...]]] = defaultdict(dict)
+        self._games: defaultdict[tuple[frozenset[str], int], dict[int, tuple[str, int, str]]] = defaultdict(dict)
         self._counts: dict[tuple[frozenset[str], int], int] = {}
 
     def expect(self, duel: PlannedDuel, matches: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from os.path import commonpath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.league.config import ELIMINATION
 from referee.league.report import RUNNING
@@ -50,13 +50,13 @@ def html(data: ReportData, pages: Container[str] = ()) -> str:
     return render.single("league", _config(data), pack(data, data.duels, pages), **_shown(data))
 
 
-def _config(data: ReportData) -> dict[str, Any]:
+def _config(data: ReportData) -> dict[str, Json]:
     from referee.pages import render
 
     return {"live": data.progress.state == RUNNING, "teams": [render.well_formed(place.row.team) for place in data.standings]}
 
 
-def _shown(data: ReportData) -> dict[str, Any]:
+def _shown(data: ReportData) -> dict[str, Json]:
     """Return what the template of the report shows."""
     rows = [_row(place) for place in data.standings]
     names = [place.row.team for place in data.standings]
@@ -90,7 +90,7 @@ def _shown(data: ReportData) -> dict[str, Any]:
     }
 
 
-def _row(place: Standing) -> dict[str, Any]:
+def _row(place: Standing) -> dict[str, Json]:
     """Return what a template shows of a team: the fields of its row and of its rating, with None for a rating that is not known."""
     values = {**place.row._asdict(), **place.rating._asdict()}
     return {**{name: _finite(value) for name, value in values.items()}, "shown_place": place.row.shown_place, "decided": place.is_decided}
@@ -120,7 +120,7 @@ def _cell(cross: Mapping[tuple[str, str], float], team: str, other: str) -> tupl
 class _Scale:
     """The scale of all ratings, as shares of the width of a bar."""
 
-    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, rows: Iterable[Mapping[str, Json]]) -> None:
         bounds: list[float] = [
             value for row in rows if row["elo"] is not None for value in (row["low"], row["high"], row["elo"]) if value is not None
         ]
@@ -151,7 +151,7 @@ def _bracket(data: ReportData) -> Iterator[tuple[str, list[BracketLine], int]]:
         yield _ROUNDS.get(size, f"Round {number + 1}"), lines, max(0, size - len(lines))
 
 
-def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()) -> dict[str, Any]:
+def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()) -> dict[str, Json]:
     """Return duels of a league as short rows. Names and texts are listed once; a row has their indices.
 
     A duel is ``[number, details, teams, points, best teams, matches, note]``. A match is ``[game
@@ -171,7 +171,7 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
     def index(text: str) -> int:
         return texts.setdefault(render.well_formed(text), len(texts))
 
-    def match_row(match: MatchLine) -> list[Any]:
+    def match_row(match: MatchLine) -> list[Json]:
         seats = list(match.seats)
         replay = match.replay.removeprefix(prefix).removesuffix(suffix) if match.replay else None
         facts = [counted(match.steps, "step")]
@@ -191,7 +191,7 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
             int(match.replay in pages),
         ]
 
-    def duel_row(duel: DuelLine) -> list[Any]:
+    def duel_row(duel: DuelLine) -> list[Json]:
         details = [f"round {duel.round + 1}"]
         details += [f"start {duel.start + 1}"] if has_starts else []
         details += [f"variant {duel.variant + 1}"] if len(data.variants) > 1 else []
@@ -211,6 +211,6 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
     return {"texts": list(texts), "replay": [prefix, suffix], "duels": rows}
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     """Return the value; None in place of a number that is not finite."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.games.outcome import Outcome
 from referee.league.standings import stopped
@@ -11,13 +11,13 @@ from referee.league.values import DuelResult, PairedComparison
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from referee.games.game import Game
+    from referee.games.game import AnyGame, Settings
     from referee.league.values import MatchRecord, MatchTask, PlannedDuel
 
 
 def duel_result(
-    game: Game[Any, Any],
-    settings: Any,
+    game: AnyGame,
+    settings: Settings,
     duel: PlannedDuel,
     matches: Sequence[tuple[MatchTask, MatchRecord | None]],
     forfeits: Container[str] = (),
@@ -47,7 +47,7 @@ def _forfeited(duel: PlannedDuel, out: Sequence[str], *, more_is_better: bool) -
     return DuelResult(duel, shares, {}, tuple(out), more_is_better)
 
 
-def _pair(game: Game[Any, Any], settings: Any, duel: PlannedDuel, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> DuelResult:
+def _pair(game: AnyGame, settings: Settings, duel: PlannedDuel, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> DuelResult:
     """Both games of a duel; the team that has the first seat in the first game comes first."""
     pairing = game.pairing
     assert pairing is not None

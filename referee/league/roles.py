@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from example_bots import BOTS, middling
 from referee.api.runner import MatchRequest
@@ -13,7 +13,7 @@ from referee.league.teams import to_add
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from referee.games.game import Game, Seat
+    from referee.games.game import AnyGame, Seat, Settings
     from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
     from referee.league.values import Team
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5
 
 
-def check_roles(teams: Iterable[Team], game: Game[Any, Any], settings: Any, terms: Terms) -> None:
+def check_roles(teams: Iterable[Team], game: AnyGame, settings: Settings, terms: Terms) -> None:
     """Raise UsageError if the one program of a team exits at one seat before it is ready, and is ready at another.
 
     Programs that can't be started or built at all are left to the league, which names them and plays without them.
@@ -73,7 +73,7 @@ class Role(NamedTuple):
     opponents: tuple[str, ...] = ()
 
 
-def role_of(request: MatchRequest, settings: Any, programs: Mapping[str, str], seat: Seat | None) -> Role:
+def role_of(request: MatchRequest, settings: Settings, programs: Mapping[str, str], seat: Seat | None) -> Role:
     """Return the role in which the first two of these programs can be compared; the others are their opponents. ``seat`` is the one asked for.
 
     A bot plays a seat unless its name or its folder says otherwise, or it exits at that seat before it is ready. The UsageError says why
@@ -110,7 +110,7 @@ def role_of(request: MatchRequest, settings: Any, programs: Mapping[str, str], s
     return Role(seat, why, (opponent,))
 
 
-def _refused(request: MatchRequest, settings: Any, name: str, program: str) -> dict[Seat, str]:
+def _refused(request: MatchRequest, settings: Settings, name: str, program: str) -> dict[Seat, str]:
     """Return the seats that a bot doesn't play, each with the reason."""
     from referee.author.check import run
 

@@ -14,6 +14,8 @@ from referee.support.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from referee.games.game import Json
+
 #: The most characters that are kept of a sentence with characters that must be escaped.
 _LONGEST = 2000
 #: What reading a row with wrong contents raises.
@@ -45,7 +47,7 @@ def result_text(record: MatchRecord) -> str:
 _ESSENCE = ("winner", "reason", "scores", "steps", "fault_kinds", "position")
 
 
-def essence(result: str) -> dict[str, Any]:
+def essence(result: str) -> dict[str, Json]:
     """Return what of a stored result must be equal when its match is played twice."""
     facts = json.loads(result)
     return {name: facts.get(name) for name in _ESSENCE}
@@ -63,7 +65,7 @@ def record_of(key: str, result: str, seconds: float | None, host: str | None) ->
 
 
 #: The kinds of values that a result needs.
-_KINDS: Mapping[str, Any] = {
+_KINDS: Mapping[str, Json] = {
     **dict.fromkeys(("reason", "text", "replay", "replay_hash", "position"), str),
     **dict.fromkeys(("scores", "faults", "fault_kinds", "seconds", "slowest"), dict),
     "winner": (str, type(None)),
@@ -73,7 +75,7 @@ _KINDS: Mapping[str, Any] = {
 }
 
 
-def planned(task: MatchTask) -> dict[str, Any]:
+def planned(task: MatchTask) -> dict[str, Json]:
     """Return the row of a match that is to be played."""
     return {
         "key": task.key,
@@ -95,9 +97,9 @@ def task_of(row: Any) -> MatchTask:
 
 
 @lru_cache(maxsize=4096)
-def _settings(text: str) -> Mapping[str, Any]:
+def _settings(text: str) -> Mapping[str, Json]:
     """The settings of many matches are the same: they share one value, which nobody changes."""
-    settings: dict[str, Any] = json.loads(text)
+    settings: dict[str, Json] = json.loads(text)
     return settings
 
 
@@ -112,7 +114,7 @@ def team_of(row: Any) -> Team:
     return Team(row.name, json.loads(row.players), row.hash, json.loads(row.home), json.loads(row.files))
 
 
-def team_row(team: Team) -> dict[str, Any]:
+def team_row(team: Team) -> dict[str, Json]:
     """Return the row of a team, without its position and its forfeit."""
     # A folder's name may hold what is no UTF-8, which no database stores as text.
     return {**team._asdict(), "players": json.dumps(dict(team.players)), "home": json.dumps(team.home), "files": json.dumps(team.files)}

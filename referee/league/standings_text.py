@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.support.escape import escape
 from referee.support.words import signed
@@ -11,11 +11,12 @@ from referee.support.words import signed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from referee.games.game import Json
     from referee.league.engine import LeagueState
     from referee.league.league import OpenLeague, Standing
 
 
-def report(opened: OpenLeague, state: LeagueState, places: Sequence[Standing]) -> dict[str, Any]:
+def report(opened: OpenLeague, state: LeagueState, places: Sequence[Standing]) -> dict[str, Json]:
     """The league as ``--json`` prints it."""
     return {
         "league": opened.league.name,
@@ -31,13 +32,13 @@ def report(opened: OpenLeague, state: LeagueState, places: Sequence[Standing]) -
     }
 
 
-def counts(opened: OpenLeague) -> dict[str, Any]:
+def counts(opened: OpenLeague) -> dict[str, Json]:
     """How many matches there are, as ``--json`` prints it."""
     match_counts = opened.store.counts()
     return {"matches": {**match_counts._asdict(), "total": match_counts.total}}
 
 
-def place_json(place: Standing) -> dict[str, Any]:
+def place_json(place: Standing) -> dict[str, Json]:
     """The place of a team as ``--json`` prints it."""
     row, rating = place.row, place.rating
     return {

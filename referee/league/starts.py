@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 from itertools import count as count_from
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.games.game import SettingsError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from referee.games.game import Game, Json
+    from referee.games.game import AnyGame, Json, Settings
 
 #: The most starts of a league.
 MOST = 100_000
@@ -38,7 +38,7 @@ _SEEDS = range(-(2**63), 2**63)
 _last: dict[tuple[str, str, str, bytes, int], tuple[MatchStart, ...]] = {}
 
 
-def starts(game: Game[Any, Any], settings: Any, secret: bytes, count: int) -> tuple[MatchStart, ...]:
+def starts(game: AnyGame, settings: Settings, secret: bytes, count: int) -> tuple[MatchStart, ...]:
     """Return the first starts that the secret draws for these settings. Raises SettingsError as ``drawn`` does.
 
     Those of the last call are kept: who opens an arena needs its thousand starts five times, to check its file, to compare and to play.
@@ -57,7 +57,7 @@ def standard(secret: bytes) -> tuple[MatchStart, ...]:
     return (MatchStart(0, {}, _seed(secret, 0)),)
 
 
-def drawn(game: Game[Any, Any], settings: Any, secret: bytes) -> Iterator[MatchStart]:
+def drawn(game: AnyGame, settings: Settings, secret: bytes) -> Iterator[MatchStart]:
     """Draw start after start, none twice. Start number n depends only on the settings, the secret and n.
 
     Raises SettingsError if the settings allow no fair start, or no further one.
@@ -90,7 +90,7 @@ def match_seed(start: MatchStart, repeat: int = 0) -> int:
     return _number(secret_of(start.seed), f"repeat/{repeat}")
 
 
-def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], secret: bytes) -> tuple[MatchStart, ...]:
+def read(path: Path, game: AnyGame, variants: Sequence[tuple[str, Settings]], secret: bytes) -> tuple[MatchStart, ...]:
     """Return the starts of a file with one JSON object a line. ``variants`` are names and settings.
 
     A line is ``{"settings": {...}, "seed": 7}``, each part optional, or only the settings. A start without a seed gets one from the
@@ -138,7 +138,7 @@ def _read_line(line: bytes) -> tuple[Mapping[str, Json], int | None]:
     return settings, seed
 
 
-def _check(game: Game[Any, Any], name: str, settings: Any, start_settings: Mapping[str, Json]) -> None:
+def _check(game: AnyGame, name: str, settings: Settings, start_settings: Mapping[str, Json]) -> None:
     """Raise SettingsError unless a game can begin with these settings in the variant of that name, with the same seats."""
     try:
         if game.seats(placed(game, settings, start_settings)) != game.seats(settings):
@@ -147,14 +147,14 @@ def _check(game: Game[Any, Any], name: str, settings: Any, start_settings: Mappi
         raise SettingsError(f"{_sentence(error)[:-1]} (in the variant '{name}')." if name else str(error)) from None
 
 
-def placed(game: Game[Any, Any], settings: Any, start: Mapping[str, Json]) -> Any:
+def placed(game: AnyGame, settings: Settings, start: Mapping[str, Json]) -> Settings:
     """Return the checked settings of a match: a variant's, with those of a start. Raises SettingsError."""
     if not start:
         return settings
     return game.codec.settings(settings.rules, {**game.codec.settings_json(settings), **start})
 
 
-def is_placed(game: Game[Any, Any], settings: Any, start: Mapping[str, Json]) -> bool:
+def is_placed(game: AnyGame, settings: Settings, start: Mapping[str, Json]) -> bool:
     """True if a start names everything that the game would draw, so that nothing is left to the settings."""
     source = game.starts
     return source is not None and source.draw(settings, b"").keys() <= start.keys()

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine, Row
     from typing_extensions import Self
 
+    from referee.games.game import Json
     from referee.league.values import MatchRecord, MatchTask, Team
 
 #: How many matches are read at once.
@@ -207,18 +208,18 @@ class Store:
         with self._read() as connection:
             return [read(row) for row in connection.execute(query).all()]
 
-    def fact(self, name: str) -> Any:
+    def fact(self, name: str) -> Json:
         """A stored fact about the league, or None."""
         with self._read() as connection:
             text = connection.execute(select(database.facts.c.value).where(database.facts.c.name == name)).scalar()
             return None if text is None else json.loads(text)
 
-    def set_fact(self, name: str, value: Any) -> None:
+    def set_fact(self, name: str, value: Json) -> None:
         """Store a fact about the league; it replaces an earlier one."""
         with self._write() as connection:
             put_fact(connection, name, value)
 
-    def begin(self, facts: Mapping[str, Any], teams: Sequence[Team]) -> None:
+    def begin(self, facts: Mapping[str, Json], teams: Sequence[Team]) -> None:
         """Store the league's facts and teams in one transaction."""
         with self._write() as connection:
             for name, value in facts.items():
@@ -229,7 +230,7 @@ class Store:
         """The teams in order."""
         return self._all(select(database.teams).order_by(database.teams.c.position), team_of)
 
-    def add_teams(self, teams: Sequence[Team], facts: Mapping[str, Any]) -> None:
+    def add_teams(self, teams: Sequence[Team], facts: Mapping[str, Json]) -> None:
         """Add teams at the end, together with changed facts."""
         with self._write() as connection:
             for name, value in facts.items():
@@ -255,7 +256,7 @@ class Store:
         rows = [{**duel._asdict(), "teams": json.dumps(duel.teams)} for duel in duels]
         self._put_new({database.duels: rows, database.matches: [planned(task) for task in tasks]})
 
-    def _put_new(self, rows_by_table: Mapping[Table, Sequence[Mapping[str, Any]]]) -> None:
+    def _put_new(self, rows_by_table: Mapping[Table, Sequence[Mapping[str, Json]]]) -> None:
         """Store rows of some tables in one transaction. Those that are there already stay as they are."""
         dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
         with self._write() as connection:
@@ -274,7 +275,7 @@ class Store:
         tasks: Sequence[MatchTask],
         teams: Sequence[Team] = (),
         *,
-        facts: Mapping[str, Any] | None = None,
+        facts: Mapping[str, Json] | None = None,
     ) -> None:
         """Replace the matches of some duels, and store the new files of some teams and changed facts, all in one transaction.
 
@@ -447,7 +448,7 @@ def _go_on(connection: Connection, is_meant: ColumnElement[bool]) -> None:
     connection.execute(update(database.duels).where(is_meant).values(note=None))
 
 
-def put_fact(connection: Connection, name: str, value: Any) -> None:
+def put_fact(connection: Connection, name: str, value: Json) -> None:
     """Store a fact about the league within a transaction; it replaces an earlier one."""
     connection.execute(database.facts.delete().where(database.facts.c.name == name))
     connection.execute(insert(database.facts).values(name=name, value=json.dumps(value)))

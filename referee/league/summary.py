@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.support.words import aligned, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from referee.games.game import Json
     from referee.league.many import ManyGame
 
 #: The two-sided 95 % quantile of the normal distribution.
@@ -20,14 +21,14 @@ _Z = 1.959964
 _MOST_LISTED = 20
 
 
-def summarize(played: Sequence[ManyGame]) -> dict[str, Any]:
+def summarize(played: Sequence[ManyGame]) -> dict[str, Json]:
     """Return the summary of many games: wins, scores and steps with mean, spread (standard deviation) and interval, endings, faults."""
     seats = list(played[0].seconds)
     won = {}
     for seat in seats:
         count = sum(game.winner == seat for game in played)
         won[seat] = {"games": count, "share": count / len(played), "interval": wilson(count, len(played))}
-    scores = {seat: _spread([game.scores[seat] for game in played if game.scores.get(seat) is not None]) for seat in seats}
+    scores = {seat: _spread([score for game in played if (score := game.scores.get(seat)) is not None]) for seat in seats}
     return {
         "games": len(played),
         "won": won,
@@ -75,7 +76,7 @@ def _listed(played: Sequence[ManyGame]) -> list[str]:
     return lines + ([f"           and {left:,} more; --json lists all"] if left else [])
 
 
-def _spread(values: Sequence[Any]) -> dict[str, Any]:
+def _spread(values: Sequence[float]) -> dict[str, Json]:
     """Mean, standard deviation, and the 95 % interval of the mean (None for fewer than two values)."""
     if not values:
         return {"games": 0}

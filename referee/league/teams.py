@@ -8,7 +8,7 @@ import re
 import shlex
 import unicodedata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from example_bots import BOTS, middling
 from referee import games
@@ -23,7 +23,7 @@ from referee.support.words import the_seat
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.isolation.bot import Bot
     from referee.isolation.submission import Piece
 
@@ -42,8 +42,8 @@ _EMPTY = "empty folder"
 def team(
     name: str,
     spec: str | Mapping[Seat, str],
-    game: Game[Any, Any],
-    settings: Any,
+    game: AnyGame,
+    settings: Settings,
     home: Path | None = None,
     seats: Sequence[Seat] | None = None,
 ) -> Team:
@@ -83,7 +83,7 @@ def team(
     return Team(name, players, digest, str(home), {seat: {**files[seat], **programs.get(seat, {})} for seat in seats})
 
 
-def partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> str:
+def partnered(spec: str, seat: Seat, game: AnyGame, settings: Settings, home: Path) -> str:
     """Return the program of a seat for a team named by one program. An example bot of another role is replaced by the middle one of this role."""
     bots = [bot for bot in BOTS if bot.game == game.info.name]
     named = [bot for bot in bots if bot.name == spec.strip()]
@@ -92,7 +92,7 @@ def partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: 
     return middling(game.info.name, seat, settings.rules) or spec
 
 
-def _is_program(text: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> bool:
+def _is_program(text: str, seat: Seat, game: AnyGame, settings: Settings, home: Path) -> bool:
     try:
         _program(absolute(text, game.info.name, home), seat, game, settings)
     except PlayerError:
@@ -100,7 +100,7 @@ def _is_program(text: str, seat: Seat, game: Game[Any, Any], settings: Any, home
     return True
 
 
-def to_add(seat: Seat, game: Game[Any, Any], settings: Any, rivals: Sequence[str] = ()) -> str:
+def to_add(seat: Seat, game: AnyGame, settings: Settings, rivals: Sequence[str] = ()) -> str:
     """Return what to do about a team that has no program for a seat: the line for its table, or another command.
 
     ``rivals`` are this team's program and another one that plays the same seat, if both are known.
@@ -113,7 +113,7 @@ def to_add(seat: Seat, game: Game[Any, Any], settings: Any, rivals: Sequence[str
     )
 
 
-def check_plays(team: Team, game: Game[Any, Any], settings: Any) -> None:
+def check_plays(team: Team, game: AnyGame, settings: Settings) -> None:
     """Raise UsageError if a program of the team can't play with these settings."""
     try:
         for seat, player in team.players.items():
@@ -265,7 +265,7 @@ def _word(word: str) -> str:
         return shlex.quote(word)
 
 
-def _program(player: str, seat: Seat, game: Game[Any, Any], settings: Any) -> Bot:
+def _program(player: str, seat: Seat, game: AnyGame, settings: Settings) -> Bot:
     if is_human(player):
         raise PlayerError(f"{the_seat(seat)} is a person; in a league only programs play.")
     return resolve(player, seat, game.info.name, settings)

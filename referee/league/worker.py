@@ -14,7 +14,7 @@ import os
 import platform
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee import games
 from referee.api import runner
@@ -31,7 +31,7 @@ from referee.replay.paths import SUFFIX
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
-    from referee.games.game import Seat
+    from referee.games.game import Seat, Settings
     from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
     from referee.league.values import MatchTask, Team
@@ -119,7 +119,7 @@ class Worker:
             text = f"{error.filename or 'a file'}: {error.strerror or error}"
             return Void(task.key, text, self._host, is_fatal=error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS))
 
-    def _played(self, task: MatchTask, settings: Any, bots: Mapping[Seat, Bot], begun: float) -> Report:
+    def _played(self, task: MatchTask, settings: Settings, bots: Mapping[Seat, Bot], begun: float) -> Report:
         replay = replay_path(self._folder, task.key)
         request = runner.MatchRequest(self._game, settings, self._terms.options, task.seed, str(replay), force=True)
         players = {seat: self._player(bot, task.seats[seat], task.blamed) for seat, bot in bots.items()}
@@ -146,7 +146,7 @@ class Worker:
             isolation = self._isolations[variants] = choose(options.isolation, options.limits, [*bots.values()])
         return isolation
 
-    def _bot(self, team: str, seat: Seat, settings: Any) -> Bot:
+    def _bot(self, team: str, seat: Seat, settings: Settings) -> Bot:
         """A team's bot for a seat, read once for all matches with the same settings."""
         # The settings matter only where a dialect can't express them.
         key = (team, seat, repr(settings) if ":" in self._teams[team].players[seat] else "")
