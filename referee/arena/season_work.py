@@ -142,7 +142,7 @@ def _play(options: dict[str, Json]) -> None:
             schedule = opened.plan()
             if len(schedule.playing()) >= 2:
                 try:
-                    pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers, say)
+                    pool = open_pool(schedule.terms, schedule.teams, opened.replays, workers, say)
                     with contextlib.closing(pool):
                         ArenaEngine(opened.store, pool, schedule, Notes(opened.store, pool)).run()
                 except (MachineFailed, UsageError) as error:

@@ -268,7 +268,7 @@ def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decid
     left = duels
     while True:
         schedule = opened.plan(left, until_decided=until_decided)
-        pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers, say)
+        pool = open_pool(schedule.terms, schedule.teams, opened.replays, workers, say)
         try:
             with contextlib.closing(pool), progress(opened.store, lambda _, high: _lines(opened, high), is_quiet=quiet) as watch:
                 ArenaEngine(opened.store, pool, schedule, watch).run()

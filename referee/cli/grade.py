@@ -234,7 +234,7 @@ class Play:
                     "change marks. Grade programs that nobody has read with strict."
                 )
 
-        pool = open_pool(opened.plan.terms, opened.teams, opened.replays, opened.store, self._workers, say, note)
+        pool = open_pool(opened.plan.terms, opened.teams, opened.replays, self._workers, say, note)
         try:
             with progress(opened.store, lambda *_: [], is_quiet=self._is_quiet) as watch:
                 opened.run(pool, watch)

@@ -16,7 +16,7 @@ from referee.cli.league_output import plain_progress, put_check, put_export, put
 from referee.cli.options import Force, WorkerOptions
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Where, bind_page
 from referee.errors import RefereeError, UsageError
-from referee.league.workers import HostNotes, Workers, open_pool
+from referee.league.workers import Workers, open_pool
 from referee.players.names import named_files
 from referee.support.outputs import check_not_input, check_output
 from referee.support.packages import need_league, need_web
@@ -70,12 +70,11 @@ def run(
         _resume(folder, place, quiet=quiet, as_json=as_json)
         return
     check_new(folder, database)
-    schedule, hosts, place = Schedule(found, found.teams), HostNotes(), place.or_slots(found.slots)
+    schedule, place = Schedule(found, found.teams), place.or_slots(found.slots)
     _check_roles(schedule, place)
     # The workers come first: without them there is no league.
-    pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, hosts, place, say)
+    pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, place, say)
     with contextlib.closing(pool), contextlib.closing(begin(found, folder, database)) as opened, opened.store.claim():
-        hosts.move_to(opened.store)
         say(*announcement(found.commitment, private_file(folder)))
         _play(opened, pool, quiet=quiet, as_json=as_json)
 
@@ -132,8 +131,8 @@ def _resume(folder: Path, workers: Workers, *, quiet: bool, as_json: bool) -> No
     from referee.league.resume import claimed
 
     with claimed(folder) as opened:
-        plan, store = opened.schedule, opened.store
-        pool = open_pool(plan.terms, plan.teams, opened.replays, store, workers.or_slots(opened.league.slots), say)
+        plan = opened.schedule
+        pool = open_pool(plan.terms, plan.teams, opened.replays, workers.or_slots(opened.league.slots), say)
         with contextlib.closing(pool):
             _play(opened, pool, quiet=quiet, as_json=as_json)
 

@@ -18,7 +18,7 @@ from referee.grading import marks, rerun
 from referee.grading.marks import opponent_name
 from referee.grading.plan import GradingPlan
 from referee.grading.pools import fairly
-from referee.grading.rubric import commitment_of, opponent_seats, other_roles, submission_seats
+from referee.grading.rubric import commitment_of, opponent_seats, roles
 from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
 from referee.league import commitment, disputes
 from referee.league.commitment import PRIVATE
@@ -47,7 +47,10 @@ _INCOMING = "incoming"
 
 
 class OpenGrading:
-    """A grading's folder with its store. ``close`` it after use. ``submissions`` are in the order of the marks."""
+    """A grading's folder with its store. ``submissions`` are in the order of the marks.
+
+    Only the grader may see the folder ``private``, with all ``replays``. A submission has to play ``seats``, and none plays ``other_roles``.
+    """
 
     def __init__(self, folder: Path, store: Store) -> None:
         self.folder = folder
@@ -56,6 +59,9 @@ class OpenGrading:
         if facts is None:
             raise UsageError(f"{folder} holds a grading that was never begun; begin it again, with SUBMISSIONS and --rubric.")
         self.rubric = _rubric(facts)
+        self.private = folder / PRIVATE
+        self.replays = self.private / REPLAYS
+        self.seats, self.other_roles = roles(self.rubric)
         self._read()
 
     def _read(self) -> None:
@@ -67,30 +73,6 @@ class OpenGrading:
         opponents = {opponent_name(test.against) for test in self.rubric.tests}
         self.teams = teams
         self.plan = GradingPlan(self.rubric, [name for name in teams if name not in opponents], teams)
-
-    def close(self) -> None:
-        """Close the store."""
-        self.store.close()
-
-    @property
-    def private(self) -> Path:
-        """The folder that only the grader may see."""
-        return self.folder / PRIVATE
-
-    @property
-    def replays(self) -> Path:
-        """The folder of all replays."""
-        return self.private / REPLAYS
-
-    @property
-    def seats(self) -> tuple[Seat, ...]:
-        """The seats that a submission has to play."""
-        return submission_seats(self.rubric)
-
-    @property
-    def other_roles(self) -> tuple[Seat, ...]:
-        """The roles that no submission has to play."""
-        return other_roles(self.rubric)
 
     def take(self, submissions: Sequence[Submission], *, missing_is_zero: bool = False, is_only: bool = False) -> list[str]:
         """Take the submissions of a run. Return a sentence for each student whose files have changed since they were marked.

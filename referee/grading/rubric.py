@@ -103,18 +103,8 @@ def commitment_of(rubric: Rubric) -> Commitment:
     return Commitment(GRADING, rubric.game, games.get(rubric.game).info.version, rubric.rules, rubric.seed, families)
 
 
-def submission_seats(rubric: Rubric) -> tuple[Seat, ...]:
-    """Return the seats that a submission has to play, in the game's order."""
-    return _all_seats(rubric)[0]
-
-
-def other_roles(rubric: Rubric) -> tuple[Seat, ...]:
-    """Return the seats that no test asks a submission to play; empty if the game's seats are all alike."""
-    return () if games.get(rubric.game).info.players_option else _all_seats(rubric)[1]
-
-
-def _all_seats(rubric: Rubric) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
-    """Return the seats that a submission has to play and the others, in the game's order."""
+def roles(rubric: Rubric) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
+    """Return the seats that a submission has to play, in the game's order, and the others: none if the game's seats are all alike."""
     game = games.get(rubric.game)
     played: set[Seat] = set()
     order: dict[Seat, None] = {}
@@ -122,7 +112,8 @@ def _all_seats(rubric: Rubric) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
         seats = game.seats(game.codec.settings(rubric.rules, dict(test.settings)))
         order.update(dict.fromkeys(seats))
         played.update(own_seats(game, test, seats))
-    return tuple(seat for seat in order if seat in played), tuple(seat for seat in order if seat not in played)
+    others = () if game.info.players_option else tuple(seat for seat in order if seat not in played)
+    return tuple(seat for seat in order if seat in played), others
 
 
 def opponent_seats(rubric: Rubric, test: RubricTest) -> tuple[Seat, ...]:
@@ -148,7 +139,7 @@ def example_submissions(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ..
 
     A bot that plays some of the seats is joined by a bot of middling strength in the others, which the name says.
     """
-    seats = submission_seats(rubric)
+    seats, _ = roles(rubric)
     bots = [bot for bot in example_bots.BOTS if bot.game == rubric.game and (not bot.rules or rubric.rules in bot.rules)]
     submissions = []
     for bot in bots:

@@ -18,7 +18,7 @@ from referee.errors import UsageError
 from referee.league.local import LocalPool
 from referee.league.package import unpack
 from referee.league.values import Team
-from referee.league.worker import Completed, Report, Terms, replay_path, speed_score
+from referee.league.worker import Completed, Report, Terms, replay_path
 from referee.replay.paths import SUFFIX
 
 if TYPE_CHECKING:
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 
 
 class ClusterHost(NamedTuple):
-    """A machine that plays: its name, its speed (see ``speed_score``) and the isolation level that the test of its sandbox has reached."""
+    """A machine that plays: its name, and the isolation level that the test of its sandbox has reached."""
 
     name: str
-    score: float
     level: str
 
 
@@ -82,7 +81,7 @@ def this_host(terms: Terms) -> ClusterHost:
         host = _hosts.get((options.isolation, options.limits))
         if host is None:
             level = choose(options.isolation, options.limits).level
-            host = _hosts[options.isolation, options.limits] = ClusterHost(platform.node(), speed_score(), level)
+            host = _hosts[options.isolation, options.limits] = ClusterHost(platform.node(), level)
         return host
 
 

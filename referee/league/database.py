@@ -81,10 +81,6 @@ disagreements = Table(
     Column("number", Integer, primary_key=True),
     *required(Text, "key", "result", "host"),
 )
-hosts = Table(
-    "hosts", meta, Column("name", Text, primary_key=True), Column("score", Float, nullable=False), Column("level", Text, nullable=False)
-)
-
 
 #: The longest text in a row, and the longest row, in bytes.
 _MOST_BYTES = 64 << 20

@@ -14,7 +14,7 @@ from referee.errors import BUSY, DISPUTED, SUPERVISOR, RefereeError
 from referee.isolation.machine import SHORTAGES
 from referee.league.disputes import Disputes
 from referee.league.repeats import Repeats
-from referee.league.standings import stopped as not_played
+from referee.league.results import stopped as not_played
 from referee.league.values import MOST_VOIDS
 from referee.league.worker import Completed, NotStarted, Void
 from referee.support.words import counted

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from referee.league.league import OpenLeague
     from referee.league.store import Store
@@ -41,7 +41,10 @@ def differing(endings: Mapping[str, Counter[str]]) -> list[tuple[str, str]]:
     level = _ERROR / max(1, len(judged))
     differing_hosts = []
     while len(judged) > 1:
-        tests = {host: _test(counts, _sum(more for other, more in judged.items() if other != host)) for host, counts in judged.items()}
+        tests = {
+            host: _test(counts, sum((more for other, more in judged.items() if other != host), Counter()))
+            for host, counts in judged.items()
+        }
         strange = sorted((p, host) for host, (p, _) in tests.items() if p < level)
         if not strange:
             break
@@ -50,13 +53,6 @@ def differing(endings: Mapping[str, Counter[str]]) -> list[tuple[str, str]]:
         for host in named:
             del judged[host]
     return differing_hosts
-
-
-def _sum(counters: Iterable[Counter[str]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for counter in counters:
-        total.update(counter)
-    return total
 
 
 def _test(counts: Counter[str], others: Counter[str]) -> tuple[float, str]:

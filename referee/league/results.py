@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from referee.games.outcome import Outcome
-from referee.league.standings import stopped
 from referee.league.values import DuelResult, PairedComparison
 
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ def duel_result(
     if not is_whole:
         return stopped(duel) if is_stopped else None
     return _table(duel, *played[0], out) if game.pairing is None else _pair(game, settings, duel, played)
+
+
+def stopped(duel: PlannedDuel) -> DuelResult:
+    """Return the result of a duel that will not be played: it has no points and counts for nobody."""
+    return DuelResult(duel, {}, {})
 
 
 def _forfeited(duel: PlannedDuel, out: Sequence[str], *, more_is_better: bool) -> DuelResult:
@@ -79,25 +84,11 @@ def _worth(record: MatchRecord, seat: str) -> tuple[float, ...]:
 
 
 def comparisons(result: DuelResult) -> list[PairedComparison]:
-    """Return a duel's result as comparisons of two teams each."""
-    teams = result.duel.teams
+    """Return a duel's result as comparisons of two teams each; none if it was stopped. Nobody is better where neither could start."""
     if not result.points:
-        # It was stopped.
         return []
-    if len(teams) == 2:
-        # Nobody is better where neither could start.
-        score = 0.5 if set(teams) <= set(result.forfeits) else result.points[teams[0]]
-        return [PairedComparison(*teams, score, result.duel.start)]
-    pairs = []
-    for number, a in enumerate(teams):
-        for b in teams[number + 1 :]:
-            if a in result.forfeits or b in result.forfeits:
-                score = 0.5 if a in result.forfeits and b in result.forfeits else float(b in result.forfeits)
-            else:
-                score = _score((result.points[a], result.totals.get(a, 0.0)), (result.points[b], result.totals.get(b, 0.0)))
-            pairs.append(PairedComparison(a, b, score, result.duel.start))
-    return pairs
-
-
-def _score(mine: tuple[float, float], other: tuple[float, float]) -> float:
-    return 1.0 if mine[0] > other[0] else 0.0 if mine[0] < other[0] else 0.5
+    ranks = {team: -1.0 if team in result.forfeits else result.points.get(team, 0.0) for team in result.duel.teams}
+    return [
+        PairedComparison(a, b, 0.5 if ranks[a] == ranks[b] else float(ranks[a] > ranks[b]), result.duel.start)
+        for a, b in combinations(ranks, 2)
+    ]

@@ -20,12 +20,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
-from referee.league.values import DuelResult
+from referee.league.results import comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from referee.league.values import PlannedDuel
+    from referee.league.values import DuelResult
 
     #: Two teams at one table, the points of the first against the second, and of the second against the first.
     Meeting = tuple[str, str, float, float]
@@ -79,11 +79,6 @@ def rule(kind: str, *, is_live: bool) -> str:
     if is_live and kind != "elimination":
         first = f"While matches are missing, {first.replace('Points decide', 'points a duel decide', 1)}"
     return f"{first}, then the totals, then the duels between the teams."
-
-
-def stopped(duel: PlannedDuel) -> DuelResult:
-    """Return the result of a duel that will not be played: it has no points and counts for nobody."""
-    return DuelResult(duel, {}, {})
 
 
 def table(
@@ -205,18 +200,9 @@ def _end(result: DuelResult, team: str) -> str:
 
 def _meetings(result: DuelResult) -> Iterator[Meeting]:
     """Every two teams of a duel with their points against each other."""
-    if not result.points:
-        return
-    teams = result.duel.teams
-    for number, a in enumerate(teams):
-        for b in teams[number + 1 :]:
-            ours = -1.0 if a in result.forfeits else result.points.get(a, 0.0)
-            theirs = -1.0 if b in result.forfeits else result.points.get(b, 0.0)
-            if ours == theirs:
-                each = 0.0 if a in result.forfeits else 0.5
-                yield a, b, each, each
-            else:
-                yield a, b, float(ours > theirs), float(theirs > ours)
+    for a, b, score, _ in comparisons(result):
+        points = (0.0, 0.0) if {a, b} <= {*result.forfeits} else (score, 1 - score)
+        yield a, b, *points
 
 
 def _meetings_within(results: Iterable[DuelResult], groups: Sequence[Sequence[str]]) -> dict[str, list[Meeting]]:

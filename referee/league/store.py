@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sqlalchemy import ColumnElement, MetaData, Select, Table
+    from sqlalchemy import MetaData, Select, Table
     from sqlalchemy.engine import Connection, Engine, Row
     from typing_extensions import Self
 
@@ -222,8 +222,7 @@ class Store:
     def begin(self, facts: Mapping[str, Json], teams: Sequence[Team]) -> None:
         """Store the league's facts and teams in one transaction."""
         with self._write() as connection:
-            for name, value in facts.items():
-                put_fact(connection, name, value)
+            _put_facts(connection, facts)
             _put_teams(connection, teams, 0)
 
     def teams(self) -> list[Team]:
@@ -233,18 +232,14 @@ class Store:
     def add_teams(self, teams: Sequence[Team], facts: Mapping[str, Json]) -> None:
         """Add teams at the end, together with changed facts."""
         with self._write() as connection:
-            for name, value in facts.items():
-                put_fact(connection, name, value)
+            _put_facts(connection, facts)
             count = connection.execute(select(func.count()).select_from(database.teams)).scalar_one()
             _put_teams(connection, teams, count)
 
     def forfeits(self) -> dict[str, str]:
         """The teams that can't start, with the reason."""
-        with self._read() as connection:
-            rows = connection.execute(
-                select(database.teams.c.name, database.teams.c.forfeit).where(database.teams.c.forfeit.is_not(None))
-            ).all()
-        return {row.name: row.forfeit for row in rows}
+        teams = database.teams.c
+        return dict(self._all(select(teams.name, teams.forfeit).where(teams.forfeit.is_not(None)), tuple))
 
     def forfeit(self, team: str, reason: str) -> None:
         """A team can't start: none of its other matches is played."""
@@ -282,8 +277,7 @@ class Store:
         ``old`` are the keys of all matches that are forgotten. So are void attempts, and forfeits of these teams.
         """
         with self._write() as connection:
-            for name, value in (facts or {}).items():
-                put_fact(connection, name, value)
+            _put_facts(connection, facts or {})
             for team in teams:
                 connection.execute(update(database.teams).where(database.teams.c.name == team.name).values(**team_row(team), forfeit=None))
             for key in old:
@@ -300,22 +294,24 @@ class Store:
 
     def duel_notes(self) -> dict[int, str]:
         """What was said about duels that are not to be played to the end."""
-        with self._read() as connection:
-            rows = connection.execute(
-                select(database.duels.c.number, database.duels.c.note).where(database.duels.c.note.is_not(None))
-            ).all()
-        return {row.number: row.note for row in rows}
+        duels = database.duels.c
+        return dict(self._all(select(duels.number, duels.note).where(duels.note.is_not(None)), tuple))
 
     def stop(self, duels: Iterable[int], note: str) -> None:
         """Don't play the remaining matches of some duels, and say why."""
         with self._write() as connection:
-            _stop(connection, duels, note)
+            for number in duels:
+                connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=storable(note)))
+                mine = (database.matches.c.duel == number, database.matches.c.status == PLANNED)
+                connection.execute(update(database.matches).where(*mine).values(status=STOPPED))
 
     def go_on(self, duels: Iterable[int]) -> None:
         """Play the remaining matches of some duels that were stopped."""
         with self._write() as connection:
             for number in duels:
-                _go_on(connection, database.duels.c.number == number)
+                mine = (database.matches.c.duel == number, database.matches.c.status == STOPPED)
+                connection.execute(update(database.matches).where(*mine).values(status=PLANNED))
+                connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=None))
 
     def pending(self) -> list[MatchTask]:
         """The matches that are still to be played, in schedule order."""
@@ -376,11 +372,10 @@ class Store:
                     connection.execute(insert(database.disagreements).values(key=record.key, result=result, host=storable(record.host)))
         return bool(changed)
 
-    def void(self, key: str, why: str, host: str) -> int:
-        """Note that an attempt was void; return the number of void attempts of this match."""
+    def void(self, key: str, why: str, host: str) -> None:
+        """Note that an attempt was void."""
         with self._write() as connection:
             connection.execute(insert(database.voids).values(key=key, text=storable(why), host=storable(host), time=time.time()))
-            return int(connection.execute(select(func.count()).select_from(database.voids).where(database.voids.c.key == key)).scalar_one())
 
     def voids(self) -> list[tuple[str, str]]:
         """The void attempts: key and reason."""
@@ -410,17 +405,6 @@ class Store:
         )
         return self._all(query, lambda row: float(row.finished))
 
-    def put_host(self, name: str, score: float, level: str) -> None:
-        """Store a machine that plays matches, with its speed (``worker.speed_score``) and the isolation that it has proved."""
-        with self._write() as connection:
-            connection.execute(database.hosts.delete().where(database.hosts.c.name == storable(name)))
-            connection.execute(insert(database.hosts).values(name=storable(name), score=score, level=storable(level)))
-
-    def hosts(self) -> dict[str, tuple[float, str]]:
-        """The machines that play, each with its speed and its isolation."""
-        with self._read() as connection:
-            return {row.name: (row.score, row.level) for row in connection.execute(select(database.hosts).order_by(database.hosts.c.name))}
-
     def is_claimed(self) -> bool:
         """True if a process plays the league now."""
         return is_claimed(self._engine, self.where)
@@ -434,24 +418,15 @@ def _kind(error: DBAPIError, where: str) -> type[StoreError]:
     return ConnectionLost if error.connection_invalidated else DiskFull if database.is_full(error, where) else StoreError
 
 
-def _stop(connection: Connection, duels: Iterable[int], note: str) -> None:
-    for number in duels:
-        connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=storable(note)))
-        mine = (database.matches.c.duel == number, database.matches.c.status == PLANNED)
-        connection.execute(update(database.matches).where(*mine).values(status=STOPPED))
-
-
-def _go_on(connection: Connection, is_meant: ColumnElement[bool]) -> None:
-    numbers = select(database.duels.c.number).where(is_meant)
-    played = update(database.matches).where(database.matches.c.status == STOPPED, database.matches.c.duel.in_(numbers))
-    connection.execute(played.values(status=PLANNED))
-    connection.execute(update(database.duels).where(is_meant).values(note=None))
-
-
 def put_fact(connection: Connection, name: str, value: Json) -> None:
     """Store a fact about the league within a transaction; it replaces an earlier one."""
     connection.execute(database.facts.delete().where(database.facts.c.name == name))
     connection.execute(insert(database.facts).values(name=name, value=json.dumps(value)))
+
+
+def _put_facts(connection: Connection, facts: Mapping[str, Json]) -> None:
+    for name, value in facts.items():
+        put_fact(connection, name, value)
 
 
 def _put_teams(connection: Connection, teams: Sequence[Team], position: int) -> None:

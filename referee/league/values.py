@@ -68,7 +68,7 @@ class DuelResult(NamedTuple):
     (fewer are better), or its score at a table (more is better, ``more_is_better``). ``forfeits`` are teams that could not start.
 
     A duel that will not be played, because its matches were void too often or because it would repeat another, has a result without points
-    (``standings.stopped``), so that no round waits for it. A team has no entry in ``totals`` if it got none.
+    (``results.stopped``), so that no round waits for it. A team has no entry in ``totals`` if it got none.
     """
 
     duel: PlannedDuel

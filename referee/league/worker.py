@@ -210,18 +210,6 @@ def replay_path(folder: Path, key: str) -> Path:
     return folder / key[:2] / (key + SUFFIX)
 
 
-def speed_score() -> float:
-    """Return how fast this machine is: thousands of rounds of a fixed computation in a second, the best of three runs."""
-    best = 0.0
-    for _ in range(3):
-        begun = time.perf_counter()
-        value = 0
-        for number in range(100_000):
-            value = (value * 31 + number) % 1_000_003
-        best = max(best, 100.0 / (time.perf_counter() - begun))
-    return round(best, 1)
-
-
 def end_with(parent: int) -> None:
     """End this process at once when the process that started it is gone. Its supervisor then ends the match."""
     import threading

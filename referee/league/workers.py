@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
 
@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from referee.league.cluster_worker import ClusterHost
     from referee.league.local import Pool
     from referee.league.values import Team
     from referee.league.worker import Terms
@@ -46,34 +45,6 @@ class Workers(NamedTuple):
         return self._replace(slots=slots) if self.slots is None and self.cluster is None else self
 
 
-class HostStore(Protocol):
-    """Keeps the machines of a cluster, as ``league.store.Store`` does."""
-
-    def put_host(self, name: str, score: float, level: str) -> None:
-        """A machine that plays matches."""
-
-
-class HostNotes:
-    """Keeps the machines of a cluster until there is a store for them."""
-
-    def __init__(self) -> None:
-        self._store: HostStore | None = None
-        self._hosts: list[tuple[str, float, str]] = []
-
-    def put_host(self, name: str, score: float, level: str) -> None:
-        """A machine that plays matches."""
-        if self._store is None:
-            self._hosts.append((name, score, level))
-        else:
-            self._store.put_host(name, score, level)
-
-    def move_to(self, store: HostStore) -> None:
-        """Pass the machines on to a store, also those to come."""
-        self._store = store
-        for host in self._hosts:
-            store.put_host(*host)
-
-
 def check_place(slots: int | None, cluster: str | None) -> None:
     """Raise UsageError before anything is begun if these can't be a number of slots and the address of a cluster."""
     if slots is not None:
@@ -91,12 +62,11 @@ def open_pool(
     terms: Terms,
     teams: Mapping[str, Team],
     replays: Path,
-    store: HostStore,
     workers: Workers,
     on_note: Callable[[str], None],
     on_level: Callable[[str], None] = lambda _: None,
 ) -> Pool:
-    """The workers for many matches: those of this machine, or of a cluster. A cluster's machines are noted in the store.
+    """The workers for many matches: those of this machine, or of a cluster.
 
     ``on_note`` gets notes on them. ``on_level`` is called with the level of isolation of each machine.
     """
@@ -110,11 +80,7 @@ def open_pool(
                 "note: While local:N plays, every user of this machine can run programs as you; use it only on a machine that nobody else uses."
             )
 
-        def note(host: ClusterHost) -> None:
-            store.put_host(host.name, host.score, host.level)
-            on_level(host.level)
-
-        return ClusterPool(terms, teams, replays, workers.cluster, on_host=note, on_note=on_note)
+        return ClusterPool(terms, teams, replays, workers.cluster, on_host=lambda host: on_level(host.level), on_note=on_note)
     from referee.isolation.choose import choose
 
     workers.check_machine(terms.options)

@@ -84,7 +84,7 @@ def test_a_full_rubric(tmp_path: Path) -> None:
     assert first.needs == (Need("catch_within", 400), Need("mean_seconds_below", 0.05))
     assert (first.settings["width"], first.settings["max_steps"], second.settings["width"]) == (60, 500, 300)
     assert (second.seat, second.against) == (None, "boxer")
-    assert rubric.submission_seats(found) == ("hunter", "prey")
+    assert rubric.roles(found)[0] == ("hunter", "prey")
     assert [rubric.opponent_seats(found, test) for test in found.tests] == [("prey",), ("hunter", "prey")]
 
 
@@ -120,7 +120,7 @@ def test_all_seats_are_alike_where_there_can_be_any_number_of_players(tmp_path: 
     found = load(tmp_path, text + table(name='"duel"', need='{ beats = "looper" }'), "rectangle")
     assert [test.seat for test in found.tests] == ["a", None]
     assert [rubric.opponent_seats(found, test) for test in found.tests] == [("b", "c"), ("b",)]
-    assert rubric.submission_seats(found) == ("a",)
+    assert rubric.roles(found)[0] == ("a",)
 
 
 def test_settings_can_name_the_start(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_every_example_bot_that_can_play_is_an_example_submission(game: str, tmp
     found = rubric.example_submissions(both)
     assert len({name for name, _ in found}) == len(found) == sum(bot.game == game for bot in example_bots.BOTS)
     for _, players in found:
-        assert tuple(players) == rubric.submission_seats(both)
+        assert tuple(players) == rubric.roles(both)[0]
         assert all(resolve(player, each, game) for each, player in players.items())
 
 

@@ -106,7 +106,7 @@ def test_its_tests_tell_a_good_bot_from_a_weak_one_and_from_one_that_does_nothin
     path.write_text(text)
     found = rubric.load(path)
     assert min(test.starts for test in found.tests if test.points >= 20 and test.seat) >= 8
-    seats = rubric.submission_seats(found)
+    seats = rubric.roles(found)[0]
     names = ["nothing", "weak", "good"]
     bots = [dict(zip(seats, players, strict=False)) for players in STRENGTHS[game, rules]]
     with open_grading(tmp_path / "out", found) as opened:

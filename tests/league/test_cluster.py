@@ -105,7 +105,6 @@ def test_a_killed_and_a_frozen_worker_change_nothing(league: OpenLeague, tmp_pat
         assert stored.record is not None
         assert (league.folder / stored.record.replay).is_file()
     assert [(host.name, host.level) for host in hosts] == [(os.uname().nodename, "none")]
-    assert hosts[0].score > 0
     local.close()
 
 
@@ -326,8 +325,6 @@ def test_teams_of_all_kinds_play_as_on_this_machine(tmp_path: Path, referee: Ref
     opened = open_league(tmp_path / "out")
     assert opened.store.forfeits() == {}
     assert standings(opened) == standings(local)
-    ((score, level),) = opened.store.hosts().values()
-    assert (score > 0, level) == (True, "none")
     assert referee("league", "verify", tmp_path / "out").stdout == "30 replays checked, 0 problems.\n"
     for one in (local, opened):
         one.close()

@@ -45,7 +45,7 @@ class Future:
         """The worker sends the results."""
         reports = [play(task) for task in self.tasks]
         files = [{SUFFIX: b"replay"} if isinstance(report, Completed) else {} for report in reports]
-        self.outcome = Batch(ClusterHost("node", 1.0, "none"), seconds * len(self.tasks), reports, files)
+        self.outcome = Batch(ClusterHost("node", "none"), seconds * len(self.tasks), reports, files)
         self.status = "finished"
         self._callback(self)
         run_until_idle(self._loop)

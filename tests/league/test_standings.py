@@ -11,9 +11,9 @@ from league_results import beats, played, result, ties
 
 from referee.errors import UsageError
 from referee.league import schedule
-from referee.league.results import comparisons
+from referee.league.results import comparisons, stopped
 from referee.league.schedule import FixturePlan
-from referee.league.standings import StandingsRow, stopped, table
+from referee.league.standings import StandingsRow, table
 from referee.league.values import DuelResult, PlannedDuel
 
 

@@ -130,16 +130,10 @@ def test_duels_are_stopped_and_planned_anew(store: Store) -> None:
 
 def test_voids_are_counted_by_match(store: Store) -> None:
     store.put(DUELS, TASKS)
-    assert [store.void("0-0", "First.", "here"), store.void("0-0", "Second.", "here"), store.void("1-0", "Third.", "")] == [1, 2, 1]
+    for key, why in (("0-0", "First."), ("0-0", "Second."), ("1-0", "Third.")):
+        store.void(key, why, "here")
     assert store.voids() == [("0-0", "First."), ("0-0", "Second."), ("1-0", "Third.")]
     assert store.counts().voids == 3
-
-
-def test_hosts_are_kept_with_their_speed(store: Store) -> None:
-    store.put_host("b", 1.5, "strict")
-    store.put_host("a", 1.0, "none")
-    store.put_host("b", 2.0, "strict")
-    assert store.hosts() == {"a": (1.0, "none"), "b": (2.0, "strict")}
 
 
 ODD = "NUL \0, \ud800 alone, \n, \x1b[31m"
@@ -151,9 +145,8 @@ def test_text_that_no_database_takes_is_kept_escaped(store: Store) -> None:
     store.forfeit("a", ODD)
     store.stop([0], ODD)
     store.void("1-0", ODD, ODD)
-    store.put_host(ODD, 1.0, ODD)
     store.finish(record(TASKS[2], faults={"prey": ODD}, text=ODD, host=ODD))
-    for told in (store.forfeits()["a"], store.duel_notes()[0], store.voids()[0][1], *store.hosts()):
+    for told in (store.forfeits()["a"], store.duel_notes()[0], store.voids()[0][1]):
         assert told.isprintable()
         assert told.startswith("NUL \\x00, \\ud800 alone")
     (kept,) = store.matches(done=True)
