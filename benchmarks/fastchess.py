@@ -326,7 +326,7 @@ class Matches:
             GAME, settings, self.entrants, self.options, start=Start.of(GAME, settings, 1), listeners=[ReplayWriter(self.replay), stopwatch]
         ).run()
         self.notes = result.notes
-        questions = sum(clock.asked for clock in result.clocks.values())
+        questions = sum(clock.answers for clock in result.clocks.values())
         if result.faults or questions != steps + steps // 2:
             told = "; ".join(fault.text for fault in result.faults.values()) or f"it had {questions:,} questions"
             raise RefereeError(f"A match of {steps:,} steps ({self.name}) failed: {escape(told, 300)}.")

@@ -91,7 +91,7 @@ def moves(count: int, level: str) -> Counter[str]:
             settings = game.codec.settings("classic", {"max_steps": 500, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
             options = Options(PATIENT.replace(move=0.02, kind="cpu"), RunOptions(max_lateness=60.0), isolation=isolation)
             result = match_between(game, settings, programs, options, seed=1).run()
-            asked += sum(clock.asked for clock in result.clocks.values())
+            asked += sum(clock.answers for clock in result.clocks.values())
             found[f"{level}: moves"] = asked
             for fault in result.faults.values():
                 found[f"LATE at {level}"] += 1

@@ -251,10 +251,10 @@ def _report(played: PlayedMatch) -> list[str]:
         lines.append("  ranks    " + ", ".join(shown))
     lines.append(f"  sandbox  {result.head['isolation']}")
     for seat, clock in result.clocks.items():
-        mean = clock.used / clock.asked * 1e3 if clock.asked else 0.0
+        mean = clock.used / clock.answers * 1e3 if clock.answers else 0.0
         what = " of processor time" if clock.control.kind == CPU else ""
         lines.append(
-            f"  time     {seat} {clock.used:.3f} s{what} in {counted(clock.asked, 'answer')}, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
+            f"  time     {seat} {clock.used:.3f} s{what} in {counted(clock.answers, 'answer')}, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
         )
     lines = [*fitted(result.outcome.text, 2, wide), *faults, *(part for line in lines for part in fitted(line, 11, wide))]
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]

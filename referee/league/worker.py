@@ -186,7 +186,7 @@ class Worker:
             position=hashlib.sha256(position.encode()).hexdigest()[:16],
             ranks=None if outcome.ranks is None else dict(outcome.ranks),
             started=result.started,
-            answers={seat: clock.asked for seat, clock in result.clocks.items()},
+            answers={seat: clock.answers for seat, clock in result.clocks.items()},
             fault_steps=dict(result.fault_steps),
         )
 

@@ -61,7 +61,7 @@ def unanswered(player: RunningPlayer, failure: Failure, clock: Clock, *, was_at_
     is_guard = bool((failure.detail or {}).get("guard"))
     # A program that met a limit of processor time was at work.
     has_waited = failure.reason == "silent" and (is_guard or clock.control.kind != CPU)
-    may_flush = has_waited and not was_at_work and clock.asked == 0 and player.process is not None
+    may_flush = has_waited and not was_at_work and clock.answers == 0 and player.process is not None
     return fault(player, failure, f"within {clock.limit_name(is_guard=is_guard)}")._replace(may_flush=may_flush)
 
 

@@ -190,20 +190,20 @@ class Clock:
 
     ``used`` is measured by the clock that bills, ``other`` by the wall clock, or where that bills by processor time. ``guard`` is the limit
     of the next answer by the wall clock, None where that bills. With ``wait`` the clock bills and shows what is left, but the
-    referee waits as long as that says. ``bank`` is what is left, ``asked`` the number of answers so far, where other values than those
+    referee waits as long as that says. ``bank`` is what is left, ``answers`` the number of answers so far, where other values than those
     at the beginning of a match are wanted.
     """
 
-    __slots__ = ("_guards", "_wait", "asked", "bank", "control", "guard", "limit", "longest", "other", "used")
+    __slots__ = ("_guards", "_wait", "answers", "bank", "control", "guard", "limit", "longest", "other", "used")
 
-    def __init__(self, control: TimeControl, *, wait: LongWait | None = None, bank: float | None = None, asked: int = 0) -> None:
+    def __init__(self, control: TimeControl, *, wait: LongWait | None = None, bank: float | None = None, answers: int = 0) -> None:
         self.control = control
         self._guards = control.guard if wait is None else None
         self._wait = wait
         self.bank = control.bank if bank is None else bank
         self.used = self.other = 0.0
         self.longest = 0.0
-        self.asked = asked
+        self.answers = answers
         self.limit = self.match_limit if wait is None else wait.seconds
         self.guard = self._guard()
 
@@ -221,14 +221,14 @@ class Clock:
             return None
         guards = [] if self.control.move is None else [guard.of_limit(self.limit or 0.0)]
         if self.control.bank is not None:
-            guards.append(guard.of_bank(self.control.bank + self.control.increment * self.asked) - self.other)
+            guards.append(guard.of_bank(self.control.bank + self.control.increment * self.answers) - self.other)
         return min(guards, default=None)
 
     def spend(self, seconds: float, other: float = 0.0) -> None:
         """Bill an answer; ``other`` is its time by the clock that isn't billed. Units are seconds."""
         self.used += seconds
         self.other += other
-        self.asked += 1
+        self.answers += 1
         if seconds > self.longest:
             self.longest = seconds
         if self.bank is not None:
@@ -259,13 +259,13 @@ class Clock:
 
     def to_json(self) -> dict[str, Any]:
         """Return the time used, for the result."""
-        mean = self.used / self.asked if self.asked else 0.0
+        mean = self.used / self.answers if self.answers else 0.0
         wall, cpu = (self.used, self.other) if self.control.kind == WALL else (self.other, self.used if self.control.kind == CPU else None)
         return {
             "used_seconds": round(self.used, 6),
             "wall_seconds": round(wall, 6),
             "cpu_seconds": None if cpu is None else round(cpu, 6),
-            "answers": self.asked,
+            "answers": self.answers,
             "mean_seconds": round(mean, 6),
             "longest_seconds": round(self.longest, 6),
             "bank_left_seconds": None if self.bank is None else round(self.bank, 6),

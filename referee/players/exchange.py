@@ -30,11 +30,11 @@ from referee.players.connection import ConnectedPlayer
 from referee.players.fair_meter import FairMeter, RefereeWaits
 from referee.players.in_process import LocalPlayer
 from referee.players.meter import QUICK, BotMeter, CpuMeter, Meter
+from referee.players.pending import PendingQuestion, late, out_of_time
 from referee.players.player import Connection, Function, Reply
 from referee.players.polling import Polling
 from referee.players.processes import BotProcesses
-from referee.players.question import Question, late, out_of_time
-from referee.players.scheduling import SharedTurn, Turn, Turns
+from referee.players.scheduling import BotTurn, SharedTurn, Turns
 from referee.replay.faults import Failure
 from referee.support.words import the_seat
 
@@ -58,14 +58,14 @@ _SHORT_MS, _FIRST_MS = 10, 1
 GRACE = 1.0
 
 
-class _Bot(NamedTuple):
+class _BotParts(NamedTuple):
     """What is needed to ask a program of the match."""
 
     player: ProcessPlayer
     link: Link
     process: BotProcess
     meter: BotMeter
-    turn: Turn
+    turn: BotTurn
     poller: select.poll
 
 
@@ -108,7 +108,7 @@ class Exchange:
         self._check = None if reserve is None else reserve.check
         self._cpu_seconds = cpu_seconds
         self._opened = ExitStack()
-        self._bots_by_seat: dict[str, _Bot] = {}
+        self._bots_by_seat: dict[str, _BotParts] = {}
         #: When the present poll ends at the latest: what lasts longer is the referee's doing.
         self._poll_ends = math.inf
 
@@ -198,7 +198,7 @@ class Exchange:
                     if line and seconds <= QUICK and (limit is None or seconds <= limit):
                         used = meter.finish_quickly(seconds)
                         return Reply(line, seconds, None, False, used) if meter.kind != CPU else _by_cpu(line, used, seconds, limit, link)
-            question = Question(player, link, meter, sent_at, limit, guard, aside=turn.aside)
+            question = PendingQuestion(player, link, meter, sent_at, limit, guard, aside=turn.aside)
             return self._ask_on(bot, question, events, line)
 
     def _ask_first(self, seat: str, data: bytes, clock: Clock) -> Reply:
@@ -207,10 +207,10 @@ class Exchange:
             return self._functions[seat].ask(data, clock.limit)
         player = self.bots.players[seat]
         poller = self._polling.poller([player.pipes])
-        self._bots_by_seat[seat] = _Bot(player, player.pipes, player.process, self._bot_meters[seat], self._turns.of(seat), poller)
+        self._bots_by_seat[seat] = _BotParts(player, player.pipes, player.process, self._bot_meters[seat], self._turns.of(seat), poller)
         return self.ask(seat, data, clock)
 
-    def _ask_on(self, bot: _Bot, question: Question, events: list[tuple[int, int]] | None, line: bytes | None) -> Reply:
+    def _ask_on(self, bot: _BotParts, question: PendingQuestion, events: list[tuple[int, int]] | None, line: bytes | None) -> Reply:
         """Go on with a question that wasn't answered at once. ``events`` are those of the first look; None if there was none.
 
         ``line`` is the answer; None if there is none yet, empty if the bot has ended.
@@ -229,7 +229,7 @@ class Exchange:
         self._poll_ends = question.sent_at + QUICK + _SHORT
         return self._reply(question, now, line or None, None if line else self._polling.ended(bot.player))
 
-    def _look_again(self, bot: _Bot, question: Question) -> list[tuple[int, int]]:
+    def _look_again(self, bot: _BotParts, question: PendingQuestion) -> list[tuple[int, int]]:
         """Go on with a short wait after its first look, and return the events. Whoever else works meanwhile is frozen."""
         turn, poller, limit = bot.turn, bot.poller, question.limit
         self._note_silence(poller)
@@ -278,7 +278,7 @@ class Exchange:
         """
         self._polling.take_departed()
         with self._turns.shared(questions) as turn:
-            pending: dict[str, Question] = {}
+            pending: dict[str, PendingQuestion] = {}
             replies = {
                 seat: reply for seat in questions if (reply := self._send(seat, *questions[seat], pending, is_start=is_start)) is not None
             }
@@ -290,7 +290,7 @@ class Exchange:
                         replies[seat] = self._reply(pending.pop(seat), perf_counter(), None, None)
         return {seat: replies[seat] for seat in questions}
 
-    def _send(self, seat: str, data: bytes, clock: Clock, pending: dict[str, Question], *, is_start: bool) -> Reply | None:
+    def _send(self, seat: str, data: bytes, clock: Clock, pending: dict[str, PendingQuestion], *, is_start: bool) -> Reply | None:
         """Send one of several questions, which is then pending; return the reply if there is one already."""
         limit, guard = (clock.control.startup, clock.control.startup_guard()) if is_start else (clock.limit, clock.guard)
         if seat in self._functions:
@@ -306,12 +306,12 @@ class Exchange:
         if failure is not None or not link.send(data):
             return Reply(None, 0.0, failure or self._polling.unreachable(player))
         postpones = is_start and meter.kind == WALL and player.process is not None
-        pending[seat] = Question(player, link, meter, sent_at, limit, guard, is_start=postpones)
+        pending[seat] = PendingQuestion(player, link, meter, sent_at, limit, guard, is_start=postpones)
         return None
 
     # The long wait
 
-    def _wait(self, pending: dict[str, Question], turn: Turn | SharedTurn) -> dict[str, Reply]:
+    def _wait(self, pending: dict[str, PendingQuestion], turn: BotTurn | SharedTurn) -> dict[str, Reply]:
         """Wait until every pending question has its answer or its limit is reached, or until somebody leaves while a person thinks."""
         replies: dict[str, Reply] = {}
         self._poll_ends = math.inf
@@ -345,7 +345,9 @@ class Exchange:
         self.awaited = {}
         return replies
 
-    def _receive(self, question: Question, pending: dict[str, Question], replies: dict[str, Reply], turn: Turn | SharedTurn) -> None:
+    def _receive(
+        self, question: PendingQuestion, pending: dict[str, PendingQuestion], replies: dict[str, Reply], turn: BotTurn | SharedTurn
+    ) -> None:
         """Read a pending player's output, and settle its question if a whole line is there."""
         data = question.link.read()
         if data:
@@ -357,14 +359,21 @@ class Exchange:
             if question.player.process is None:
                 self._polling.note_departure(question.seat)
 
-    def _settle(self, question: Question, pending: dict[str, Question], replies: dict[str, Reply], turn: Turn | SharedTurn) -> None:
-        """Turn a whole line, if there is one, into the reply."""
+    def _settle(
+        self, question: PendingQuestion, pending: dict[str, PendingQuestion], replies: dict[str, Reply], turn: BotTurn | SharedTurn
+    ) -> None:
+        """BotTurn a whole line, if there is one, into the reply."""
         line = question.link.take()
         if line is not None:
             self._answered(question, line, pending, replies, turn)
 
     def _answered(
-        self, question: Question, line: bytes, pending: dict[str, Question], replies: dict[str, Reply], turn: Turn | SharedTurn
+        self,
+        question: PendingQuestion,
+        line: bytes,
+        pending: dict[str, PendingQuestion],
+        replies: dict[str, Reply],
+        turn: BotTurn | SharedTurn,
     ) -> None:
         now, seat, lines = perf_counter(), question.seat, question.link.lines
         del pending[seat]
@@ -375,7 +384,9 @@ class Exchange:
         if question.player.process is not None and pending:
             turn.end(self._turns.of(seat))
 
-    def _judge(self, pending: dict[str, Question], replies: dict[str, Reply], turn: Turn | SharedTurn, late_by: float, used: float) -> None:
+    def _judge(
+        self, pending: dict[str, PendingQuestion], replies: dict[str, Reply], turn: BotTurn | SharedTurn, late_by: float, used: float
+    ) -> None:
         """Read once more from players whose time is up. A player without a whole answer is late."""
         now = perf_counter()
         for seat, question in list(pending.items()):
@@ -398,13 +409,13 @@ class Exchange:
             del pending[seat]
             replies[seat] = self._reply(question, now, None, late(question.link, is_guard=judged == GUARDED))
 
-    def _verdict(self, question: Question, now: float) -> Verdict:
+    def _verdict(self, question: PendingQuestion, now: float) -> Verdict:
         """Judge a player that hasn't answered by its deadline, and postpone the deadline if it may go on. MatchVoid if nobody can judge it."""
         if question.is_start and question.player.process is not None:
             question.note_beside(self.bots.seconds_beside(question.player.process))
         return question.verdict(now)
 
-    def _reply(self, question: Question, now: float, line: bytes | None, failure: Failure | None) -> Reply:
+    def _reply(self, question: PendingQuestion, now: float, line: bytes | None, failure: Failure | None) -> Reply:
         """Return one player's reply, with the bill and the time by the clock that isn't billed."""
         late = 0.0
         if self._referee_waits is not None and question.meter.kind == FAIR:
@@ -412,7 +423,7 @@ class Exchange:
             late = max(self._referee_waits.seconds(), now - self._poll_ends)
         return question.reply(now, line, failure, late)
 
-    def _look_for_kills(self, pending: dict[str, Question], replies: dict[str, Reply]) -> None:
+    def _look_for_kills(self, pending: dict[str, PendingQuestion], replies: dict[str, Reply]) -> None:
         """Fault the players of which the kernel has killed a process for its memory."""
         for seat, question in list(pending.items()):
             process = question.player.process

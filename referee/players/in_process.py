@@ -71,5 +71,5 @@ def _file_name(file: str) -> str:
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     # ("Cell", "In[3]"), or None for a file.
-    found = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)
-    return short_path(file) if found is None else " ".join(found)
+    cell = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)
+    return short_path(file) if cell is None else " ".join(cell)

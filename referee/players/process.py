@@ -75,11 +75,11 @@ class ProcessPlayer:
             raise MatchVoid(self.sandbox_failure())
         if sandbox.is_starved():
             raise machine.starved(who(self.seat, self.label), sandbox.limits, (self.seat,))
-        words, own = self.log.last_lines(), self.process.own_files()
-        shown = [own.named(word.decode("utf-8", "replace")) for word in words]
+        words, files = self.log.last_lines(), self.process.own_files()
+        lines = [files.named(word.decode("utf-8", "replace")) for word in words]
         cause = sandbox.cause(status, words)
         self.process.is_doubtful = sandbox.is_doubtful(status, cause)
-        return Failure("ended", detail=facts(status, shown, cause))
+        return Failure("ended", detail=facts(status, lines, cause))
 
     def start_refusal(self) -> str | None:
         """Return why its program could not be started in its sandbox; None if it was started."""

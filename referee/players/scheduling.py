@@ -40,7 +40,7 @@ GOING_TO_SLEEP = 0.0001
 BEING_FROZEN = 0.001
 
 
-class Turn:
+class BotTurn:
     """The turn of one bot: ``with`` it stops the ponderers and continues the bot. ``aside`` are the seconds that it then owes for work out
     of turn; by the cpu clock none, because processor time includes that.
 
@@ -101,7 +101,7 @@ class Turn:
         """Stop all bots that aren't asked."""
         self._turns.stop_others((self,))
 
-    def end(self, turn: Turn) -> None:
+    def end(self, turn: BotTurn) -> None:
         """Note that a bot has answered while others still think."""
 
     def _add_aside(self, seconds: float) -> float:
@@ -133,7 +133,7 @@ class SharedTurn:
 
     __slots__ = ("_current", "_turns")
 
-    def __init__(self, turns: Turns, current: tuple[Turn, ...]) -> None:
+    def __init__(self, turns: Turns, current: tuple[BotTurn, ...]) -> None:
         self._turns, self._current = turns, current
 
     def __enter__(self) -> Self:
@@ -149,7 +149,7 @@ class SharedTurn:
         """Stop all bots that aren't asked."""
         self._turns.stop_others(self._current)
 
-    def end(self, turn: Turn) -> None:
+    def end(self, turn: BotTurn) -> None:
         """Stop a bot that has answered while others still think."""
         self._current = tuple(other for other in self._current if other is not turn)
         if self._turns.is_enabled:
@@ -165,11 +165,11 @@ class Turns:
 
     def __init__(self, meters: Mapping[str, BotMeter], *, is_enabled: bool) -> None:
         self.is_enabled = is_enabled
-        self._turns = {seat: Turn(self, meter) for seat, meter in meters.items()}
+        self._turns = {seat: BotTurn(self, meter) for seat, meter in meters.items()}
         self.held = [turn for turn in self._turns.values() if turn.process.sandbox.holds] if is_enabled else []
         self.ponderers = [turn for turn in self.held if not turn.process.sandbox.is_exact]
 
-    def of(self, seat: str) -> Turn:
+    def of(self, seat: str) -> BotTurn:
         """Return the turn of a bot."""
         return self._turns[seat]
 
@@ -177,7 +177,7 @@ class Turns:
         """Return the turn of all bots among some seats that are asked at once."""
         return SharedTurn(self, tuple(self._turns[seat] for seat in seats if seat in self._turns))
 
-    def stop_ponderers(self, current: Turn) -> None:
+    def stop_ponderers(self, current: BotTurn) -> None:
         """Stop the bots that work out of turn, but not the asked one, which is continued afterwards.
 
         The others come first: the kernel rewrites its own code whenever the last frozen group is thawed or the first one frozen, which
@@ -190,7 +190,7 @@ class Turns:
                 if turn.meter.last_used > LITTLE:
                     process.sandbox.stand_still()
 
-    def freeze_others(self, current: Turn, *, is_long: bool) -> float:
+    def freeze_others(self, current: BotTurn, *, is_long: bool) -> float:
         """Freeze the held bots and wait until none of them runs. Return the seconds of the asked bot's time that they used until then."""
         taken = 0.0
         for turn in self.held:
@@ -206,12 +206,12 @@ class Turns:
         # Going to sleep takes a little time and isn't work.
         return taken if taken > UNBILLED else 0.0
 
-    def used_beside(self, current: Turn) -> float:
+    def used_beside(self, current: BotTurn) -> float:
         """Return the seconds of the asked bot's time that bots used which aren't frozen."""
         taken = sum(turn.meter.used_exactly() for turn in self.held if turn is not current and not turn.process.is_stopped)
         return taken if taken > UNBILLED else 0.0
 
-    def stop_others(self, current: tuple[Turn, ...]) -> None:
+    def stop_others(self, current: tuple[BotTurn, ...]) -> None:
         """Stop all bots that aren't asked."""
         if self.is_enabled:
             for turn in self._turns.values():

@@ -55,13 +55,13 @@ def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *,
         for seat, other in players.items():
             if seat not in faults and other.process.sandbox.holds and not other.process.is_stopped:
                 other.process.stop()
-    found = {}
+    whereabouts_by_seat = {}
     for seat in late:
         player = players.get(seat)
         place = whereabouts(player) if player is not None else None
         if place is not None:
-            found[seat] = place
-    return found
+            whereabouts_by_seat[seat] = place
+    return whereabouts_by_seat
 
 
 def whereabouts(player: ProcessPlayer, *, may_end: bool = True) -> Whereabouts | None:
@@ -72,8 +72,9 @@ def whereabouts(player: ProcessPlayer, *, may_end: bool = True) -> Whereabouts |
     if player.process.status is not None or player.pipes.stderr < 0:
         return None
     text, may_wait = _stack(player, may_end=may_end)
-    place = working_place(dumped_frames(text), own := player.process.own_files())
-    return None if place is None else Whereabouts(place.text(own), may_wait)
+    files = player.process.own_files()
+    place = working_place(dumped_frames(text), files)
+    return None if place is None else Whereabouts(place.text(files), may_wait)
 
 
 def _stack(player: ProcessPlayer, *, may_end: bool) -> tuple[str, bool]:

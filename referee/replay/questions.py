@@ -239,7 +239,7 @@ class Asker:
 
     def _recorded_clock(self) -> Clock:
         """The clock for the next question: with the bank that the bot had in the match, and its limit here."""
-        return Clock(self._asked.control, wait=self._wait, bank=self._match_clock.bank, asked=self._match_clock.asked)
+        return Clock(self._asked.control, wait=self._wait, bank=self._match_clock.bank, answers=self._match_clock.answers)
 
     def ask(self, question: Question) -> NewAnswer | None:
         """Ask a question, and bill what was billed in the match. Return the answer, None for a question that only a dialect asks."""

@@ -115,8 +115,8 @@ def test_the_verdict_on_a_silent_bot(
 
 
 def test_a_clock_with_a_long_wait_bills_but_limits_nothing() -> None:
-    clock = Clock(TimeControl(move=1.0, bank=3.0, kind="fair"), wait=LongWait(60.0, "that a check waits"), asked=2)
+    clock = Clock(TimeControl(move=1.0, bank=3.0, kind="fair"), wait=LongWait(60.0, "that a check waits"), answers=2)
     clock.spend(2.5)
-    assert (clock.limit, clock.guard, clock.match_limit, clock.bank, clock.asked) == (60.0, None, 0.5, 0.5, 3)
+    assert (clock.limit, clock.guard, clock.match_limit, clock.bank, clock.answers) == (60.0, None, 0.5, 0.5, 3)
     assert clock.limit_name() == "the 60 s that a check waits"
     assert Clock(clock.control, wait=LongWait(), bank=0.0).limit is None

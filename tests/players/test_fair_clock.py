@@ -19,7 +19,7 @@ from referee.players import fair_meter
 from referee.players.clock import LATE, WAIT
 from referee.players.fair_meter import FairMeter, RefereeWaits, busiest_delay
 from referee.players.names import resolve
-from referee.players.question import Question, out_of_time
+from referee.players.pending import PendingQuestion, out_of_time
 from referee.replay.events import Listener
 
 if TYPE_CHECKING:
@@ -186,10 +186,10 @@ class Kernel:
         self.cpu += cpu
         self.times = {"7": TaskTimes(cpu, delay), "thread-self": TaskTimes(0.0, own)}
 
-    def question(self, limit: float = 1.0, guard: float = 25.0) -> Question:
+    def question(self, limit: float = 1.0, guard: float = 25.0) -> PendingQuestion:
         player: Any = SimpleNamespace(seat="hunter", process=self)
         link: Any = SimpleNamespace(unsent=b"", lines=SimpleNamespace(has_bytes=False))
-        return Question(player, link, self.meter, 100.0, limit, guard)
+        return PendingQuestion(player, link, self.meter, 100.0, limit, guard)
 
 
 @pytest.fixture

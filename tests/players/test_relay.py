@@ -62,7 +62,7 @@ def test_an_old_hunter_and_an_old_prey(level: str, tmp_path: Path) -> None:
     assert result.names == {"hunter": "Old", "prey": "Old"}
     assert len(result.state.walls) > 1
     # The prey is asked in every tick, and heeded in odd ones.
-    assert result.clocks["prey"].asked == result.steps == 200
+    assert result.clocks["prey"].answers == result.steps == 200
     assert result.head["players"]["prey"]["dialect"] == "architect"
 
 

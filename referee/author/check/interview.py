@@ -359,7 +359,7 @@ class Interview:
 
 def patient_clock(time: TimeControl, questions: int = 0) -> Clock:
     """Return the clock of a check, which waits for an answer longer than a match does."""
-    return Clock(time, wait=LongWait(longest_wait(time), "that a check waits"), asked=questions)
+    return Clock(time, wait=LongWait(longest_wait(time), "that a check waits"), answers=questions)
 
 
 def with_fields(line: bytes, more: Mapping[str, Json]) -> bytes:

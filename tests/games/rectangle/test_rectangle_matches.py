@@ -33,8 +33,8 @@ def test_who_fails_keeps_its_score_and_the_others_play_on(tmp_path: Path) -> Non
     assert result.steps == 11
     assert result.faults["b"].kind == "crashed"
     assert result.state.failed == {"b"}
-    assert result.clocks["a"].asked == 11
-    assert result.clocks["b"].asked == 5
+    assert result.clocks["a"].answers == 11
+    assert result.clocks["b"].answers == 5
     assert verify(replay).problem is None
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from referee.players.player import RunningPlayer
 
 
-class Question:
+class PendingQuestion:
     """A question without an answer. ``deadline`` is when its limit can be reached, by the performance counter.
 
     ``limit`` is that of the bill, ``guard`` that of the wall time, in seconds. ``aside`` are the seconds that the player owes for work out of
