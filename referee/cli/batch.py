@@ -16,23 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from referee.cli.request import Request
+    from referee.api.runner import MatchRequest
     from referee.league.many import ManyGame
 
 
-def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: int | None, *, is_quiet: bool, as_json: bool) -> None:
+def play_games(match: MatchRequest, players: Mapping[str, str], games: int, slots: int | None, *, is_quiet: bool, as_json: bool) -> None:
     """Play many games and print their summary."""
     from referee.league.many import many, new_folder
 
-    match = wanted.match
     if match.seed is None:
         match = match._replace(seed=new_seed())
     folder = new_folder(match, list(players.values()))
     match = match._replace(out=str(folder))
-    as_json |= wanted.as_json
     ended: list[ManyGame] = []
     begun = time.monotonic()
-    line = StatusLine(is_quiet=is_quiet or wanted.quiet)
+    line = StatusLine(is_quiet=is_quiet)
 
     def tell(game: ManyGame) -> None:
         ended.append(game)

@@ -9,6 +9,7 @@ import typer
 
 from referee import games as registry
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, note, put, put_json, say
+from referee.cli.options import flags_of
 from referee.cli.request import example
 from referee.errors import UsageError
 from referee.games.description import described, settings_table
@@ -44,8 +45,21 @@ def _lines(game: Game[Any, Any], wide: int) -> list[str]:
 
     info = game.info
     lines = [f"{info.name}: {', '.join(info.rule_sets)}", f"seats: {', '.join(game.seats(game.codec.settings(None, {})))}", ""]
-    for name, allowed, default, meaning in settings_table(game):
-        lines += wrapped(f"  {name}", 18, f"{meaning}  [{allowed}; default: {default}]", wide)
+    is_ours = info.name in registry.names()
+    if is_ours:
+        lines += [
+            *wrapped("", 0, "Options of referee play, duel and compare; match files and Python name them with _ in place of -:", wide)
+        ]
+    for option, (name, allowed, default, meaning) in zip(info.options, settings_table(game), strict=True):
+        # The settings of other packages' games have no flags.
+        flags = (
+            " ".join(flag.partition("/")[0] for flag in flags_of(option))
+            if is_ours and name != info.players_option
+            else name
+            if is_ours
+            else f"--set {name}="
+        )
+        lines += wrapped(f"  {flags}", 22, f"{meaning}  [{allowed}; default: {default}]", wide)
     has_bots = any(bot.game == info.name for bot in BOTS)
     tried = f"bots --game {info.name}" if has_bots else example(game, game.codec.settings(None, {}))
     return [*lines, "", f"Try:  {program()} {tried}"]

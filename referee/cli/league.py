@@ -13,8 +13,8 @@ import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, group, put, put_json, say
 from referee.cli.league_output import plain_progress, put_check, put_export, put_standings, store_files, top
-from referee.cli.options import Force, WorkerOptions
-from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Where, bind_page
+from referee.cli.options import PAGE_HELP, Force, PageOptions, WorkerOptions
+from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
 from referee.league.workers import Workers, open_pool
 from referee.players.names import named_files
@@ -154,15 +154,13 @@ def standings(
 @league.command("report")
 @command
 def report(
+    *,
     folder: Folder,
     is_live: Annotated[
         bool,
         typer.Option("--live", help="Write the report every few seconds while the league runs, and serve it.", rich_help_panel=PAGE_HELP),
     ] = False,
-    host: Host = "127.0.0.1",
-    port: Port = None,
-    name: Name = None,
-    browser: Browser = True,
+    page: PageOptions,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Write into this folder.  (default: the league's)")] = None,
     force: Force = False,
     alone: Annotated[bool, typer.Option("--alone", help="Write the page alone, without the replays that its viewer shows.")] = False,
@@ -179,7 +177,7 @@ def report(
             for path, mark in report_folder.outputs(folder if out is None else out):
                 check_output(path, mark, store_files(folder), force=force)
             if is_live:
-                _follow_league(opened, Where(host, port, tuple(name or ()), browser), most_bytes, out)
+                _follow_league(opened, page, most_bytes, out)
                 return
             data = of_league(opened)
             written = report_folder.write(data, folder, most_bytes, out, None if as_json else plain_progress("replays simulated"))
@@ -201,14 +199,14 @@ def report(
             raise UsageError(f"The report can't be written into {folder} ({error.strerror}). Name another folder with --out.") from None
 
 
-def _follow_league(opened: OpenLeague, where: Where, most_bytes: int, out: Path | None) -> None:
+def _follow_league(opened: OpenLeague, options: PageOptions, most_bytes: int, out: Path | None) -> None:
     """Write the report again and again, and serve it until Ctrl-C."""
     from referee.league import report_folder
     from referee.league.report import RUNNING, of_league
     from referee.league.report_live import LiveReport
     from referee.pages.serve import serve_site
 
-    page = bind_page(where)
+    page = bind_page(options)
 
     def write() -> bool:
         data = of_league(opened, is_running=opened.store.is_claimed())

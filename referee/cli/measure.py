@@ -7,14 +7,15 @@ import functools
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from referee import games
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say, told_anyway
-from referee.cli.options import Game, Quiet, Slots, bot_argument, seat_option, with_match_options, words
+from referee.cli.models import Options
+from referee.cli.options import MatchFlags, Quiet, Slots, bot_argument, seat_option, words
 from referee.cli.terminal import StatusLine
 from referee.players.names import named_files
 from referee.support.outputs import check_not_input
@@ -22,19 +23,24 @@ from referee.support.packages import need_league
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from referee.api.runner import MatchRequest
     from referee.league.compare import BotComparison
 
-TEST_HELP = "THE TEST"
+_test_option = functools.partial(typer.Option, rich_help_panel="THE TEST")
 
 
-_test_option = functools.partial(typer.Option, rich_help_panel=TEST_HELP)
+class TrialOptions(Options):
+    """The sequential test that ends the comparison."""
+
+    p0: Annotated[float, _test_option("--p0", help="A's share of the duels if it is no better.")] = 0.5
+    p1: Annotated[float, _test_option("--p1", help="A's share of the duels if it is better.")] = 0.6
+    alpha: Annotated[float, _test_option("--alpha", help="The chance that equal bots are called different.")] = 0.05
+    beta: Annotated[float, _test_option("--beta", help="The chance that a difference as large as --p1 is missed.")] = 0.05
+    duels: Annotated[int, _test_option("--duels", help="The most duels; after them the test is undecided.")] = 1000
 
 
 @app.command(rich_help_panel=AUTHORS)
 @command
-@with_match_options
 def compare(
     *,
     a: Annotated[str, bot_argument(metavar="A", help="A program, or a folder with a program for each role.")],
@@ -43,11 +49,7 @@ def compare(
         list[str] | None, typer.Option("--against", metavar="C", help="Let both play this opponent instead of each other; may be repeated.")
     ] = None,
     seat: Annotated[str | None, seat_option(help="Compare them in this role only.  (default: in each role that both play)")] = None,
-    p0: Annotated[float, _test_option("--p0", help="A's share of the duels if it is no better.")] = 0.5,
-    p1: Annotated[float, _test_option("--p1", help="A's share of the duels if it is better.")] = 0.6,
-    alpha: Annotated[float, _test_option("--alpha", help="The chance that equal bots are called different.")] = 0.05,
-    beta: Annotated[float, _test_option("--beta", help="The chance that a difference as large as --p1 is missed.")] = 0.05,
-    duels: Annotated[int, _test_option("--duels", help="The most duels; after them the test is undecided.")] = 1000,
+    test: TrialOptions,
     slots: Slots = None,
     out: Annotated[
         Path | None,
@@ -55,10 +57,9 @@ def compare(
             "--out", metavar="FOLDER", help="Keep the duels in this folder; the same command continues them.  (default: not kept)"
         ),
     ] = None,
-    game: Game = None,
+    flags: MatchFlags,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
-    flags: dict[str, Any],
 ) -> None:
     """Find out whether bot A is better than bot B, with as few duels as possible.
 
@@ -66,24 +67,12 @@ def compare(
     the same opponent: C, or else an example bot. Exit status: 0 decided, 1 undecided.
     """
     need_league("compare")
-    wanted = request.build({**flags, "game": game}, draws_starts=True)
+    match, bots = request.build(request.with_file(flags), draws_starts=True), [a, b, *(against or ())]
     if out is not None and out.exists():
-        check_not_input(out, [each for player in (a, b, *(against or ())) for each in named_files(player)])
-    from referee.league.compare import SequentialTest
-    from referee.league.comparison import begin
-
-    test = SequentialTest(p0, p1, alpha, beta, duels)
-    with told_anyway(
-        lambda: {"matches": 0, "duels": 0},
-        lambda: put(f"Undecided after 0 of at most {counted(duels, 'duel')}: the bots were being started to see which roles they play."),
-        lambda: False,
-        as_json=as_json,
-    ):
-        comparison = begin(wanted.match, [a, b, *(against or ())], test, slots, seat, out)
+        check_not_input(out, [path for bot in bots for path in named_files(bot)])
+    comparison = _begun(match, bots, test, slots, seat, out, as_json=as_json)
     if not quiet:
-        say(f"seed {comparison.seed}")
-        for sentence in (*comparison.why, *comparison.setting()):
-            say(sentence)
+        say(f"seed {comparison.seed}", *comparison.why, *comparison.setting())
     with told_anyway(
         comparison.to_json,
         lambda: _put_report(comparison, out, is_whole=False),
@@ -98,6 +87,25 @@ def compare(
         put(f"Try:  {program()} {shlex.join(_single(comparison, flags))}")
     if comparison.compared().decision == "undecided":
         raise typer.Exit(1)
+
+
+def _begun(
+    match: MatchRequest, bots: list[str], test: TrialOptions, slots: int | None, seat: str | None, out: Path | None, *, as_json: bool
+) -> BotComparison:
+    """Return a comparison that has begun: its bots have been started, to see which roles they play."""
+    from referee.league.compare import SequentialTest
+    from referee.league.comparison import begin
+
+    rule = SequentialTest(test.p0, test.p1, test.alpha, test.beta, test.duels)
+    with told_anyway(
+        lambda: {"matches": 0, "duels": 0},
+        lambda: put(
+            f"Undecided after 0 of at most {counted(test.duels, 'duel')}: the bots were being started to see which roles they play."
+        ),
+        lambda: False,
+        as_json=as_json,
+    ):
+        return begin(match, bots, rule, slots, seat, out)
 
 
 def _play(comparison: BotComparison, out: Path | None, *, is_quiet: bool, shows_progress: bool) -> None:
@@ -136,10 +144,10 @@ def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) 
             put(f"The duels are kept in {out}/: the same command continues them.")
 
 
-def _single(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:
+def _single(comparison: BotComparison, flags: MatchFlags) -> list[str]:
     """The words of a command that plays on the first start with the same options: a duel of A and B, or one match where that isn't possible."""
     game, start = comparison.request.game, comparison.first_start
-    own = {name: value for name, value in flags.items() if name not in (*start, "seed")}
+    others = {name: value for name, value in flags.flags().items() if name not in (*start, "seed", "game")}
     drawn = {name: ",".join(map(str, value)) for name, value in start.items()}
     which = [] if game.info.name == games.names()[0] else ["--game", game.info.name]
     a, b, *opponents = comparison.programs.values()
@@ -147,4 +155,4 @@ def _single(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:
     if comparison.seat is not None:
         bots = [a if seat == comparison.seat else opponents[0] for seat in game.seats(comparison.request.settings)]
     is_duel = game.pairing is not None and comparison.seat is None
-    return ["duel" if is_duel else "play", *bots, *which, *words({**own, **drawn})]
+    return ["duel" if is_duel else "play", *bots, *which, *words({**others, **drawn})]

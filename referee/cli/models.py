@@ -6,44 +6,60 @@ import functools
 import inspect
 from typing import TYPE_CHECKING
 
+import typer
 from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pydantic.fields import FieldInfo
+
+_INFO = type(typer.Option())
+
 
 class Options(BaseModel):
-    """Options of a command. The annotation of a field is that of typer; a value None means that the option is absent."""
+    """Options of a command: the fields whose annotation has a ``typer.Option``. An option without a value is absent, not None."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def fields(cls) -> dict[str, FieldInfo]:
+        """Return the fields that are options, by name."""
+        return {name: field for name, field in cls.model_fields.items() if any(isinstance(each, _INFO) for each in field.metadata)}
+
+    @classmethod
+    def parameters(cls) -> Iterator[inspect.Parameter]:
+        """Yield the options as parameters of a command."""
+        for name, field in cls.fields().items():
+            yield option(name, field.rebuild_annotation(), field.get_default(call_default_factory=True))
+
+
+def option(name: str, annotation: object, default: object = None) -> inspect.Parameter:
+    """Return an option as a parameter of a command."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def with_fields(function: Callable[..., None]) -> Callable[..., None]:
     """Return a command with the options of its models in place of the models; the function gets the models."""
-    parameters = inspect.signature(function, eval_str=True).parameters
-    models: dict[str, type[BaseModel]] = {
-        name: parameter.annotation for name, parameter in parameters.items() if isinstance(parameter.annotation, type(BaseModel))
-    }
-    options = [
-        option.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, parameter in parameters.items()
-        for option in (_options(models[name]) if name in models else [parameter])
-    ]
+    models: dict[str, tuple[type[Options], list[str]]] = {}
+    options: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        model = parameter.annotation
+        if isinstance(model, type) and issubclass(model, Options):
+            of_model = list(model.parameters())
+            models[name] = (model, [each.name for each in of_model])
+            options += of_model
+        else:
+            options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     @functools.wraps(function)
     def command(**values: object) -> None:
-        for name, model in models.items():
-            fields = {field: values.pop(field) for field in model.model_fields}
+        for name, (model, names) in models.items():
+            fields = {field: values.pop(field, None) for field in names}
             values[name] = model.model_validate({field: value for field, value in fields.items() if value is not None})
         function(**values)
 
     command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    command.__annotations__ = {option.name: option.annotation for option in options}
+    # The types themselves: typer evaluates their texts otherwise, for each command at each start.
+    command.__annotations__ = {each.name: each.annotation for each in options}
     return command
-
-
-def _options(model: type[BaseModel]) -> Iterator[inspect.Parameter]:
-    """Yield the options of a model as parameters of a command."""
-    for name, field in model.model_fields.items():
-        default = inspect.Parameter.empty if field.is_required() else field.default
-        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.rebuild_annotation())

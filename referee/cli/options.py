@@ -1,34 +1,33 @@
-"""The options that commands share: of a match, and of where many matches are played."""
+"""The options that commands share: of a match, of its pages, and of where many matches are played."""
 
 from __future__ import annotations
 
 import functools
-import inspect
-import sys
-from collections.abc import Callable, Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import ConfigDict, Field
 
 from referee import games
-from referee.cli.models import Options
-from referee.cli.request import LIMITS
+from referee.cli.models import Options, option
+from referee.isolation.limits import Limits
 from referee.league.workers import Workers, check_place
 from referee.match.options import declared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    import inspect
+    from collections.abc import Iterator
 
     from referee.games.game import Option
 
-    _Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-
-RULES_HELP = "GAME SETTINGS, all of them: add --game GAME, or referee games GAME"
+RULES_HELP = "GAME SETTINGS: referee games GAME lists the options for all of them"
 CLOCK_HELP = "TIME, in seconds, or none for no limit"
 RUN_HELP = "HOW THE MATCH IS RUN"
 WALLS_HELP = "ISOLATION, for programs that you don't trust"
+
+#: The limits of a bot by their names in --limit, with the fields of ``Limits``.
+LIMITS = {field.removesuffix("_bytes"): field for field in Limits.model_fields}
 
 Game = Annotated[
     str | None,
@@ -53,139 +52,128 @@ SLOTS_HELP = "How many matches to play at once.  (default: as many as cores and 
 Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HELP)]
 
 
-def _option(name: str, text: str, *others: str, kind: Any = str, panel: str | None = None, **more: Any) -> Any:
-    """Return the annotation of an optional option; its value is None if it is not given."""
-    return Annotated[kind | None, typer.Option(name, *others, help=text, rich_help_panel=panel, **more)]
+_rule = functools.partial(typer.Option, rich_help_panel=RULES_HELP)
 
 
-_rule = functools.partial(_option, panel=RULES_HELP)
-_cap = functools.partial(_option, panel=WALLS_HELP, metavar="SIZE")
+class MatchFlags(Options):
+    """A match as a user asks for it: options, and below them the values of a match file or of a replay.
 
-
-def _game_options() -> dict[str, Any]:
-    """Return a flag for each setting of our games and of the game that is named, but not for the number of players.
-
-    Settings with the same name share a flag. The help shows those of the game that is named.
+    Settings of a game by their own names, and the options of ``MatchOptions`` by the names of their flags, are further fields.
     """
-    named = _named_game()
-    found: dict[str, list[tuple[str, Option]]] = {}
-    for game in games.sound() if named and named not in games.names() else map(games.get, games.names()):
-        name = game.info.name
-        for option in game.info.options if name in (*games.names(), named) else ():
-            if option.name != game.info.players_option:
-                found.setdefault(option.name, []).append((name, option))
-    return {name: _flag(name, uses, named) for name, uses in found.items()}
 
+    model_config = ConfigDict(frozen=True, extra="allow")
 
-def _named_game() -> str:
-    """Return the game that this command line names by --game; "" if it names none."""
-    words = sys.argv[1:]
-    following = (value for word, value in pairwise(words) if word == "--game")
-    return next((word.removeprefix("--game=") for word in words if word.startswith("--game=")), next(following, ""))
-
-
-def _flag(name: str, uses: list[tuple[str, Option]], named: str) -> Any:
-    """Return the flag of one setting. Its help names the game if several games have the setting. The help of another game hides it."""
-    texts = [
-        f"{f'{game.capitalize()}: ' if len(uses) > 1 else ''}{option.meaning}  (default: {option.shown_default})"
-        for game, option in uses
-        if option.default is not None or option.default_text
-    ] or [option.meaning for _, option in uses]
-    option = uses[0][1]
-    dashed = name.replace("_", "-")
-    flag = f"--{dashed}/--no-{dashed}" if option.kind == "boolean" else f"--{dashed}"
-    kind, metavar = {
-        "integer": (int, "N"),
-        "boolean": (bool, None),
-        "choice": (str, "|".join(option.choices)),
-        "integers": (str, ",".join(option.parts)),
-        "lines": (str, "FILE"),
-    }[option.kind]
-    return _rule(
-        flag,
-        " ".join(texts),
-        *([f"-{option.short}"] if option.short else []),
-        kind=kind,
-        metavar=metavar,
-        hidden=named not in [game for game, _ in uses],
+    match: Annotated[Path | None, typer.Option("--match", metavar="FILE.toml", help="A match file; flags override it.")] = None
+    game: Game = None
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Play the same match again: bots get the same seeds.")] = None
+    rules: Annotated[str | None, _rule("--rules", metavar="RULES", help="The rule set.  (default: the first that referee games names)")] = (
+        None
     )
+    size: Annotated[str | None, _rule("--size", metavar="WxH", help="The board: WIDTHxHEIGHT, or one number for a square.")] = None
+    set: Annotated[
+        list[str],
+        _rule("--set", metavar="NAME=VALUE", help="A setting of the game, with the value as its flag takes it; may be repeated."),
+    ] = Field(default_factory=list)
+    limit: Annotated[
+        list[str],
+        typer.Option(
+            "--limit",
+            metavar="NAME=VALUE",
+            help=f"A limit of each bot, such as memory=1GiB; may be repeated. Names: {', '.join(LIMITS)}.",
+            rich_help_panel=WALLS_HELP,
+        ),
+    ] = Field(default_factory=list)
+    players: list[str] = Field(default_factory=list)
+    out: str | None = None
+    quiet: bool = False
+    as_json: bool = False
+    #: The settings and the values of ``MatchOptions`` of a match file or of a replay; options override them.
+    settings: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    @classmethod
+    def parameters(cls) -> Iterator[inspect.Parameter]:
+        """Yield the options: the fields, the settings of our games, and those of ``MatchOptions``."""
+        fields = {parameter.name: parameter for parameter in super().parameters()}
+        limit = fields.pop("limit")
+        yield from (*fields.values(), *_settings(), *_match_options(), limit)
+
+    def flags(self) -> dict[str, Any]:
+        """Return the values of the options that are present, by name."""
+        fields = {name: getattr(self, name) for name in self.fields() if name in self.model_fields_set}
+        return {**fields, **(self.model_extra or {})}
+
+    def replace(self, **values: object) -> MatchFlags:
+        """Return a copy in which these values replace others, but for None."""
+        return self.model_copy(update={name: value for name, value in values.items() if value is not None})
 
 
-def _match_options(section: str, panel: str) -> dict[str, Any]:
-    """Return the flags of one section of the options of a match."""
-    found = {}
+def _settings() -> Iterator[inspect.Parameter]:
+    """Yield a hidden option for each setting of our games, but not for the number of players. Settings of the same name share one."""
+    settings: dict[str, Option] = {}
+    for info in map(games.info, games.names()):
+        for setting in info.options:
+            if setting.name != info.players_option:
+                settings.setdefault(setting.name, setting)
+    for name, setting in settings.items():
+        kind = {"integer": int, "boolean": bool}.get(setting.kind, str)
+        yield option(name, Annotated[kind | None, typer.Option(*flags_of(setting), hidden=True)])
+
+
+def flags_of(setting: Option) -> list[str]:
+    """Return the flags of a setting of one of our games."""
+    dashed = setting.name.replace("_", "-")
+    return [f"--{dashed}/--no-{dashed}" if setting.kind == "boolean" else f"--{dashed}", *([f"-{setting.short}"] if setting.short else [])]
+
+
+def _match_options() -> Iterator[inspect.Parameter]:
+    """Yield an option for each one of ``MatchOptions`` that has a flag."""
+    panels = {"time": CLOCK_HELP, "run": RUN_HELP, "": WALLS_HELP}
     for each in declared():
-        if each.section == section and each.flag:
+        if each.flag:
             is_count = each.field.annotation is int
-            found[each.parameter] = _option(
+            info = typer.Option(
                 each.flag,
-                f"{each.field.description}  (default: {each.shown_default})",
-                kind=int if is_count else str,
-                panel=panel,
                 metavar="LEVEL" if each.name == "isolation" else "N" if is_count else "|".join(each.choices) or each.unit.upper(),
+                help=f"{each.field.description}  (default: {each.shown_default})",
+                rich_help_panel=panels[each.section],
             )
-    return found
+            yield option(each.parameter, Annotated[int | None if is_count else str | None, info])
 
 
-#: The options by parameter name, in the order of the help.
-_OPTIONS: dict[str, Any] = {
-    "match": _option("--match", "A match file; flags override it.", kind=Path, metavar="FILE.toml"),
-    "seed": _option("--seed", "Play the same match again: bots get the same seeds.", metavar="N", kind=int),
-    "rules": _rule("--rules", "The rule set.  (default: the first that referee games names)", metavar="RULES"),
-    "size": _rule("--size", "The board: WIDTHxHEIGHT, or one number for a square.", metavar="WxH"),
-    **_game_options(),
-    "set": _rule(
-        "--set",
-        "A setting of the game, with the value as its flag takes it; may be repeated.",
-        kind=list[str],
-        metavar="NAME=VALUE",
-    ),
-    **_match_options("time", CLOCK_HELP),
-    **_match_options("run", RUN_HELP),
-    **_match_options("", WALLS_HELP),
-    "limit": _cap(
-        "--limit",
-        f"A limit of each bot, such as memory=1GiB; may be repeated. Names: {', '.join(LIMITS)}.",
-        kind=list[str],
-        metavar="NAME=VALUE",
-    ),
-}
-
-
-def words(flags: Mapping[str, Any]) -> list[str]:
-    """Return shared options as words of a command line, from their values by name; None means not given."""
-    found = []
+def words(flags: dict[str, Any]) -> list[str]:
+    """Return options as words of a command line, from their values by name."""
+    texts = []
     for name, value in flags.items():
-        for each in value if isinstance(value, list) else () if value is None else (value,):
-            found += [f"--{name.replace('_', '-')}", str(each)]
-    return found
+        dashed = name.replace("_", "-")
+        if isinstance(value, bool):
+            texts.append(f"--{dashed}" if value else f"--no-{dashed}")
+        else:
+            texts += [word for each in (value if isinstance(value, list) else [value]) for word in (f"--{dashed}", str(each))]
+    return texts
 
 
-def with_options(parameter: str, options: Mapping[str, Any], collect: Callable[[dict[str, Any]], Any]) -> _Decorator:
-    """Return a decorator that gives a command these options in place of its argument ``parameter``.
-
-    ``options`` are annotations by name; an option that is not given is None. The command receives what ``collect`` makes of the values.
-    """
-
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        shared = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in options.items()]
-        own = inspect.signature(function, eval_str=True).parameters.values()
-        merged = [one for part in own for one in (shared if part.name == parameter else [part])]
-
-        @functools.wraps(function)
-        def wrapped(**given: Any) -> None:
-            values = {name: given.pop(name) for name in options}
-            function(**given, **{parameter: collect(values)})
-
-        wrapped.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
-        wrapped.__annotations__ = {one.name: one.annotation for one in merged}
-        return wrapped
-
-    return decorate
+PAGE_HELP = "ON A PAGE, for spectators and human players"
+page_option = functools.partial(typer.Option, rich_help_panel=PAGE_HELP)
+Browser = Annotated[bool, page_option("--browser/--no-browser", help="Open the page in a browser here.")]
 
 
-#: Gives a command the options of a match, as the argument ``flags``.
-with_match_options = with_options("flags", _OPTIONS, dict)
+class ServerOptions(Options):
+    """Where a server of pages listens, and for which names."""
+
+    host: Annotated[
+        str, page_option("--host", metavar="ADDRESS", help="The address of the page's server; 0.0.0.0 admits other machines.")
+    ] = "127.0.0.1"
+    port: Annotated[int | None, page_option("--port", min=0, max=65_535, help="Its port, or the next free one.  (default: 8300)")] = None
+    name: Annotated[
+        list[str], page_option("--name", metavar="HOST", help="Another host name for requests, such as a proxy's; may be repeated.")
+    ] = Field(default_factory=list)
+
+
+class PageOptions(ServerOptions):
+    """Where pages are served, and whether a browser is opened."""
+
+    browser: Browser = True
 
 
 class WorkerOptions(Options):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
+from referee.api.shown_match import Show
 from referee.cli.app import put, say
+from referee.cli.options import PageOptions, page_option
 from referee.errors import UsageError
 from referee.support.packages import install_command
 from referee.support.words import the_seat
@@ -19,32 +18,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from socket import socket
 
-    from referee.api.shown_match import Show
-    from referee.games.game import Seat
+    from referee.games.game import Game, Seat
     from referee.pages.live import Pages
 
-PAGE_HELP = "ON A PAGE, for spectators and human players"
 
-page_option = partial(typer.Option, rich_help_panel=PAGE_HELP)
+class MatchPageOptions(PageOptions):
+    """The pages of a match: for spectators, and for people who play."""
 
-Host = Annotated[
-    str,
-    page_option(
-        "--host",
-        metavar="ADDRESS",
-        help="The address of the page's server; 0.0.0.0 admits other machines.",
-    ),
-]
-Port = Annotated[int | None, page_option("--port", min=0, max=65_535, help="Its port, or the next free one.  (default: 8300)")]
-Name = Annotated[
-    list[str] | None,
-    page_option(
-        "--name",
-        metavar="HOST",
-        help="Another host name for requests, such as a proxy's; may be repeated.",
-    ),
-]
-Browser = Annotated[bool, page_option("--browser/--no-browser", help="Open the page in a browser here.")]
+    is_live: Annotated[bool, page_option("--live", help="Show the running match on a page.")] = False
+    pace: Annotated[
+        str | None,
+        page_option(
+            "--pace",
+            metavar="N|wait",
+            help="Steps a second with a person or --live: 1, 2, 4, 8, 15, 30; or wait for each move.  (default: the game's)",
+        ),
+    ] = None
+    human_clock: Annotated[bool, page_option("--human-clock", help="Apply the time limits to people too.")] = False
+    stay: Annotated[bool | None, page_option("--stay/--no-stay", help="Serve the page until Ctrl-C.  (default: at a terminal)")] = None
+
+    def show(self, game: Game[Any, Any], *, has_people: bool, as_json: bool) -> Show:
+        """Return how the pages of a match are served. UsageError for a pace that isn't one, or not one of programs."""
+        if self.pace is not None and not self.is_live and not has_people:
+            say("note: --pace does nothing here: it is for a match with a person, or with --live.")
+        pace = read_pace(self.pace, game.human_play.pace if game.human_play is not None else None)
+        if self.pace == "wait" and self.is_live and not has_people:
+            raise UsageError("--pace wait is for a match with a person; programs play at 1, 2, 4, 8, 15 or 30 steps a second.")
+        stays = sys.stderr.isatty() and not as_json if self.stay is None else self.stay
+        bots_pace = pace if self.is_live and self.pace is not None else None
+        return Show(self.is_live, pace, self.human_clock, self.host, self.port, self.browser, stays, tuple(self.name), bots_pace)
+
+
 _PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
 
@@ -57,19 +61,10 @@ def read_pace(text: str | None, default: float | None) -> float | None:
     return None if text == "wait" else float(text)
 
 
-class Where(NamedTuple):
-    """Where the pages are served, and whether a browser is opened."""
-
-    host: str
-    port: int | None
-    names: tuple[str, ...]
-    opens: bool
-
-
 class BoundPage(NamedTuple):
     """A listener for pages, and the secret address below which it serves them."""
 
-    where: Where
+    options: PageOptions
     listener: socket
     token: str
 
@@ -78,14 +73,14 @@ class BoundPage(NamedTuple):
         """The address of the first page."""
         from referee.pages.serve import shown_host
 
-        return f"http://{shown_host(self.where.host)}:{self.listener.getsockname()[1]}/{self.token}/"
+        return f"http://{shown_host(self.options.host)}:{self.listener.getsockname()[1]}/{self.token}/"
 
     @property
     def names(self) -> tuple[list[str], bool]:
         """The host names that requests may have, as ``serve.names_of`` returns them."""
         from referee.pages.serve import names_of
 
-        return names_of(self.where.host, self.where.names)
+        return names_of(self.options.host, self.options.name)
 
     def announcer(self, page: str, what: str = "page") -> Callable[[], None]:
         """Return a function that prints the address of a page, and opens it. ``what`` Ctrl-C ends."""
@@ -93,30 +88,30 @@ class BoundPage(NamedTuple):
         def announce() -> None:
             from referee.pages.serve import PORT
 
-            tell_port(self.where.port, PORT, self.listener.getsockname()[1])
+            tell_port(self.options.port, PORT, self.listener.getsockname()[1])
             put(self.top + page)
             # A phone shows the list better than the projector's page.
-            tell_code(self.top if page == "projector" else self.top + page, self.where.host)
+            tell_code(self.top if page == "projector" else self.top + page, self.options.host)
             sys.stdout.flush()
-            if self.where.opens:
+            if self.options.browser:
                 open_pages([self.top + page])
             say(f"Ctrl-C ends the {what}.")
 
         return announce
 
 
-def bind_page(where: Where) -> BoundPage:
+def bind_page(options: PageOptions) -> BoundPage:
     """Return a listener for pages. UsageError if there is none at that address and port."""
     from referee.pages.security import new_token
     from referee.pages.serve import bind
 
-    return BoundPage(where, bind(where.host, where.port), new_token())
+    return BoundPage(options, bind(options.host, options.port), new_token())
 
 
-def tell_port(wanted: int | None, first: int, port: int) -> None:
+def tell_port(requested: int | None, first: int, port: int) -> None:
     """Print a line if the server uses another port than the requested one."""
-    if (asked := first if wanted is None else wanted) not in (0, port):
-        say(f"Port {asked} is in use; the page is on port {port} instead.")
+    if (number := first if requested is None else requested) not in (0, port):
+        say(f"Port {number} is in use; the page is on port {port} instead.")
 
 
 def tell_code(address: str, host: str) -> None:

@@ -16,9 +16,10 @@ import typer
 
 from referee.api.shown_match import Show
 from referee.cli import request
-from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, put, put_json, say
-from referee.cli.options import SLOTS_HELP, Force, Game, Out, Quiet, bot_argument, with_match_options
-from referee.cli.pages import Browser, Host, Name, Port, page_option, read_pace
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, put, put_json
+from referee.cli.models import Options
+from referee.cli.options import SLOTS_HELP, Force, MatchFlags, Out, Quiet, bot_argument
+from referee.cli.pages import MatchPageOptions
 from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
@@ -43,12 +44,18 @@ if TYPE_CHECKING:
 _STDERR_LINES = 12
 #: How the result of a duel begins.
 _DUEL = re.compile(rb'\{\n  "teams": ')
-many_option = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES")
+_many = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES")
+
+
+class ManyOptions(Options):
+    """Many games of the same players."""
+
+    games: Annotated[int | None, _many("--games", help="Play so many games, each from another random start.", min=1)] = None
+    slots: Annotated[int | None, _many("--slots", help=SLOTS_HELP)] = None
 
 
 @app.command(rich_help_panel=AUTHORS)
 @command
-@with_match_options
 def play(
     *,
     players: Annotated[
@@ -58,26 +65,12 @@ def play(
             help='The player of each seat, in order: bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), an example bot (referee bots lists them), or human: you, on a page.',
         ),
     ] = None,
-    game: Game = None,
+    flags: MatchFlags,
     out: Out = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
-    is_live: Annotated[bool, page_option("--live", help="Show the running match on a page.")] = False,
-    pace: Annotated[
-        str | None,
-        page_option(
-            "--pace",
-            metavar="N|wait",
-            help="Steps a second with a person or --live: 1, 2, 4, 8, 15, 30; or wait for each move.  (default: the game's)",
-        ),
-    ] = None,
-    human_clock: Annotated[bool, page_option("--human-clock", help="Apply the time limits to people too.")] = False,
-    host: Host = "127.0.0.1",
-    port: Port = None,
-    name: Name = None,
-    browser: Browser = True,
-    stay: Annotated[bool | None, page_option("--stay/--no-stay", help="Serve the page until Ctrl-C.  (default: at a terminal)")] = None,
+    page: MatchPageOptions,
     start: Annotated[
         str | None,
         typer.Option(
@@ -86,79 +79,67 @@ def play(
             help="Begin before this turn of a replay; its programs play where you name - or none.",
         ),
     ] = None,
-    games: Annotated[
-        int | None,
-        many_option(
-            "--games",
-            help="Play so many games, each from another random start.",
-            min=1,
-        ),
-    ] = None,
-    slots: Annotated[int | None, many_option("--slots", help=SLOTS_HELP)] = None,
-    flags: dict[str, Any],
+    many: ManyOptions,
 ) -> None:
     """Play one match between programs or people, and write its replay; or play many games with --games."""
-    given = {**flags, "game": game, "out": out, "players": players, "games": games}
-    wanted, lineup = _asked(given) if start is None else _begun(start, given, is_quiet=quiet)
-    wanted = wanted._replace(match=_with_inputs(wanted.match._replace(force=force), lineup.values(), given))
-    is_quiet, wants_json = quiet or wanted.quiet, as_json or wanted.as_json
-    if games is not None:
-        if is_live:
+    flags = flags.replace(players=players or None, out=out, quiet=quiet or None, as_json=as_json or None)
+    if start is None:
+        flags = request.with_file(flags)
+        match, lineup = _requested(flags, draws_starts=many.games is not None)
+    elif many.games is not None:
+        raise UsageError("--games can't be used with --from: it begins one match.")
+    else:
+        match, lineup = _begun(start, flags)
+    match = _with_inputs(match._replace(force=force), lineup.values(), flags)
+    if many.games is not None:
+        if page.is_live:
             raise UsageError("--live shows one match; leave out --games.")
         from referee.cli.batch import play_games
 
-        play_games(wanted, lineup, games, slots, is_quiet=quiet, as_json=as_json)
+        play_games(match, lineup, many.games, many.slots, is_quiet=flags.quiet, as_json=flags.as_json)
         return
-    if slots is not None:
+    if many.slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
-    if pace is not None and not is_live and HUMAN not in lineup.values():
-        say("note: --pace does nothing here: it is for a match with a person, or with --live.")
-    stays = sys.stderr.isatty() and not wants_json if stay is None else stay
-    steps_a_second = read_pace(pace, wanted.match.game.human_play.pace if wanted.match.game.human_play is not None else None)
-    if pace == "wait" and is_live and HUMAN not in lineup.values():
-        raise UsageError("--pace wait is for a match with a person; programs play at 1, 2, 4, 8, 15 or 30 steps a second.")
-    bots_pace = steps_a_second if is_live and pace is not None else None
-    show = Show(is_live, steps_a_second, human_clock, host, port, browser, stays, tuple(name or ()), bots_pace)
-    _play_one(wanted, lineup, show, is_quiet=is_quiet, as_json=wants_json)
+    show = page.show(match.game, has_people=HUMAN in lineup.values(), as_json=flags.as_json)
+    _play_one(match, lineup, show, is_quiet=flags.quiet, as_json=flags.as_json)
 
 
-def _with_inputs(match: MatchRequest, players: Iterable[str], given: Mapping[str, Any]) -> MatchRequest:
+def _with_inputs(match: MatchRequest, players: Iterable[str], flags: MatchFlags) -> MatchRequest:
     """Return the request with the files that no output may replace. Where no place is named, names are new in any case."""
-    named = [each for player in players for each in named_files(player)]
-    files = [Path(given[name]) for name in ("match", "layout") if given.get(name) is not None]
-    return match if match.out is None else match._replace(inputs=(*named, *files))
+    programs = [each for player in players for each in named_files(player)]
+    files = [Path(path) for path in (flags.match, flags.flags().get("layout")) if path is not None]
+    return match if match.out is None else match._replace(inputs=(*programs, *files))
 
 
-def _asked(given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
-    """Return the match that options and a match file ask for, and the player of each seat."""
-    wanted = request.build(given, draws_starts=given["games"] is not None)
-    seats = wanted.match.game.seats(wanted.match.settings)
-    names = given["players"] or wanted.players or []
+def _requested(flags: MatchFlags, *, draws_starts: bool) -> tuple[MatchRequest, dict[str, str]]:
+    """Return the match that flags ask for, and the player of each seat."""
+    match = request.build(flags, draws_starts=draws_starts)
+    seats = match.game.seats(match.settings)
+    names = flags.players
     if len(names) != len(seats):
-        found = "none was named; to begin, let two example bots play" if not names else "1 was named; for instance"
-        found = found if len(names) < 2 else f"{len(names)} were named; for instance"
-        example = request.example(wanted.match.game, wanted.match.settings)
-        raise UsageError(f"{wanted.match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {found}: referee {example}")
-    return wanted, dict(zip(seats, names, strict=True))
+        count = "none was named; to begin, let two example bots play" if not names else "1 was named; for instance"
+        count = count if len(names) < 2 else f"{len(names)} were named; for instance"
+        example = request.example(match.game, match.settings)
+        raise UsageError(f"{match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {count}: referee {example}")
+    return match, dict(zip(seats, names, strict=True))
 
 
-def _begun(text: str, given: Mapping[str, Any], *, is_quiet: bool) -> tuple[request.Request, dict[str, str]]:
+def _begun(text: str, flags: MatchFlags) -> tuple[MatchRequest, dict[str, str]]:
     """Return the match that begins in a replay, and the player of each seat that still plays. Tell the notes before anything is started."""
     path, turn = split(text)
     recorded = RecordedMatch.read(path)
     start = Start.at(recorded, turn)
     # Say what is wrong with the flags before anything is looked up for the players.
-    request.resumed(recorded, start, (), given)
-    players, notes = lineup(recorded, start, given["players"] or [], text)
-    wanted = request.resumed(recorded, start, notes, given)
-    assert wanted.match.start is not None
-    tell_notes(wanted.match.start.notes, is_quiet=is_quiet)
-    return wanted, dict(players)
+    request.resumed(recorded, start, (), flags)
+    players, notes = lineup(recorded, start, flags.players, text)
+    match = request.resumed(recorded, start, notes, flags)
+    assert match.start is not None
+    tell_notes(match.start.notes, is_quiet=flags.quiet)
+    return match, dict(players)
 
 
 @app.command(rich_help_panel=AUTHORS)
 @command
-@with_match_options
 def duel(
     *,
     team_a: Annotated[
@@ -169,45 +150,40 @@ def duel(
         ),
     ],
     team_b: Annotated[str, bot_argument(metavar="TEAM_B", help="The other team.")],
-    game: Game = None,
+    flags: MatchFlags,
     out: Annotated[
         str | None, typer.Option("--out", metavar="FOLDER", help="The folder for the result and the replays.  (default: matches/replays/)")
     ] = None,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
-    flags: dict[str, Any],
 ) -> None:
     """Play two games between two teams with the roles swapped, and print the winner.
 
     The game decides who wins: in Evasion the team whose hunter needs fewer steps, in Maze the team with more points, then with the quicker
     escape, then with the quicker capture. Both games have the same start in Maze; in Evasion the second one has the first one's seed plus one.
     """
-    wanted = request.build({**flags, "game": game, "out": out})
+    flags = request.with_file(flags.replace(out=out, quiet=quiet or None, as_json=as_json or None))
     from referee.api.matches import play_pair
 
-    match = _with_inputs(wanted.match, (team_a, team_b), flags)
+    match = _with_inputs(request.build(flags), (team_a, team_b), flags)
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if match.out is None else match.out.rstrip("/") + "/"
 
-    games = count(1)
+    numbers = count(1)
 
-    def run(asked: MatchRequest, lineup: Mapping[str, Player]) -> PlayedMatch:
+    def run(game: MatchRequest, lineup: Mapping[str, Player]) -> PlayedMatch:
         names = {seat: str(player) for seat, player in lineup.items()}
-        return run_match(asked, names, quiet=quiet or wanted.quiet, title=f"game {next(games)}, ")[0]
+        return run_match(game, names, quiet=flags.quiet, title=f"game {next(numbers)}, ")[0]
 
-    if wanted.match.game.pairing is not None:
-        for team, role in product((team_a, team_b), wanted.match.game.seats(wanted.match.settings)):
-            if is_human(team):
-                raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
-            resolve(team, role, wanted.match.game.info.name)
+    _check_teams(match, (team_a, team_b))
     played = play_pair(match._replace(out=folder), {"a": team_a, "b": team_b}, run)
     report = played.to_json()
     first = played.games["a"].replay
     path = first.with_name(first.name.removesuffix(SUFFIX) + DUEL_SUFFIX)
     report["result_file"] = str(path)
     write_output(path, (json.dumps(report, indent=2) + "\n").encode(), _DUEL.match, force=None)
-    if as_json or wanted.as_json:
+    if flags.as_json:
         put_json(report)
     else:
         put(*_duel_report(report, played.verb, played.games["a"].outcome.unit))
@@ -215,9 +191,19 @@ def duel(
         raise typer.Exit(3)
 
 
-def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool) -> None:
+def _check_teams(match: MatchRequest, teams: tuple[str, str]) -> None:
+    """Raise UsageError if a person is in a team, PlayerError if a team can't play a role."""
+    if match.game.pairing is None:
+        return
+    for team, role in product(teams, match.game.seats(match.settings)):
+        if is_human(team):
+            raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
+        resolve(team, role, match.game.info.name)
+
+
+def _play_one(match: MatchRequest, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool) -> None:
     """Play one match, print its result and serve its pages."""
-    played, pages = run_match(wanted.match, lineup, quiet=is_quiet, show=show)
+    played, pages = run_match(match, lineup, quiet=is_quiet, show=show)
     try:
         if as_json:
             put_json(played.to_json())

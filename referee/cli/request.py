@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from referee import games
 from referee.api.runner import MatchRequest, continued, settings_of
+from referee.cli.options import LIMITS, MatchFlags
 from referee.errors import UsageError
 from referee.games.game import SettingsError
-from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, checked, declared
 from referee.match.start import options_of
 from referee.players.names import HUMAN
@@ -20,107 +20,99 @@ from referee.support.meant import near_one
 from referee.support.sections import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from referee.games.game import Game, Option
+    from referee.games.game import Game, Json, Option
     from referee.match.start import Start
     from referee.replay.recorded_match import RecordedMatch
 
 
-class Request(NamedTuple):
-    """A requested match, and the match file's values for players and output."""
+def with_file(flags: MatchFlags) -> MatchFlags:
+    """Return the flags with the values of their match file below them."""
+    if flags.match is None:
+        return flags
+    from referee.api import settings_file
 
-    match: MatchRequest
-    players: list[str] | None
-    quiet: bool
-    as_json: bool
+    file = settings_file.read(flags.match, settings_file.MatchFile, "match file")
+    values = {name: value for name, value in file.given.items() if name in ("game", "rules", "players", "seed", "out", "quiet")}
+    below = {**values, "as_json": bool(file.json_), "settings": file.settings, "options": file.options()}
+    return MatchFlags.model_validate(
+        {**below, **{name: getattr(flags, name) for name in flags.model_fields_set}, **(flags.model_extra or {})}
+    )
 
 
-def build(flags: Mapping[str, Any], *, draws_starts: bool = False) -> Request:
-    """Return a request from flags by name; None means not given. Raises UsageError or SettingsError for a wrong value.
+def build(flags: MatchFlags, *, draws_starts: bool = False) -> MatchRequest:
+    """Return the match that flags ask for. Raises UsageError or SettingsError for a wrong value.
 
     With ``draws_starts`` the settings need not say where the game starts.
     """
-    match_file: Path | None = flags.get("match")
-    file: dict[str, Any] = {}
-    options: dict[str, Any] = {}
-    if match_file is not None:
-        from referee.api import settings_file
-
-        found = settings_file.read(match_file, settings_file.MatchFile, "match file")
-        file, options = found.given, found.options()
-    given = {name: value for name, value in flags.items() if value is not None}
-    game = games.get(given.get("game", file.get("game", games.names()[0])))
-    wished = {**file.get("settings", {}), **_settings(given, game), **_extra(given.get("set", []), game.info.options)}
-    names = given.get("players") or file.get("players")
-    if game.info.players_option and names:
-        wished.setdefault(game.info.players_option, len(names))
-    if names and HUMAN in names:
-        wished = {**(game.human_play.settings if game.human_play is not None else {}), **wished}
+    game = games.get(flags.game or games.names()[0])
+    settings = {**flags.settings, **_settings(flags, game)}
+    if game.info.players_option and flags.players:
+        settings.setdefault(game.info.players_option, len(flags.players))
+    if HUMAN in flags.players:
+        settings = {**(game.human_play.settings if game.human_play is not None else {}), **settings}
     try:
-        settings = settings_of(game, draws_starts=draws_starts)(given.get("rules", file.get("rules")), wished)
+        checked_settings = settings_of(game, draws_starts=draws_starts)(flags.rules, settings)
     except SettingsError as error:
-        if match_file is None:
+        if flags.match is None:
             raise
-        raise UsageError(f"With the match file {match_file}: {error}") from None
-    seed = given.get("seed", file.get("seed"))
-    if seed is not None and not -(2**63) <= seed < 2**63:
-        raise UsageError(f"--seed is {seed}, but must be from -2^63 to 2^63 - 1.")
-    match = MatchRequest(game, settings, _options(options, given), seed, given.get("out", file.get("out")))
-    return Request(match, file.get("players"), bool(file.get("quiet")), bool(file.get("json_")))
+        raise UsageError(f"With the match file {flags.match}: {error}") from None
+    if flags.seed is not None and not -(2**63) <= flags.seed < 2**63:
+        raise UsageError(f"--seed is {flags.seed}, but must be from -2^63 to 2^63 - 1.")
+    return MatchRequest(game, checked_settings, _options(flags), flags.seed, flags.out)
 
 
-def resumed(recorded: RecordedMatch, start: Start[Any], notes: Sequence[str], flags: Mapping[str, Any]) -> Request:
+def resumed(recorded: RecordedMatch, start: Start[Any], notes: Sequence[str], flags: MatchFlags) -> MatchRequest:
     """Return the request for a match that begins in a replay. UsageError for a flag that contradicts the replay.
 
     The time, the limits and the way in which the match is run are those of the replay where no flag sets them.
     """
-    given = {name: value for name, value in flags.items() if value is not None}
     game, rules = recorded.game, recorded.settings.rules
-    name = game.info.name
-    for flag, why in (
-        ("seed", "the bots have the seeds of the recorded match"),
-        ("match", "the settings are those of the replay"),
-        ("games", "it begins one match"),
+    for value, flag, why in (
+        (flags.seed, "--seed", "the bots have the seeds of the recorded match"),
+        (flags.match, "--match", "the settings are those of the replay"),
     ):
-        if flag in given:
-            raise UsageError(f"--{flag} can't be used with --from: {why}.")
-    for flag, value, kept_value in (("game", given.get("game"), name), ("rules", given.get("rules"), rules)):
-        if value not in (None, kept_value):
-            raise UsageError(f"--{flag} is {value!r:.40}, but the match of the replay has {kept_value!r}, which it keeps.")
-    wished = {**_settings(given, game), **_extra(given.get("set", []), game.info.options)}
-    recorded_settings: dict[str, Any] = game.codec.settings_json(recorded.settings)
+        if value is not None:
+            raise UsageError(f"{flag} can't be used with --from: {why}.")
+    for flag, name, recorded_name in (("--game", flags.game, game.info.name), ("--rules", flags.rules, rules)):
+        if name not in (None, recorded_name):
+            raise UsageError(f"{flag} is {name!r:.40}, but the match of the replay has {recorded_name!r}, which it keeps.")
+    changes = _settings(flags, game)
+    recorded_settings: dict[str, Json] = game.codec.settings_json(recorded.settings)
+    settings: dict[str, Any] = {**recorded_settings, **changes}
     try:
-        asked = game.codec.settings_json(game.codec.settings(rules, {**recorded_settings, **wished})) if wished else recorded_settings
+        settings = game.codec.settings_json(game.codec.settings(rules, settings)) if changes else recorded_settings
     except SettingsError:
-        asked = {**recorded_settings, **wished}
-        if asked.keys() != recorded_settings.keys() or asked == recorded_settings:
+        if settings.keys() != recorded_settings.keys() or settings == recorded_settings:
             raise
     for option, value in recorded_settings.items():
-        if asked[option] != value:
-            raise UsageError(f"{option} is {asked[option]!r:.40}, but {value!r:.40} in the match of the replay, which keeps its settings.")
+        if settings[option] != value:
+            raise UsageError(
+                f"{option} is {settings[option]!r:.40}, but {value!r:.40} in the match of the replay, which keeps its settings."
+            )
     sections = {name: value.given for name, value in options_of(recorded) if isinstance(value, Section)}
-    match = continued(recorded, start, _options(sections, given), notes, given.get("out"))
-    return Request(match, None, quiet=False, as_json=False)
+    return continued(recorded, start, _options(flags.replace(options=sections)), notes, flags.out)
 
 
 #: The most characters of a layout file, far more than any layout has.
 _LONGEST_LAYOUT = 100_000
 
 
-def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
-    """Return the game settings given by their own flags. The game itself refuses settings that it doesn't have."""
+def _settings(flags: MatchFlags, game: Game[Any, Any]) -> dict[str, Any]:
+    """Return the game settings of the flags. The game itself refuses settings that it doesn't have."""
     options = {option.name: option for name in games.names() for option in games.info(name).options}
     options |= {option.name: option for option in game.info.options}
-    settings: dict[str, Any] = {}
-    if "size" in given:
-        settings |= _size(given["size"], game.info.size_options)
+    values = flags.model_extra or {}
+    settings: dict[str, Any] = {} if flags.size is None else _size(flags.size, game.info.size_options)
     for name, option in options.items():
-        if name in given and name != "players":
-            value = given[name]
-            whole = option.kind == "integers"
-            settings[name] = _layout(value) if option.kind == "lines" else _whole_numbers(name, option.parts, value) if whole else value
-    return settings
+        if name in values:
+            value = values[name]
+            if option.kind == "lines":
+                settings[name] = _layout(value)
+            else:
+                settings[name] = _whole_numbers(name, option.parts, value) if option.kind == "integers" else value
+    return {**settings, **_extra(flags.set, game.info.options)}
 
 
 def _layout(path: str) -> list[str]:
@@ -185,29 +177,26 @@ def _value(option: Option | None, name: str, text: str) -> Any:
     return text if option is not None and option.kind == "choice" and not isinstance(value, str) else value
 
 
-#: The limits of a bot by their names in --limit, with the fields of ``Limits``.
-LIMITS = {field.removesuffix("_bytes"): field for field in Limits.model_fields}
-
-
-def _options(others: Mapping[str, Any], given: Mapping[str, Any]) -> MatchOptions:
-    """Return the options given by flags; all others are ``others``, values of ``MatchOptions``. UsageError names the wrong flag."""
+def _options(flags: MatchFlags) -> MatchOptions:
+    """Return the options of the match. UsageError names the wrong flag."""
     data: dict[str, Any] = {"time": {}, "run": {}, "limits": {}} | {
-        name: dict(value) if isinstance(value, dict) else value for name, value in others.items()
+        name: dict(value) if isinstance(value, dict) else value for name, value in flags.options.items()
     }
     names: dict[str, str] = {}
+    values = flags.model_extra or {}
     for each in declared():
-        if each.flag and given.get(each.parameter) is not None:
-            (data[each.section] if each.section else data)[each.name] = given[each.parameter]
+        if each.flag and each.parameter in values:
+            (data[each.section] if each.section else data)[each.name] = values[each.parameter]
             names[each.key] = each.flag
-    for name, field, value in _limits(given):
+    for name, field, value in _limits(flags.limit):
         data["limits"][field] = value
         names[f"limits.{field}"] = f"--limit {name}"
     return checked(data, lambda key: names.get(key, key), converts=True)
 
 
-def _limits(given: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _limits(pairs: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield the limits given by --limit: the name as the user wrote it, the field of ``Limits`` and the value."""
-    for pair in given.get("limit", ()):
+    for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         field = LIMITS.get(name.replace("-", "_"))
         if not equals or field is None:
@@ -221,9 +210,9 @@ def example(game: Game[Any, Any], settings: Any) -> str:
     from example_bots import BOTS
 
     name, seats = game.info.name, game.seats(settings)
-    own = [bot for bot in BOTS if bot.game == name and (not bot.rules or settings.rules in bot.rules)]
-    if game.info.players_option and own:
-        chosen = [bot.name for bot in own[-2:]]
+    bots = [bot for bot in BOTS if bot.game == name and (not bot.rules or settings.rules in bot.rules)]
+    if game.info.players_option and bots:
+        chosen = [bot.name for bot in bots[-2:]]
     else:
-        chosen = [next((bot.name for bot in reversed(own) if bot.plays(seat)), f"{seat}.py") for seat in seats]
+        chosen = [next((bot.name for bot in reversed(bots) if bot.plays(seat)), f"{seat}.py") for seat in seats]
     return " ".join(["play", *([] if name == games.names()[0] else ["--game", name]), *chosen])

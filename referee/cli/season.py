@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import typer
 
 from referee.cli.app import command, put, put_csv, say
-from referee.cli.options import WorkerOptions
-from referee.cli.pages import Host, Name, Port, tell_port
+from referee.cli.options import ServerOptions, WorkerOptions
+from referee.cli.pages import tell_port
 from referee.errors import UsageError
 from referee.support.packages import need_league, need_server
 from referee.support.words import counted
@@ -120,9 +120,7 @@ def _private(path: Path) -> Iterator[TextIO]:
 def serve(
     *,
     folder: Folder,
-    host: Host = "127.0.0.1",
-    port: Port = None,
-    name: Name = None,
+    page: ServerOptions,
     isolation: Annotated[
         str,
         typer.Option(
@@ -151,7 +149,7 @@ def serve(
     place = workers.place()
     if isolation not in ("strict", "none"):
         raise UsageError(f"--isolation is {isolation!r:.40}, but must be strict or none.")
-    if isolation == "none" and pages.is_for_others(host):
+    if isolation == "none" and pages.is_for_others(page.host):
         raise UsageError(
             "Without isolation, everybody who reaches the server can run programs as you: --isolation none needs --host 127.0.0.1."
         )
@@ -164,16 +162,16 @@ def serve(
         place.check_machine(opened.league.options.replace(isolation=isolation))
         check_playable(opened)
         opened.isolate(isolation)
-        listener = pages.bind(host, port)
+        listener = pages.bind(page.host, page.port)
         number = listener.getsockname()[1]
         proxy = urlsplit(address(opened.store)).hostname
-        names = pages.names_of(host, [*(name or ()), *([proxy] if proxy else [])])
+        names = pages.names_of(page.host, [*page.name, *([proxy] if proxy else [])])
         work: list[SeasonWork] = []
 
         def begin() -> None:
             work.append(SeasonWork(folder, isolation, place))
-            tell_port(port, pages.PORT, number)
-            put(f"http://{pages.shown_host(host)}:{number}/")
+            tell_port(page.port, pages.PORT, number)
+            put(f"http://{pages.shown_host(page.host)}:{number}/")
             sys.stdout.flush()
             say("Ctrl-C ends the server.")
 

@@ -13,7 +13,8 @@ import typer
 from referee.api.shown_match import Show
 from referee.cli import request
 from referee.cli.app import PLAYERS, SERVERS, JsonFlag, app, command, group, put, put_json, say
-from referee.cli.pages import Browser, page_option
+from referee.cli.models import Options
+from referee.cli.options import Browser, MatchFlags, page_option
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError, UsageError
 from referee.support.packages import to_watch
@@ -22,19 +23,86 @@ from referee.support.words import of_unit
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from referee.api.runner import PlayedMatch
+    from referee.api.runner import MatchRequest, PlayedMatch
     from referee.match.loop import Result
     from referee.players.player import Connection
     from referee.replay.events import Listener
+    from referee.servers.architect import ArchitectTeam
 
 serve = group("serve", "Serve games to programs that were written for one of the course's own servers.")
 app.add_typer(serve, rich_help_panel=SERVERS)
 
 _MOST_STEPS = 1_000_000
 Host = Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 admits other machines.")]
-Bank = Annotated[str, typer.Option("--bank", metavar="SECONDS", help="Time of each player for a whole game, or none for no limit.")]
 Out = Annotated[str | None, typer.Option("--out", metavar="FOLDER", help="The folder for the replays.  (default: matches/replays/)")]
 _game = partial(typer.Option, rich_help_panel="THE GAME")
+
+
+class ServedGame(Options):
+    """The game that a server of the course plays."""
+
+    bank: Annotated[str, typer.Option("--bank", metavar="SECONDS", help="Time of each player for a whole game, or none for no limit.")] = (
+        "120"
+    )
+
+
+class GameserverGame(ServedGame):
+    """The game of the 2010 server."""
+
+    size: Annotated[str | None, _game("--size", help="The board.  (default: 500x500)", metavar="WxH")] = None
+    hunter: Annotated[str | None, _game("--hunter", help="Its start and heading.  (default: 0,0,SE)", metavar="x,y,HEADING")] = None
+    prey: Annotated[str | None, _game("--prey", help="Its start.  (default: 330,200)", metavar="x,y")] = None
+    max_walls: Annotated[int | None, _game("--max-walls", help="The most walls at once.  (default: 6)")] = None
+    wall_cooldown: Annotated[int | None, _game("--wall-cooldown", help="The hunter's turns between two uses.  (default: 25)")] = None
+    prey_cooldown: Annotated[int | None, _game("--prey-cooldown", help="The prey's turns between two moves.  (default: 1)")] = None
+    max_rounds: Annotated[int | None, _game("--max-rounds", min=1, max=500_000, help="The round limit.  (default: 5000)")] = None
+
+    def flags(self) -> dict[str, object]:
+        """Return the flags of ``referee play`` for this game."""
+        return {
+            "rules": "gameserver",
+            "size": self.size,
+            "hunter": None if self.hunter is None else _heading(self.hunter),
+            "prey": self.prey,
+            "max_walls": self.max_walls,
+            "cooldown": self.wall_cooldown,
+            "max_steps": None if self.max_rounds is None else 2 * self.max_rounds,
+            "set": None if self.prey_cooldown is None else [f"prey_cooldown={self.prey_cooldown}"],
+            "bank": self.bank,
+        }
+
+
+class ArchitectGame(ServedGame):
+    """The game of the 2017 server."""
+
+    walls: Annotated[
+        str,
+        _game("--walls", metavar="all|hv", help="The kinds of wall: all four (rule set diagonal), or horizontal and vertical (classic)."),
+    ] = "all"
+    size: Annotated[str | None, _game("--size", help="The board.  (default: 300x300)", metavar="WxH")] = None
+    hunter: Annotated[str | None, _game("--hunter", help="Its start and heading.  (default: 0,0,1,1)", metavar="x,y,dx,dy")] = None
+    prey: Annotated[str | None, _game("--prey", help="Its start.  (default: 230,200)", metavar="x,y")] = None
+    max_steps: Annotated[int | None, _game("--max-steps", help="The step limit.  (default: none)")] = None
+
+    def flags(self) -> dict[str, object]:
+        """Return the flags of ``referee play`` for this game."""
+        if self.walls not in ("all", "hv"):
+            raise UsageError(f"--walls is {self.walls!r:.40}, but must be all or hv.")
+        return {
+            "rules": "classic" if self.walls == "hv" else "diagonal",
+            "size": self.size,
+            "hunter": self.hunter,
+            "prey": self.prey,
+            # The course's server has no step limit. Within a bank of 120 s no two programs can reach the engine's limit.
+            "max_steps": _MOST_STEPS if self.max_steps is None else self.max_steps,
+            "bank": self.bank,
+        }
+
+
+def _match(flags: dict[str, object], out: str | None) -> MatchRequest:
+    """Return the match that a server plays again and again: without a limit for a single answer."""
+    values = {"move_time": "none", "out": _folder(out), **flags}
+    return request.build(MatchFlags.model_validate({name: value for name, value in values.items() if value is not None}))
 
 
 @serve.command()
@@ -43,33 +111,15 @@ def gameserver(
     *,
     host: Host = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port for clients; 0: any free port.")] = 23_000,
-    size: Annotated[str | None, _game("--size", help="The board.  (default: 500x500)", metavar="WxH")] = None,
-    hunter: Annotated[str | None, _game("--hunter", help="Its start and heading.  (default: 0,0,SE)", metavar="x,y,HEADING")] = None,
-    prey: Annotated[str | None, _game("--prey", help="Its start.  (default: 330,200)", metavar="x,y")] = None,
-    max_walls: Annotated[int | None, _game("--max-walls", help="The most walls at once.  (default: 6)")] = None,
-    wall_cooldown: Annotated[int | None, _game("--wall-cooldown", help="The hunter's turns between two uses.  (default: 25)")] = None,
-    prey_cooldown: Annotated[int | None, _game("--prey-cooldown", help="The prey's turns between two moves.  (default: 1)")] = None,
-    max_rounds: Annotated[int | None, _game("--max-rounds", min=1, max=500_000, help="The round limit.  (default: 5000)")] = None,
-    bank: Bank = "120",
+    game: GameserverGame,
     games: Annotated[
         int | None, typer.Option("--games", min=1, help="Exit after this number of games.  (default: serve until Ctrl-C)")
     ] = None,
     opponent: Annotated[
-        str | None,
-        typer.Option(
-            "--opponent",
-            metavar="BOT",
-            help="Pair each client with this bot of yours instead of the next client.",
-        ),
+        str | None, typer.Option("--opponent", metavar="BOT", help="Pair each client with this bot of yours instead of the next client.")
     ] = None,
     at_once: Annotated[
-        int,
-        typer.Option(
-            "--at-once",
-            min=1,
-            max=500,
-            help="The most games at a time, each in its own process; further pairs wait.",
-        ),
+        int, typer.Option("--at-once", min=1, max=500, help="The most games at a time, each in its own process; further pairs wait.")
     ] = 32,
     out: Out = None,
     as_json: JsonFlag = False,
@@ -82,32 +132,19 @@ def gameserver(
     from referee.servers.gameserver import Gameserver, ServerOptions
     from referee.servers.listener import listen, shown_address
 
-    flags = {
-        "rules": "gameserver",
-        "size": size,
-        "hunter": None if hunter is None else _heading(hunter),
-        "prey": prey,
-        "max_walls": max_walls,
-        "cooldown": wall_cooldown,
-        "max_steps": None if max_rounds is None else 2 * max_rounds,
-        "set": [] if prey_cooldown is None else [f"prey_cooldown={prey_cooldown}"],
-        "bank": bank,
-        "move_time": "none",
-        "out": _folder(out),
-        # Without a bot of ours all players are remote, so there is no process to isolate.
-        "isolation": "none" if opponent is None else None,
-    }
-    wanted = request.build(flags)
-    bots = _opponent(opponent, wanted.match.settings)
+    # Without a bot of ours all players are remote, so there is no process to isolate.
+    match = _match({**game.flags(), "isolation": "none" if opponent is None else None}, out)
+    bots = _opponent(opponent, match.settings)
 
     def play(visitors: Mapping[str, Connection], listeners: list[Listener]) -> dict[str, Any]:
         names = {seat: visitors[seat].label if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
-        played, _ = run_match(wanted.match, names, quiet=True, visitors=visitors, listeners=listeners)
+        played, _ = run_match(match, names, quiet=True, visitors=visitors, listeners=listeners)
         return {"text": played.result.outcome.text, **played.to_json()}
 
     sock = listen(host, port)
     say(f"Listening on {shown_address(sock)} for clients of the gameserver protocol; Ctrl-C ends.")
-    server = Gameserver(sock, ServerOptions(play, tuple(seat for seat in SEATS if seat not in bots), games, opponent or "", at_once), say)
+    options = ServerOptions(play, tuple(seat for seat in SEATS if seat not in bots), games, opponent or "", at_once)
+    server = Gameserver(sock, options, say)
     status = 0
     try:
         server.serve()
@@ -118,13 +155,18 @@ def gameserver(
     results = [server.results[number] for number in sorted(server.results)]
     if any("error" in result for result in results):
         status = status or 4
+    _put_games(results, as_json=as_json)
+    raise typer.Exit(status)
+
+
+def _put_games(results: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print the results of the games of a server."""
     if as_json:
         put_json({"games": results})
-    else:
-        for result in results:
-            put(f"game {result['number']}  {result.get('text', result.get('error'))}  {result.get('replay', '')}".rstrip())
-        _hint(next((result["replay"] for result in results if "replay" in result), None))
-    raise typer.Exit(status)
+        return
+    for result in results:
+        put(f"game {result['number']}  {result.get('text', result.get('error'))}  {result.get('replay', '')}".rstrip())
+    _hint(next((result["replay"] for result in results if "replay" in result), None))
 
 
 def _hint(replay: object) -> None:
@@ -189,15 +231,7 @@ def architect(
     max_walls: Annotated[int, typer.Argument(metavar="MAX_WALLS", help="The most walls at once.")],
     delay: Annotated[int, typer.Argument(metavar="DELAY", help="Steps from one wall to the next.")],
     host: Host = "127.0.0.1",
-    walls: Annotated[
-        str,
-        _game("--walls", metavar="all|hv", help="The kinds of wall: all four (rule set diagonal), or horizontal and vertical (classic)."),
-    ] = "all",
-    size: Annotated[str | None, _game("--size", help="The board.  (default: 300x300)", metavar="WxH")] = None,
-    hunter: Annotated[str | None, _game("--hunter", help="Its start and heading.  (default: 0,0,1,1)", metavar="x,y,dx,dy")] = None,
-    prey: Annotated[str | None, _game("--prey", help="Its start.  (default: 230,200)", metavar="x,y")] = None,
-    max_steps: Annotated[int | None, _game("--max-steps", help="The step limit.  (default: none)")] = None,
-    bank: Bank = "120",
+    game: ArchitectGame,
     games: Annotated[int, typer.Option("--games", min=1, max=10_000, help="The number of games; the teams swap roles after each.")] = 2,
     out: Out = None,
     is_live: Annotated[bool, page_option("--live", help="Show the running games on a page.")] = False,
@@ -205,26 +239,10 @@ def architect(
     as_json: JsonFlag = False,
 ) -> None:
     """Serve one session of the 2017 protocol: two clients on two ports, two games with the roles swapped."""
-    from referee.servers.architect import TEAMS, TeamPorts, finish, late_answers, visitors, winners
-    from referee.servers.listener import Remarks, listen, shown_address
+    from referee.servers.architect import TEAMS, TeamPorts, finish, winners
+    from referee.servers.listener import listen, shown_address
 
-    if walls not in ("all", "hv"):
-        raise UsageError(f"--walls is {walls!r:.40}, but must be all or hv.")
-    flags = {
-        "rules": "classic" if walls == "hv" else "diagonal",
-        "size": size,
-        "hunter": hunter,
-        "prey": prey,
-        "max_walls": max_walls,
-        "cooldown": delay,
-        # The course's server has no step limit. Within a bank of 120 s no two programs can reach the engine's limit.
-        "max_steps": _MOST_STEPS if max_steps is None else max_steps,
-        "bank": bank,
-        "move_time": "none",
-        "out": _folder(out),
-        "isolation": "none",
-    }
-    wanted = request.build(flags)
+    match = _match({**game.flags(), "max_walls": max_walls, "cooldown": delay, "isolation": "none"}, out)
     first = listen(host, port1)
     try:
         second = listen(host, port2)
@@ -233,44 +251,46 @@ def architect(
         raise
     say(f"Waiting for the first team on {shown_address(first)} and for the second on {shown_address(second)}.")
     teams = TeamPorts((first, second), say).wait()
-    show = Show(is_live, opens=browser)
     played: list[tuple[str, PlayedMatch]] = []
-    owing: dict[str, bytes] = {}
     status = 0
     try:
-        for number in range(games):
-            lineup, hunting = visitors(teams, number, owing)
-            names = {seat: visitor.label for seat, visitor in lineup.items()}
-            say(f"game {number}: {names['hunter']} hunts {names['prey']}")
-            one, pages = run_match(
-                wanted.match,
-                names,
-                quiet=True,
-                show=show,
-                visitors=lineup,
-                listeners=[Remarks(say, partial("game {}, tick {}".format, number))],
-            )
-            if pages is not None:
-                linger(pages, show)
-                pages.close()
-            say(f"game {number}: {one.result.outcome.text}  {one.replay}")
-            played.append((hunting, one))
-            owing = late_answers(number, one.result)
+        _play_session(match, teams, games, Show(is_live, opens=browser), played)
     except KeyboardInterrupt:
         say("Interrupted.")
         status = 130
     finally:
         finish(teams)
-    called = {place: team.name for place, team in zip(TEAMS, teams, strict=True)}
-    results = [(hunting, one.result) for hunting, one in played]
+    names = {place: team.name for place, team in zip(TEAMS, teams, strict=True)}
+    results = [(hunting, match.result) for hunting, match in played]
     if as_json:
-        put_json(
-            {"teams": called, "winners": winners(results), "games": [{"hunting": hunting, **one.to_json()} for hunting, one in played]}
-        )
+        matches = [{"hunting": hunting, **match.to_json()} for hunting, match in played]
+        put_json({"teams": names, "winners": winners(results), "games": matches})
     else:
-        put(*_session_lines(called, results))
+        put(*_session_lines(names, results))
         _hint(played[0][1].replay if played else None)
     raise typer.Exit(status)
+
+
+def _play_session(
+    match: MatchRequest, teams: tuple[ArchitectTeam, ArchitectTeam], games: int, show: Show, played: list[tuple[str, PlayedMatch]]
+) -> None:
+    """Play the games of a session. Each match joins ``played`` when it ends, with the team that hunts."""
+    from referee.servers.architect import late_answers, visitors
+    from referee.servers.listener import Remarks
+
+    owing: dict[str, bytes] = {}
+    for number in range(games):
+        lineup, hunting = visitors(teams, number, owing)
+        names = {seat: visitor.label for seat, visitor in lineup.items()}
+        say(f"game {number}: {names['hunter']} hunts {names['prey']}")
+        remarks = Remarks(say, partial("game {}, tick {}".format, number))
+        one_match, pages = run_match(match, names, quiet=True, show=show, visitors=lineup, listeners=[remarks])
+        if pages is not None:
+            linger(pages, show)
+            pages.close()
+        say(f"game {number}: {one_match.result.outcome.text}  {one_match.replay}")
+        played.append((hunting, one_match))
+        owing = late_answers(number, one_match.result)
 
 
 def _session_lines(names: Mapping[str, str], played: Sequence[tuple[str, Result]]) -> list[str]:
@@ -332,9 +352,9 @@ def _maze_settings(layout: str | None, parity: str, apart: int | None) -> Any:
 
     for distance in (16, 12, 8, 6, 4, 3, 2, 1) if apart is None and layout is not None else (apart,):
         extra = [] if distance is None else [f"apart={distance}"]
-        flags = {"game": "maze", "layout": layout, "parity": parity, "set": [*extra, "max_moves=0"]}
+        flags = {"game": "maze", "parity": parity, "set": [*extra, "max_moves=0"], **({} if layout is None else {"layout": layout})}
         try:
-            settings = request.build(flags).match.settings
+            settings = request.build(MatchFlags.model_validate(flags)).settings
         except TooSmall:
             if distance in (1, apart):
                 raise

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
-from referee.cli.options import Force
-from referee.cli.pages import Browser, Host, Name, Port, Where, bind_page, page_option
+from referee.cli.options import Force, PageOptions, page_option
+from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
 from referee.pages.export_source import head_of, replay_in
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
@@ -56,10 +56,7 @@ def watch(
     export: Annotated[
         Path | None, typer.Option("--export", metavar="FILE.html", help="Write the page to a file instead of serving it.")
     ] = None,
-    host: Host = "127.0.0.1",
-    port: Port = None,
-    name: Name = None,
-    browser: Browser = True,
+    page: PageOptions,
     force: Force = False,
     step: Annotated[int | None, typer.Option("--step", metavar="N", min=0, help="The step at which the viewer begins.")] = None,
     is_projector: Annotated[
@@ -73,7 +70,7 @@ def watch(
             raise UsageError("--export writes the page of one replay.")
         if step is not None:
             raise UsageError("--step is for one replay.")
-        show_folder(file, Where(host, port, tuple(name or ()), browser), is_projector=is_projector)
+        show_folder(file, page, is_projector=is_projector)
         return
     with replay_in(file) as path:
         head = head_of(path, file)
@@ -84,10 +81,10 @@ def watch(
         need_web("referee watch")
         from referee.pages import serve
 
-        page = bind_page(Where(host, port, tuple(name or ()), browser))
+        bound = bind_page(page)
         logs = {seat: log_path(file, seat) for seat in head["players"]}
-        begin = page.announcer("" if step is None else f"#t={step}", "viewer")
-        serve.serve_replay(path, logs, page.token, page.listener, page.names, begin, is_copy=path != file)
+        begin = bound.announcer("" if step is None else f"#t={step}", "viewer")
+        serve.serve_replay(path, logs, bound.token, bound.listener, bound.names, begin, is_copy=path != file)
 
 
 @app.command(rich_help_panel=REPLAYS)
@@ -213,7 +210,7 @@ def check_folder_argument(folder: Path) -> None:
     raise UsageError("--projector shows the matches of a folder; name a folder.")
 
 
-def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
+def show_folder(folder: Path, page: PageOptions, *, is_projector: bool) -> None:
     """Serve the list of a folder until Ctrl-C; print the address of its first page, or of the projector's."""
     need_web("referee watch")
     from referee.pages.folder_index import FolderIndex
@@ -222,21 +219,21 @@ def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
     if not is_projector:
         check_folder(folder)
     name, standings = _league(folder) or (folder.resolve().name, None)
-    _serve(FolderIndex(folder), name, "projector" if is_projector else "", where, standings)
+    _serve(FolderIndex(folder), name, "projector" if is_projector else "", page, standings)
 
 
-def _serve(index: FolderIndex, title: str, page: str, where: Where, standings: Callable[[], dict[str, Any]] | None) -> None:
+def _serve(index: FolderIndex, title: str, place: str, page: PageOptions, standings: Callable[[], dict[str, Any]] | None) -> None:
     from referee.pages import serve
     from referee.pages.folder_site import FolderPages
 
-    bound = bind_page(where)
+    bound = bind_page(page)
 
     def site() -> FolderPages:
         # The list is read while the browser starts.
         index.begin()
-        return FolderPages(index, bound.token, title, standings, bound.top if serve.is_for_others(where.host) else None)
+        return FolderPages(index, bound.token, title, standings, bound.top if serve.is_for_others(page.host) else None)
 
-    serve.serve_site(site, bound.listener, bound.names, bound.announcer(page))
+    serve.serve_site(site, bound.listener, bound.names, bound.announcer(place))
 
 
 def _league(folder: Path) -> tuple[str, Callable[[], dict[str, Any]]] | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: The address of the page in its browser, which asks nobody for it.
 _ADDRESS = "http://replay.invalid/"
-_SCRIPT = "export/stills.js"
+_SCRIPT = "pages/stills.js"
 #: How a picture begins that the browser made.
 _PNG = "data:image/png;base64,"
 #: How long a frame of a GIF is shown, and the last one, in milliseconds; and the colours of all.

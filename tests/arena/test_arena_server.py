@@ -277,7 +277,7 @@ def test_without_a_sandbox_the_server_says_what_is_missing(
 
     monkeypatch.setattr(choose, "choose", missing)
     with pytest.raises(typer.Exit) as ended:
-        season.serve(folder=folder / "arena", slots=None, cluster=None)
+        season.serve(folder=folder / "arena")
     assert ended.value.exit_code == 2
     assert capsys.readouterr().err == "referee: No sandbox: user namespaces are missing.\n"
 
@@ -309,5 +309,5 @@ def test_what_pages_compute_leaves_the_cores_to_the_matches(folder: Path, monkey
         seen.extend(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
 
     monkeypatch.setattr(serve, "serve_site", looks)
-    season.serve(folder=folder / "arena", isolation="none", slots=None, cluster=None)
+    season.serve(folder=folder / "arena", isolation="none")
     assert set(seen) == {1}

@@ -28,10 +28,13 @@ OF_ONE_GAME = ("maze", "serve")
 OWN_WORDS = {"evasion": ("hunter", "prey", "boxer", "evader"), "maze": ("thief", "policeman"), "rectangle": ("painter",)}
 
 
-def test_every_command_stands_in_the_panel_of_its_readers() -> None:
+def test_the_panels_of_the_list_are_its_readers_with_authors_first(referee: Cli) -> None:
     panels = [app_module.AUTHORS, app_module.GRADERS, app_module.REPLAYS, app_module.PLAYERS, app_module.SERVERS, app_module.INSTRUCTORS]
-    assert list(dict.fromkeys(command.rich_help_panel for command in PROGRAM.commands.values())) == panels
-    assert next(iter(PROGRAM.commands)) == "play"
+    assert {command.rich_help_panel for command in PROGRAM.commands.values()} == set(panels)
+    lines = referee("--help").stdout.splitlines()
+    places = [next(at for at, line in enumerate(lines) if f" {panel} " in line) for panel in panels]
+    assert places == sorted(places)
+    assert lines[places[0] + 1].split()[1] == "play"
 
 
 @pytest.mark.parametrize("columns", [40, 80, 137])

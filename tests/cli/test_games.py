@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer
 
 from referee import games
 from referee.cli import request
+from referee.cli.main import app
+from referee.cli.options import MatchFlags
 from referee.errors import UsageError
 from referee.games.description import settings_table
 from referee.games.game import SettingsError
@@ -49,7 +49,7 @@ def test_the_settings_of_a_game_are_told(name: str, referee: Cli) -> None:
         for rules, value in option["defaults"].items():
             assert game.codec.settings_json(game.codec.settings(rules, {})).get(option["name"], value) == value
     done = referee("games", name, env={"COLUMNS": "40"})
-    assert all(option.name in done.stdout for option in game.info.options)
+    assert all(option.name.replace("_", "-") in done.stdout for option in game.info.options)
     assert max(map(len, done.stdout.splitlines()[:-1])) <= 40
 
 
@@ -66,12 +66,18 @@ def test_the_page_has_the_table(name: str) -> None:
     assert "\n".join(lines) + "\n" in (DOCS / "games.md").read_text()
 
 
-def test_every_setting_is_a_flag() -> None:
-    # Help has the settings of the game that the command line names, so each needs a process of its own.
-    command = [sys.executable, "-m", "referee", "play", "--help", "--game"]
-    environment = {**os.environ, "COLUMNS": "200"}
-    shown = "".join(subprocess.run([*command, game], env=environment, capture_output=True, text=True).stdout for game in games.names())
-    assert [name for name in WORDS if name != "players" and f"--{name.replace('_', '-')} " not in shown] == []
+def test_every_setting_is_a_hidden_flag_that_its_game_lists(referee: Cli) -> None:
+    commands: Any = typer.main.get_command(app)
+    for name in ("play", "duel", "compare"):
+        options = {flag: option for option in commands.commands[name].params for flag in option.opts}
+        for setting in WORDS:
+            if setting != "players":
+                assert options[f"--{setting.replace('_', '-')}"].hidden, (name, setting)
+    for game in games.names():
+        words = referee("games", game).stdout.split()
+        names = {setting.name: setting for setting in games.info(game).options}
+        assert [name for name in names if name != "players" and f"--{name.replace('_', '-')}" not in words] == []
+    assert "--cooldown" not in referee("play", "--help").stdout
 
 
 def test_flags_reach_the_game(referee: Cli, tmp_path: Path) -> None:
@@ -96,7 +102,7 @@ SET = [
 
 @pytest.mark.parametrize(("game", "pair", "value"), SET, ids=[pair for _, pair, _ in SET])
 def test_set_takes_a_value_as_the_flag_does(game: str, pair: str, value: object) -> None:
-    settings = request.build({"game": game, "set": [pair]}).match.settings
+    settings = request.build(MatchFlags(game=game, set=[pair])).settings
     assert games.get(game).codec.settings_json(settings)[pair.partition("=")[0].strip()] == value
 
 
@@ -111,7 +117,7 @@ def test_set_takes_a_value_as_the_flag_does(game: str, pair: str, value: object)
 )
 def test_set_names_a_wrong_value(pair: str, sentence: str) -> None:
     with pytest.raises((UsageError, SettingsError), match=re.escape(sentence)):
-        request.build({"set": [pair]})
+        request.build(MatchFlags(set=[pair]))
 
 
 def test_a_flag_of_another_game_is_refused_with_the_good_ones(referee: Cli) -> None:

@@ -484,7 +484,7 @@ def test_games_beyond_the_cap_wait_and_are_told_of(serve: Serve, call: Call) -> 
 #: A server that is told to end while it forks: Python calls such functions around a fork, and loses what a handler raises in them.
 ENDED_IN_A_FORK = """
 import os, signal, sys
-from referee.cli.app import run
+from referee.cli.main import run
 os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGTERM))
 sys.argv = ["referee", "serve", "gameserver", "--port", "0"]
 run(sys.argv[1:])

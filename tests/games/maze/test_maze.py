@@ -9,6 +9,7 @@ import pytest
 from maze_states import GAME, state_of
 
 from referee.cli import request
+from referee.cli.options import MatchFlags
 from referee.games.game import MalformedMove, SettingsError
 from referee.games.maze import variants
 from referee.games.maze.layouts import STANDARD, Layout
@@ -171,11 +172,13 @@ def test_settings_that_are_refused(given_: dict[str, Any], why: str) -> None:
 
 
 def test_settings_by_their_options() -> None:
-    build = request.build
-    assert build({"game": "maze"}).match.settings.exit_start is False
-    assert build({"game": "maze", "parity": "any"}).match.settings.exit_start is True
-    assert build({"game": "maze", "parity": "any", "exit_start": False}).match.settings.exit_start is False
-    assert build({"game": "maze", "exit_start": True}).match.settings.exit_start is True
+    def exit_start(**flags: object) -> bool:
+        return bool(request.build(MatchFlags.model_validate({"game": "maze", **flags})).settings.exit_start)
+
+    assert not exit_start()
+    assert exit_start(parity="any")
+    assert not exit_start(parity="any", exit_start=False)
+    assert exit_start(exit_start=True)
 
 
 @pytest.mark.parametrize("answer", [[], {"go": 1}, {"go": "U" * 41}, {"go": ["U"]}])
