@@ -61,18 +61,18 @@ def read(text: str, game: str | None = None) -> list[Meaning]:
     start, *pieces = re.split(r"^(##?) (.+)$", text, flags=re.MULTILINE)
     if start.strip():
         raise ValueError('the text must begin with a section, such as "# Notices"')
-    found: dict[tuple[str, str], Meaning] = {}
+    meanings: dict[tuple[str, str], Meaning] = {}
     section = ""
     for level, name, body in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
         if level == "#":
             section = name
             if body.strip():
                 raise ValueError(f'below "# {section}" must come a code, such as "## late"')
-        elif not section or (section, name) in found:
+        elif not section or (section, name) in meanings:
             raise ValueError(f"the code {name!r} {f'is explained twice in {section!r}' if section else 'stands above the first section'}")
         else:
-            found[section, name] = _meaning(game, section, name, body)
-    return list(found.values())
+            meanings[section, name] = _meaning(game, section, name, body)
+    return list(meanings.values())
 
 
 def _meaning(game: str | None, section: str, code: str, body: str) -> Meaning:
@@ -97,13 +97,13 @@ def meanings(on_broken: Callable[[SettingsError], object] = lambda _: None) -> l
     """
     text = Path(__file__).with_suffix(".md").read_text("utf-8")
     # Above the first section, the page says what codes are.
-    found = [_placed(meaning) for meaning in read(text[text.index("\n# ") + 1 :])]
+    all_meanings = [_placed(meaning) for meaning in read(text[text.index("\n# ") + 1 :])]
     for game in registry.sound(on_broken):
         try:
-            found += _of_game(game)
+            all_meanings += _of_game(game)
         except SettingsError as error:  # noqa: PERF203 - one broken package must not hide the others
             on_broken(error)
-    return found
+    return all_meanings
 
 
 def _placed(meaning: Meaning) -> Meaning:
@@ -123,29 +123,29 @@ def _title(game: str | None, section: str) -> str:
     return f"{game[0].upper()}{game[1:]}: {section.lower()}" if game else section
 
 
-def sections(found: Iterable[Meaning]) -> dict[str, list[Meaning]]:
+def sections(entries: Iterable[Meaning]) -> dict[str, list[Meaning]]:
     """Return meanings by section: those of the referee, then those of each game."""
     grouped: dict[str, list[Meaning]] = {}
-    for meaning in found:
+    for meaning in entries:
         grouped.setdefault(_title(meaning.game, meaning.section), []).append(meaning)
     return grouped
 
 
 def find(code: str, on_broken: Callable[[SettingsError], object] = lambda _: None) -> list[Meaning]:
     """Return the meanings of a code. UsageError names the closest code if there is none. ``on_broken`` is that of ``meanings``."""
-    known = meanings(on_broken)
-    found = [meaning for meaning in known if meaning.code == code]
-    if not found:
-        by_lower = {meaning.code.lower(): meaning.code for meaning in known}
+    all_meanings = meanings(on_broken)
+    entries = [meaning for meaning in all_meanings if meaning.code == code]
+    if not entries:
+        by_lower = {meaning.code.lower(): meaning.code for meaning in all_meanings}
         near = nearest(code.strip().lower()[:100].replace("_", "-").replace(" ", "-"), by_lower)
         hint = f"did you mean {by_lower[near]!r}?" if near else "`referee explain` lists all codes."
         raise UsageError(f"There is no code {code!r}; {hint}")
-    return found
+    return entries
 
 
-def code_json(code: str, found: Iterable[Meaning]) -> dict[str, Any]:
+def code_json(code: str, entries: Iterable[Meaning]) -> dict[str, Any]:
     """Return what a code means as JSON data."""
-    return {"code": code, "meanings": [meaning.to_json() for meaning in found]}
+    return {"code": code, "meanings": [meaning.to_json() for meaning in entries]}
 
 
 def first_sentence(text: str) -> str:
@@ -154,10 +154,10 @@ def first_sentence(text: str) -> str:
     return f"{first}." if dot else text
 
 
-def meaning_lines(found: list[Meaning], wide: int) -> list[str]:
+def meaning_lines(entries: list[Meaning], wide: int) -> list[str]:
     """Return what codes mean, as lines of at most ``wide`` characters."""
     lines: list[str] = []
-    for meaning in found:
+    for meaning in entries:
         if lines:
             lines.append("")
         lines += [meaning.title, *_paragraph(meaning.text, wide)]

@@ -75,8 +75,8 @@ app = group("referee", _HELP)
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, everything else on stderr.")]
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the form that typer calls
-    if wanted:
+def _print_version(is_present: bool) -> None:  # noqa: FBT001 - the form that typer calls
+    if is_present:
         typer.echo(f"referee {__version__}")
         raise typer.Exit
 
@@ -189,15 +189,15 @@ def told_anyway(
     except (KeyboardInterrupt, SystemExit, RefereeError) as error:
         if isinstance(error, RefereeError) and not has_any():
             raise
-        known = facts()
+        result = facts()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if not as_json:
             report()
             raise
         if isinstance(error, RefereeError):
-            error.add_facts(known)
+            error.add_facts(result)
             raise
-        raise Interrupted(known, error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 130) from None
+        raise Interrupted(result, error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 130) from None
 
 
 class _Ends:

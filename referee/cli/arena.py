@@ -144,15 +144,15 @@ def history(
         from referee.arena.history import histories
 
         opened.glance()
-        found = histories(opened, [team])[team]
+        versions = histories(opened, [team])[team]
         if as_json:
-            put_json({"team": team, "versions": [one.to_json() for one in found]})
+            put_json({"team": team, "versions": [each.to_json() for each in versions]})
             return
-        put(*aligned([("version", "status", "handed in", "rating", "95 %", "duels", "note"), *map(_version_row, found)], left=(1, 2, 6)))
-        shown = next((one for one in found if one.version.is_active and one.records), None)
-        if shown is not None:
-            put("", f"Version {shown.version.number} against:")
-            rows = [(record.opponent, record.duels, record.won, record.tied, record.lost) for record in shown.records]
+        put(*aligned([("version", "status", "handed in", "rating", "95 %", "duels", "note"), *map(_version_row, versions)], left=(1, 2, 6)))
+        active = next((each for each in versions if each.version.is_active and each.records), None)
+        if active is not None:
+            put("", f"Version {active.version.number} against:")
+            rows = [(record.opponent, record.duels, record.won, record.tied, record.lost) for record in active.records]
             put(*aligned([("opponent", "duels", "won", "tied", "lost"), *rows], left=(0,)))
 
 
@@ -185,11 +185,14 @@ def export(
         about = {
             "arena": opened.league.name,
             "game": opened.league.game,
-            "teams": [{"team": team, "versions": [one.to_json() for one in found]} for team, found in histories(opened, teams).items()],
+            "teams": [
+                {"team": team, "versions": [version.to_json() for version in versions]}
+                for team, versions in histories(opened, teams).items()
+            ],
         }
         facts = {
-            "submitted": {one.name: moment(one.submitted) for one in opened.versions},
-            "note": {one.name: one.note for one in opened.versions},
+            "submitted": {version.name: moment(version.submitted) for version in opened.versions},
+            "note": {version.name: version.note for version in opened.versions},
         }
         put_export(opened, about, out, as_json=as_json, force=force, teams=facts)
 
@@ -290,8 +293,8 @@ def _put_version(opened: OpenArena, version: Version, *, as_json: bool) -> None:
     number = f"version {version.number}" if version.number else "the version"
     if reason:
         put(f"{version.team}: {number} is refused. {reason}")
-        for one in version.report.get("failed", ()):
-            put(f"  {one['seat']}: {one['name']}: {one['text']}" + (f"  {one['remedy']}" if one["remedy"] else ""))
+        for failure in version.report.get("failed", ()):
+            put(f"  {failure['seat']}: {failure['name']}: {failure['text']}" + (f"  {failure['remedy']}" if failure["remedy"] else ""))
         return
     put(f"{version.team}: {number} is accepted, and active.")
     if not opened.store.is_claimed():
@@ -335,13 +338,13 @@ def _table(places: Sequence[VersionStanding]) -> list[str]:
         name += " (reference)" if version.is_reference else " (active)" if version.is_active else ""
         name += "" if place.forfeit is None else " (can't start)"
         ranks = f"{rating.best_rank}" if rating.best_rank == rating.worst_rank else f"{rating.best_rank}-{rating.worst_rank}"
-        shown = {"rating": signed(rating.elo), "95 %": f"{signed(rating.low)} to {signed(rating.high)}"}
-        rows.append({"rank": str(place.rank), "version": name, **shown, "possible ranks": ranks, "duels": str(place.duels)})
+        interval = {"rating": signed(rating.elo), "95 %": f"{signed(rating.low)} to {signed(rating.high)}"}
+        rows.append({"rank": str(place.rank), "version": name, **interval, "possible ranks": ranks, "duels": str(place.duels)})
     return fitted(("rank", "version"), rows, columns(120))
 
 
-def _version_row(one: VersionHistory) -> tuple[Any, ...]:
-    version, rating = one.version, one.rating
+def _version_row(history: VersionHistory) -> tuple[Any, ...]:
+    version, rating = history.version, history.rating
     status = "active" if version.is_active else version.status
-    shown = ("", "") if rating is None else (signed(rating.elo), f"{signed(rating.low)} to {signed(rating.high)}")
-    return (version.number, status, shown_time(version.submitted), *shown, one.duels, version.note)
+    interval = ("", "") if rating is None else (signed(rating.elo), f"{signed(rating.low)} to {signed(rating.high)}")
+    return (version.number, status, shown_time(version.submitted), *interval, history.duels, version.note)

@@ -98,14 +98,14 @@ def check(
 
 def _list(checks: Sequence[Check], *, as_json: bool) -> None:
     if as_json:
-        put_json({"checks": [{"name": one.name, "group": one.group, "about": one.about} for one in checks]})
+        put_json({"checks": [{"name": check.name, "group": check.group, "about": check.about} for check in checks]})
         return
-    width, name_width = columns(100), max(len(one.name) for one in checks)
-    for group in dict.fromkeys(one.group for one in checks):
+    width, name_width = columns(100), max(len(check.name) for check in checks)
+    for group in dict.fromkeys(check.group for check in checks):
         put(group)
-        for one in checks:
-            if one.group == group:
-                _put_beside(f"  {one.name:<{name_width}}  ", one.about, width)
+        for check in checks:
+            if check.group == group:
+                _put_beside(f"  {check.name:<{name_width}}  ", check.about, width)
 
 
 def _put_beside(head: str, text: str, width: int) -> None:
@@ -120,22 +120,22 @@ def _put_beside(head: str, text: str, width: int) -> None:
 
 
 def _print(request: CheckRequest, report: Report) -> None:
-    width, name_width = columns(100), max(len(one.check.name) for one in report.results)
+    width, name_width = columns(100), max(len(result.check.name) for result in report.results)
     for seat in report.seats:
         how = f"{request.game.info.name}, rules {request.settings.rules}, isolation {report.isolation or 'unknown'}"
         put(*textwrap.wrap(f"{request.bot} as {seat} ({how})", width))
-        everything = [one for one in report.results if one.seat == seat]
-        reasons = Counter(one.finding.text for one in everything if one.finding.status == "skipped")
+        everything = [result for result in report.results if result.seat == seat]
+        reasons = Counter(result.finding.text for result in everything if result.finding.status == "skipped")
         many = [reason for reason, count in reasons.items() if count > _MANY]
-        of_seat = [one for one in everything if one.finding.status != "skipped" or one.finding.text not in many]
-        if all(one.finding.status == "failed" for one in of_seat):
+        of_seat = [result for result in everything if result.finding.status != "skipped" or result.finding.text not in many]
+        if all(result.finding.status == "failed" for result in of_seat):
             # Nothing to see but the failures, which follow.
             of_seat = []
-        for group in dict.fromkeys(one.check.group for one in of_seat):
+        for group in dict.fromkeys(result.check.group for result in of_seat):
             put(group)
-            for one in of_seat:
-                if one.check.group == group:
-                    _print_one(one, name_width, width, has_details=one.finding.status != "failed")
+            for result in of_seat:
+                if result.check.group == group:
+                    _print_one(result, name_width, width, has_details=result.finding.status != "failed")
         for reason in many:
             head = f"  {_MARKS['skipped']:<7}  {reasons[reason]} checks not tried"
             # In one line if there is room.
@@ -151,17 +151,17 @@ def _print_failures(request: CheckRequest, report: Report) -> None:
     """Print the failed checks in one block, each with what was sent, what came back, and what to do."""
     width = columns(100)
     for seat in report.seats:
-        failed = [one for one in report.results if one.seat == seat and one.finding.status == "failed"]
+        failed = [result for result in report.results if result.seat == seat and result.finding.status == "failed"]
         if failed:
             put(*textwrap.wrap(f"{request.bot} fails as {seat}:", width))
-            for one in failed:
-                _print_one(one, max(len(one.check.name) for one in failed), width)
+            for result in failed:
+                _print_one(result, max(len(result.check.name) for result in failed), width)
             put("")
 
 
-def _print_one(one: CheckResult, name_width: int, width: int, *, has_details: bool = True) -> None:
-    status, text, sent, came, remedy = one.finding
-    head = f"  {_MARKS[status]:<7}  {one.check.name}"
+def _print_one(result: CheckResult, name_width: int, width: int, *, has_details: bool = True) -> None:
+    status, text, sent, came, remedy = result.finding
+    head = f"  {_MARKS[status]:<7}  {result.check.name}"
     _put_beside(f"{head:<{11 + name_width}}  ", text if width >= _WIDE or status != "ok" else "", width)
     indent = " " * (13 + name_width if width >= _WIDE else 4)
     for name, value in (("sent", sent), ("came", came), ("do", remedy)):
@@ -180,7 +180,7 @@ def _summary(report: Report) -> str:
 
 def _hint(request: CheckRequest, report: Report) -> None:
     """Print the next step: the first failed check again, or a match."""
-    failed = next((one for one in report.results if one.finding.status == "failed"), None)
+    failed = next((result for result in report.results if result.finding.status == "failed"), None)
     game, rules = request.game.info, request.settings.rules
     name = "" if game.name == games.names()[0] else f" --game {game.name}"
     name += "" if rules == game.rule_sets[0] else f" --rules {rules}"
@@ -205,18 +205,18 @@ def doctor(as_json: JsonFlag = False) -> None:
     """
     from referee.isolation.diagnosis import diagnose
 
-    found, extras = diagnose(TimeControl().cpu_seconds), missing_of_extras()
+    diagnosis, extras = diagnose(TimeControl().cpu_seconds), missing_of_extras()
     if as_json:
-        put_json({**found.to_json(), "extras": {name: {"works": not missing, "missing": missing} for name, missing in extras.items()}})
+        put_json({**diagnosis.to_json(), "extras": {name: {"works": not missing, "missing": missing} for name, missing in extras.items()}})
     else:
-        put(*found.lines(), *_extras_lines(extras), "")
-        if found.is_strict and not found.shortages:
-            put(*found.conclusion())
-        elif found.shortages:
+        put(*diagnosis.lines(), *_extras_lines(extras), "")
+        if diagnosis.is_strict and not diagnosis.shortages:
+            put(*diagnosis.conclusion())
+        elif diagnosis.shortages:
             say("referee: This machine can't give bots what they are promised; each FAIL above shows its remedy.")
         else:
             say("referee: Strict isolation is not available here; each FAIL above shows its remedy (see docs/isolation.md).")
-    if found.shortages or not found.is_strict:
+    if diagnosis.shortages or not diagnosis.is_strict:
         raise typer.Exit(1)
 
 

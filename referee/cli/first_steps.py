@@ -107,46 +107,29 @@ def new(
             role, file = seat, role
         elif role != seat:
             raise UsageError(f"ROLE is {role!r:.40}, but --seat is {seat!r:.40}; give one of them.")
-    wanted = seat if role is None else role
-    if wanted is None:
+    name = seat if role is None else role
+    if name is None:
         raise UsageError(f"Name the seat that the bot plays; try:  {program()} new --help")
-    roles = choose_team(game) if wanted == _TEAM else [choose(wanted, game)]
-    folder |= wanted == _TEAM
+    roles = choose_team(game) if name == _TEAM else [choose(name, game)]
+    folder |= name == _TEAM
     language = language_of("" if folder or file is None else file, lang)
-    written = (
-        write_folder(roles, language, file or (_TEAM if wanted == _TEAM else "")) if folder else write_file(roles[0], language, file or "")
-    )
-    missing = language.missing()
-    play = " && ".join(f"{program()} play {first_match(chosen, written.player)}" for chosen in roles)
-    check = " && ".join(f"{program()} check {check_words(chosen, written.player)}" for chosen in roles)
-    if as_json:
-        put_json(
-            {
-                "files": [str(path) for path in written.files],
-                "folder": None if written.folder is None else str(written.folder),
-                "game": roles[0].game,
-                "seat": wanted,
-                "language": language.name,
-                "build": written.build,
-                "run": written.run,
-                "player": written.player,
-                "play": play,
-                "check": check,
-                "test": written.test,
-                "missing": missing,
-            }
-        )
+    if folder:
+        written = write_folder(roles, language, file or (_TEAM if name == _TEAM else ""))
     else:
-        for path in written.files:
-            put(str(path))
+        written = write_file(roles[0], language, file or "")
+    missing = language.missing()
+    play = " && ".join(f"{program()} play {first_match(starter, written.player)}" for starter in roles)
+    check = " && ".join(f"{program()} check {check_words(starter, written.player)}" for starter in roles)
     for tool in missing:
         say(f"note: {language.title} needs {tool}, which is not on the PATH.")
-    if not as_json:
-        build = f"{written.build} && " if written.build and not folder else ""
-        put("", f"Next:  {build}{play}")
-        put(f"Check: {check}")
-        if written.test:
-            put(f"Test:  {written.test}")
+    if as_json:
+        about = {"game": roles[0].game, "seat": name, "language": language.name, "play": play, "check": check, "missing": missing}
+        files = [str(path) for path in written.files]
+        put_json({**written._asdict(), **about, "files": files, "folder": None if written.folder is None else str(written.folder)})
+        return
+    put(*map(str, written.files), "")
+    build = f"{written.build} && " if written.build and not folder else ""
+    put(f"Next:  {build}{play}", f"Check: {check}", *([f"Test:  {written.test}"] if written.test else []))
 
 
 #: The widest line of text: longer ones are hard to read.
@@ -169,24 +152,24 @@ def explain(
     from referee import codes
 
     if code is not None:
-        found = codes.find(code, note)
+        meanings = codes.find(code, note)
         if as_json:
-            put_json(codes.code_json(code, found))
+            put_json(codes.code_json(code, meanings))
         else:
-            put(*codes.meaning_lines(found, min(columns(100), _WIDEST)))
+            put(*codes.meaning_lines(meanings, min(columns(100), _WIDEST)))
         return
-    known = codes.meanings(note)
+    meanings = codes.meanings(note)
     if as_json:
-        names = dict.fromkeys(meaning.code for meaning in known)
-        put_json([codes.code_json(name, [meaning for meaning in known if meaning.code == name]) for name in names])
+        names = dict.fromkeys(meaning.code for meaning in meanings)
+        put_json([codes.code_json(name, [meaning for meaning in meanings if meaning.code == name]) for name in names])
         return
     wide = min(columns(100), _WIDEST)
-    for title, group in codes.sections(known).items():
+    for title, group in codes.sections(meanings).items():
         put(f"{title}:")
         for meaning in group:
             put(*wrapped(f"  {meaning.code}", 18, codes.first_sentence(meaning.text), wide))
         put("")
-    put(f"Try:  {program()} explain {known[0].code}")
+    put(f"Try:  {program()} explain {meanings[0].code}")
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -203,15 +186,15 @@ def bots(
     from referee import games
 
     chosen = games.get(game or games.names()[0])
-    found = sorted((bot for bot in BOTS if game in (None, bot.game)), key=lambda bot: games.names().index(bot.game))
+    listed = sorted((bot for bot in BOTS if game in (None, bot.game)), key=lambda bot: games.names().index(bot.game))
     if as_json:
-        put_json([{"name": bot.name, "game": bot.game, "seats": bot.seats, "idea": bot.idea, "file": str(bot.path)} for bot in found])
+        put_json([{"name": bot.name, "game": bot.game, "seats": bot.seats, "idea": bot.idea, "file": str(bot.path)} for bot in listed])
         return
-    for name, group in groupby(found, key=lambda bot: bot.game):
+    for name, group in groupby(listed, key=lambda bot: bot.game):
         put(f"{name}:")
         for bot in group:
             text = f"{' and '.join(bot.seats) or 'any seat'}: {bot.idea}"
             put(*wrapped(f"  {bot.name}", 17, text, columns(100)))
-    if not found:
+    if not listed:
         put(f"There are no example bots of {game}.")
     put("", f"Try:  {program()} {example(chosen, chosen.codec.settings(None, {}))}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.app import GRADERS, JsonFlag, app, columns, command, group, put, put_json, say
-from referee.cli.models import Options
+from referee.cli.models import CommandModel
 from referee.cli.options import Force, WorkerOptions
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import LIMITS, NONE
@@ -44,7 +44,7 @@ class MarksIncomplete(RefereeError):
     exit_code = 4
 
 
-class SubmissionOptions(Options):
+class SubmissionOptions(CommandModel):
     """How the folder of submissions is read. None of these goes without such a folder."""
 
     rubric: Annotated[Path | None, typer.Option("--rubric", metavar="FILE", help="The rubric.  (default: rubric.toml)")] = None
@@ -78,7 +78,7 @@ class SubmissionOptions(Options):
             raise UsageError("--only looks at one student, so there is no --missing-is-zero; leave it out.")
 
 
-class MarksOptions(Options):
+class MarksOptions(CommandModel):
     """What is written beside the tables of marks."""
 
     after_due: AfterDue = False

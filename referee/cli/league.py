@@ -57,25 +57,25 @@ def run(
     """Begin a league and play it to the end."""
     need_league("league")
     place = workers.place()
-    from referee.league import config
     from referee.league.commitment import announcement, private_file
+    from referee.league.config import load
     from referee.league.league import REPLAYS, Schedule, begin, check_new
     from referee.league.teams import file_name
 
-    found = config.load(file)
-    folder = out if out is not None else _FOLDER / file_name(found.name)
-    programs = [each for team in found.teams for player in team.players.values() for each in named_files(player)]
+    config = load(file)
+    folder = out if out is not None else _FOLDER / file_name(config.name)
+    programs = [each for team in config.teams for player in team.players.values() for each in named_files(player)]
     check_not_input(folder, [file, *programs] if folder.exists() else ())
-    if database is None and _has_unplayed(folder, found):
+    if database is None and _has_unplayed(folder, config):
         _resume(folder, place, quiet=quiet, as_json=as_json)
         return
     check_new(folder, database)
-    schedule, place = Schedule(found, found.teams), place.or_slots(found.slots)
+    schedule, place = Schedule(config, config.teams), place.or_slots(config.slots)
     _check_roles(schedule, place)
     # The workers come first: without them there is no league.
     pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, place, say)
-    with contextlib.closing(pool), contextlib.closing(begin(found, folder, database)) as opened, opened.store.claim():
-        say(*announcement(found.commitment, private_file(folder)))
+    with contextlib.closing(pool), contextlib.closing(begin(config, folder, database)) as opened, opened.store.claim():
+        say(*announcement(config.commitment, private_file(folder)))
         _play(opened, pool, quiet=quiet, as_json=as_json)
 
 
@@ -89,11 +89,11 @@ def starts(
     need_league("league")
     from referee.league import commitment
 
-    found, digest = commitment.read(file, commitment.LEAGUE)
+    data, digest = commitment.read(file, commitment.LEAGUE)
     if as_json:
-        put_json({"file": str(file), "sha256": digest, **commitment.starts_json(found)})
+        put_json({"file": str(file), "sha256": digest, **commitment.starts_json(data)})
         return
-    put(f"sha256 {digest}", *commitment.starts_lines(found))
+    put(f"sha256 {digest}", *commitment.starts_lines(data))
 
 
 @league.command("resume")
@@ -109,7 +109,7 @@ def resume(
     _resume(folder, workers.place(), quiet=quiet, as_json=as_json)
 
 
-def _has_unplayed(folder: Path, found: League) -> bool:
+def _has_unplayed(folder: Path, config: League) -> bool:
     """True if a folder has this league, and matches of it are void because the machine failed. A seed that was drawn is another one each time."""
     from referee.league.database import FILE
     from referee.league.engine import UNPLAYED
@@ -123,7 +123,7 @@ def _has_unplayed(folder: Path, found: League) -> bool:
         # A league that was never begun has no tables: ``check_new`` decides about the folder.
         return False
     with contextlib.closing(opened):
-        is_same = opened.league._replace(seed=0).to_json() == found._replace(seed=0).to_json()
+        is_same = opened.league._replace(seed=0).to_json() == config._replace(seed=0).to_json()
         return is_same and bool(opened.store.fact(UNPLAYED))
 
 
@@ -305,8 +305,8 @@ def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None
             raise typer.Exit(LeagueStopped.exit_code)
     except (KeyboardInterrupt, SystemExit):
         # Ctrl-C, or a signal that asks for the end.
-        found = opened.store.counts()
-        say(f"{found.done:,} of {counted(found.total, 'match')} are done and stored. Go on:  {again(opened)}")
+        counts = opened.store.counts()
+        say(f"{counts.done:,} of {counted(counts.total, 'match')} are done and stored. Go on:  {again(opened)}")
         raise
     except (LeagueStopped, StoreError) as error:
         raise type(error)(f"{error} What is done is stored. Go on afterwards:  {again(opened)}") from None

@@ -49,8 +49,8 @@ def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) ->
 def top(opened: OpenLeague, wide: int, high: int) -> list[str]:
     """The first lines of the standings while the league runs."""
     results = opened.state().results
-    shown = opened.standings(results, resamples=100)[:high]
-    return table(shown, wide, is_live=opened.is_live(), kind=opened.league.format.kind) if results else []
+    places = opened.standings(results, resamples=100)[:high]
+    return table(places, wide, is_live=opened.is_live(), kind=opened.league.format.kind) if results else []
 
 
 _LINE_SECONDS = 10.0
@@ -170,12 +170,12 @@ def progress(store: Store, standings: Callable[[int, int], list[str]], *, is_qui
     if is_quiet or not sys.stderr.isatty():
         yield ProgressPrinter(store, is_quiet=is_quiet)
         return
-    shown = LiveProgress(store, standings)
-    shown.start()
+    live = LiveProgress(store, standings)
+    live.start()
     try:
-        yield shown
+        yield live
     finally:
-        shown.stop()
+        live.stop()
 
 
 def _duration(seconds: float) -> str:
@@ -219,19 +219,19 @@ def put_check(opened: OpenLeague, *, as_json: bool) -> None:
     """Check everything against the replays, and print what was found. Exit status 1 if there is a problem."""
     from referee.league.check import verify_league
 
-    found = verify_league(opened, progress=None if as_json else plain_progress("checked"))
+    check = verify_league(opened, progress=None if as_json else plain_progress("checked"))
     if as_json:
-        put_json(found.to_json())
+        put_json(check.to_json())
     else:
-        put(*found.problems)
-        for note in found.notes:
+        put(*check.problems)
+        for note in check.notes:
             put(f"note: {note}")
-        put(f"{counted(found.replays, 'replay')} checked, {counted(len(found.problems), 'problem')}.")
-    if found.problems:
+        put(f"{counted(check.replays, 'replay')} checked, {counted(len(check.problems), 'problem')}.")
+    if check.problems:
         raise typer.Exit(1)
 
 
 def plain_progress(what: str) -> Callable[[int, int], None]:
     """Return a listener that prints a line every ten seconds; ``what`` are the things that are done."""
-    tell = seldom(_LINE_SECONDS)
-    return lambda done, total: tell(f"{done:,} of {total:,} {what}")
+    print_seldom = seldom(_LINE_SECONDS)
+    return lambda done, total: print_seldom(f"{done:,} of {total:,} {what}")

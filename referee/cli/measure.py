@@ -14,7 +14,7 @@ import typer
 from referee import games
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say, told_anyway
-from referee.cli.models import Options
+from referee.cli.models import CommandModel
 from referee.cli.options import MatchFlags, Quiet, Slots, bot_argument, seat_option, words
 from referee.cli.terminal import StatusLine
 from referee.players.names import named_files
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _test_option = functools.partial(typer.Option, rich_help_panel="THE TEST")
 
 
-class TrialOptions(Options):
+class TrialOptions(CommandModel):
     """The sequential test that ends the comparison."""
 
     p0: Annotated[float, _test_option("--p0", help="A's share of the duels if it is no better.")] = 0.5
@@ -112,12 +112,12 @@ def _play(comparison: BotComparison, out: Path | None, *, is_quiet: bool, shows_
     """Play the duels, and show the result so far. Duels that ``out`` keeps aren't played again."""
     from referee.league.comparison import duels_of
 
-    known = comparison.compared()
+    state = comparison.compared()
     line = StatusLine(is_quiet=not shows_progress)
 
     def tick() -> None:
         """A match has ended."""
-        line.show(known.line())
+        line.show(state.line())
 
     def note(text: str) -> None:
         """Print a sentence about a bot, even where no progress is shown."""
@@ -129,8 +129,8 @@ def _play(comparison: BotComparison, out: Path | None, *, is_quiet: bool, shows_
             say(f"{counted(count, 'match')} of earlier runs in {out}/ {'is' if count == 1 else 'are'} not played again.")
 
     with contextlib.closing(line), contextlib.closing(duels_of(comparison, out, tick, note, tell_kept)) as states:
-        for known in states:
-            line.show(known.line())
+        for state in states:
+            line.show(state.line())
 
 
 def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) -> None:

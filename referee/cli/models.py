@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _INFO = type(typer.Option())
 
 
-class Options(BaseModel):
+class CommandModel(BaseModel):
     """Options of a command: the fields whose annotation has a ``typer.Option``. An option without a value is absent, not None."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -41,11 +41,11 @@ def option(name: str, annotation: object, default: object = None) -> inspect.Par
 
 def with_fields(function: Callable[..., None]) -> Callable[..., None]:
     """Return a command with the options of its models in place of the models; the function gets the models."""
-    models: dict[str, tuple[type[Options], list[str]]] = {}
+    models: dict[str, tuple[type[CommandModel], list[str]]] = {}
     options: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
         model = parameter.annotation
-        if isinstance(model, type) and issubclass(model, Options):
+        if isinstance(model, type) and issubclass(model, CommandModel):
             of_model = list(model.parameters())
             models[name] = (model, [each.name for each in of_model])
             options += of_model

@@ -10,7 +10,7 @@ import typer
 from pydantic import ConfigDict, Field
 
 from referee import games
-from referee.cli.models import Options, option
+from referee.cli.models import CommandModel, option
 from referee.isolation.limits import Limits
 from referee.league.workers import Workers, check_place
 from referee.match.options import declared
@@ -55,7 +55,7 @@ Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HE
 _rule = functools.partial(typer.Option, rich_help_panel=RULES_HELP)
 
 
-class MatchFlags(Options):
+class MatchFlags(CommandModel):
     """A match as a user asks for it: options, and below them the values of a match file or of a replay.
 
     Settings of a game by their own names, and the options of ``MatchOptions`` by the names of their flags, are further fields.
@@ -158,7 +158,7 @@ page_option = functools.partial(typer.Option, rich_help_panel=PAGE_HELP)
 Browser = Annotated[bool, page_option("--browser/--no-browser", help="Open the page in a browser here.")]
 
 
-class ServerOptions(Options):
+class ListenOptions(CommandModel):
     """Where a server of pages listens, and for which names."""
 
     host: Annotated[
@@ -170,13 +170,13 @@ class ServerOptions(Options):
     ] = Field(default_factory=list)
 
 
-class PageOptions(ServerOptions):
+class PageOptions(ListenOptions):
     """Where pages are served, and whether a browser is opened."""
 
     browser: Browser = True
 
 
-class WorkerOptions(Options):
+class WorkerOptions(CommandModel):
     """Where many matches are played."""
 
     slots: Slots = None

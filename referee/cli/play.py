@@ -17,7 +17,7 @@ import typer
 from referee.api.shown_match import Show
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, put, put_json
-from referee.cli.models import Options
+from referee.cli.models import CommandModel
 from referee.cli.options import SLOTS_HELP, Force, MatchFlags, Out, Quiet, bot_argument
 from referee.cli.pages import MatchPageOptions
 from referee.cli.run import linger, run_match, tell_notes
@@ -47,7 +47,7 @@ _DUEL = re.compile(rb'\{\n  "teams": ')
 _many = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES")
 
 
-class ManyOptions(Options):
+class ManyOptions(CommandModel):
     """Many games of the same players."""
 
     games: Annotated[int | None, _many("--games", help="Play so many games, each from another random start.", min=1)] = None
@@ -233,8 +233,8 @@ def _report(played: PlayedMatch) -> list[str]:
     if result.outcome.ranks is not None:
         ranks = result.outcome.ranks
         shared = {rank: "=" for rank, count in Counter(ranks.values()).items() if count > 1}
-        shown = [f"{rank}{shared.get(rank, '')} {seat}" for seat, rank in sorted(ranks.items(), key=itemgetter(1))]
-        lines.append("  ranks    " + ", ".join(shown))
+        places = [f"{rank}{shared.get(rank, '')} {seat}" for seat, rank in sorted(ranks.items(), key=itemgetter(1))]
+        lines.append("  ranks    " + ", ".join(places))
     lines.append(f"  sandbox  {result.head['isolation']}")
     for seat, clock in result.clocks.items():
         mean = clock.used / clock.answers * 1e3 if clock.answers else 0.0

@@ -72,9 +72,9 @@ def show(
     from referee.replay import position, summary
 
     if step is not None:
-        found = position.find_position(file, step)
-        replay, lines = found.replay, position.position_lines(found, columns(80))
-        report = position.position_json(file, found) if as_json else {}
+        place = position.find_position(file, step)
+        replay, lines = place.replay, position.position_lines(place, columns(80))
+        report = position.position_json(file, place) if as_json else {}
     else:
         read = summary.ReplaySummary(file)
         replay, lines = read.replay, read.lines(events, columns(80))
@@ -111,20 +111,20 @@ def analyze(
     """
     from referee.replay.match_analysis import MatchAnalysis
 
-    found = MatchAnalysis(file, seconds)
-    if found.game.analysis is None and found.game.appraisal is None:
+    analysis = MatchAnalysis(file, seconds)
+    if analysis.game.analysis is None and analysis.game.appraisal is None:
         raise UsageError(
-            f"There is nothing to analyze in a match of {found.game.info.name}: its moves have no measure and its positions no verdict."
+            f"There is nothing to analyze in a match of {analysis.game.info.name}: its moves have no measure and its positions no verdict."
         )
     say_seldom = seldom()
 
     def tell(position: int) -> None:
         say_seldom(f"judged up to step {position:,}")
 
-    found.run(every=every, on_judged=tell)
+    analysis.run(every=every, on_judged=tell)
     if as_json:
-        put_json(analysis_json(file, found))
+        put_json(analysis_json(file, analysis))
     else:
-        put(*analysis_lines(file, found, columns(0), every=every))
-    if found.verified["status"] != "good":
-        _end(file, str(found.verified["text"]))
+        put(*analysis_lines(file, analysis, columns(0), every=every))
+    if analysis.verified["status"] != "good":
+        _end(file, str(analysis.verified["text"]))

@@ -45,8 +45,8 @@ def run_match(
     tell_builds(announce_build if not quiet else lambda _: None)
 
     def listen(running: Match) -> list[Listener]:
-        shown = [] if quiet else [Live(running.game, running.clocks, title, running.awaited)]
-        return [*listeners, *shown]
+        progress = [] if quiet else [Live(running.game, running.clocks, title, running.awaited)]
+        return [*listeners, *progress]
 
     played, pages = play_shown(match, names, listen, show, tell, say, visitors=visitors)
     said = () if match.start is None else match.start.notes

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import typer
 
 from referee.cli.app import command, put, put_csv, say
-from referee.cli.options import ServerOptions, WorkerOptions
+from referee.cli.options import ListenOptions, WorkerOptions
 from referee.cli.pages import tell_port
 from referee.errors import UsageError
 from referee.support.packages import need_league, need_server
@@ -86,7 +86,7 @@ def invite(
             # First the file: tokens that nobody was told would be of no use.
             with contextlib.nullcontext() if out is None else _private(out) as file:
                 invited = invitations.invite(opened, roster, url)
-                log_action(opened, "invite", teams=[one.team for one in invited])
+                log_action(opened, "invite", teams=[invitation.team for invitation in invited])
                 text = invitations.table(invited)
                 if file is None:
                     put_csv(text)
@@ -120,7 +120,7 @@ def _private(path: Path) -> Iterator[TextIO]:
 def serve(
     *,
     folder: Folder,
-    page: ServerOptions,
+    page: ListenOptions,
     isolation: Annotated[
         str,
         typer.Option(
@@ -156,7 +156,7 @@ def serve(
     # What strangers send wrong is told to them alone.
     logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     # What pages compute leaves the cores to the matches.
-    with opened_arena(folder) as opened, threadpool_limits(1, user_api="blas"):
+    with opened_arena(folder) as opened, threadpool_limits(1, user_api="blas"), contextlib.ExitStack() as work:
         choose(isolation, opened.league.options.limits)
         machine.refuse_disk(folder)
         place.check_machine(opened.league.options.replace(isolation=isolation))
@@ -166,17 +166,12 @@ def serve(
         number = listener.getsockname()[1]
         proxy = urlsplit(address(opened.store)).hostname
         names = pages.names_of(page.host, [*page.name, *([proxy] if proxy else [])])
-        work: list[SeasonWork] = []
 
         def begin() -> None:
-            work.append(SeasonWork(folder, isolation, place))
+            work.enter_context(contextlib.closing(SeasonWork(folder, isolation, place)))
             tell_port(page.port, pages.PORT, number)
             put(f"http://{pages.shown_host(page.host)}:{number}/")
             sys.stdout.flush()
             say("Ctrl-C ends the server.")
 
-        try:
-            pages.serve_site(lambda: ArenaServer(opened), listener, names, begin)
-        finally:
-            for one in work:
-                one.close()
+        pages.serve_site(lambda: ArenaServer(opened), listener, names, begin)

@@ -13,7 +13,7 @@ import typer
 from referee.api.shown_match import Show
 from referee.cli import request
 from referee.cli.app import PLAYERS, SERVERS, JsonFlag, app, command, group, put, put_json, say
-from referee.cli.models import Options
+from referee.cli.models import CommandModel
 from referee.cli.options import Browser, MatchFlags, page_option
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError, UsageError
@@ -38,7 +38,7 @@ Out = Annotated[str | None, typer.Option("--out", metavar="FOLDER", help="The fo
 _game = partial(typer.Option, rich_help_panel="THE GAME")
 
 
-class ServedGame(Options):
+class ServedGame(CommandModel):
     """The game that a server of the course plays."""
 
     bank: Annotated[str, typer.Option("--bank", metavar="SECONDS", help="Time of each player for a whole game, or none for no limit.")] = (

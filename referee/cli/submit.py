@@ -45,21 +45,21 @@ def submit(
     """
     from referee.arena.client import ArenaClient, packed
 
-    given = os.environ.get(_TOKEN, "") if token is None else token
-    if not given:
+    key = os.environ.get(_TOKEN, "") if token is None else token
+    if not key:
         raise UsageError(f"Say who you are: --token T, or set the variable {_TOKEN} to your team's token.")
-    if not (given.isascii() and given.isprintable()):
+    if not (key.isascii() and key.isprintable()):
         raise UsageError("The token has characters that no token has; copy it from your invitation.")
-    server = ArenaClient.of(url, given)
+    server = ArenaClient.of(url, key)
     name, data = packed(bot)
-    found = server.hand_in(name, data, note)
+    submission = server.hand_in(name, data, note)
     if wait:
-        found = _waited(server, found["id"], url, is_quiet=as_json)
+        submission = _waited(server, submission["id"], url, is_quiet=as_json)
     if as_json:
-        put_json(found)
+        put_json(submission)
     else:
-        _put(found, url)
-    if found["status"] == "refused":
+        _put(submission, url)
+    if submission["status"] == "refused":
         raise typer.Exit(1)
 
 
@@ -69,16 +69,16 @@ def _waited(server: ArenaClient, number: int, url: str, *, is_quiet: bool) -> di
     with contextlib.closing(StatusLine(is_quiet=is_quiet)) as line:
         while True:
             try:
-                found = server.submission(number)
+                submission = server.submission(number)
             except UsageError as error:
                 if monotonic() > until:
                     raise UsageError(f"{error} Submission {number} was taken all the same; later see {_page(url, number)}") from None
                 line.show("The server doesn't answer; it is asked again.")
             else:
-                if found["status"] in _ENDS:
-                    return found
+                if submission["status"] in _ENDS:
+                    return submission
                 until = monotonic() + _PATIENCE
-                line.show(f"{found['status']}  {found['report'].get('progress', '')}")
+                line.show(f"{submission['status']}  {submission['report'].get('progress', '')}")
             time.sleep(_PAUSE)
 
 
@@ -86,16 +86,16 @@ def _page(url: str, number: int) -> str:
     return f"{url.rstrip('/')}/submissions/{number}"
 
 
-def _put(found: Mapping[str, Any], url: str) -> None:
-    report = found.get("report", {})
-    if found["status"] not in _ENDS:
-        put(f"Submission {found['id']} is {found['status']}. See what the check finds: {_page(url, found['id'])}")
+def _put(submission: Mapping[str, Any], url: str) -> None:
+    report = submission.get("report", {})
+    if submission["status"] not in _ENDS:
+        put(f"Submission {submission['id']} is {submission['status']}. See what the check finds: {_page(url, submission['id'])}")
         return
-    number = f"version {found['version']}" if found["version"] else "the version"
-    if found["status"] == "accepted":
-        put(f"{found['team']}: {number} is accepted, and active.")
+    number = f"version {submission['version']}" if submission["version"] else "the version"
+    if submission["status"] == "accepted":
+        put(f"{submission['team']}: {number} is accepted, and active.")
         return
-    put(f"{found['team']}: {number} is refused. {report.get('reason', '')}")
-    for one in report.get("failed", ()):
-        text = f"{one['seat']}: {one['name']}: {one['text']}" + (f"  {one['remedy']}" if one["remedy"] else "")
+    put(f"{submission['team']}: {number} is refused. {report.get('reason', '')}")
+    for failure in report.get("failed", ()):
+        text = f"{failure['seat']}: {failure['name']}: {failure['text']}" + (f"  {failure['remedy']}" if failure["remedy"] else "")
         put(f"  {text}")

@@ -27,12 +27,12 @@ _PLAIN_SECONDS = 10.0
 
 def seldom(seconds: float = 2.0) -> Callable[[str], None]:
     """Return a function that says a text, but only where the last one, or the beginning, was so many seconds ago."""
-    told = time.monotonic()
+    last = time.monotonic()
 
     def tell(text: str) -> None:
-        nonlocal told
-        if time.monotonic() - told >= seconds:
-            told = time.monotonic()
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
             say(text)
 
     return tell

@@ -148,11 +148,11 @@ def _kind(flags: tuple[bool, ...], out: Path | None) -> str:
         return kinds[0]
     if not kinds and ending in _KINDS:
         return ending
-    shown = str(out)
+    name = str(out)
     if len(kinds) == 1:
-        raise UsageError(f"--out is '{shown}', but --{kinds[0]} writes a .{kinds[0]} file.")
+        raise UsageError(f"--out is '{name}', but --{kinds[0]} writes a .{kinds[0]} file.")
     if out is not None and not kinds:
-        raise UsageError(f"--out is '{shown}', but must end in .html, .png or .gif; or choose the output, as in --png.")
+        raise UsageError(f"--out is '{name}', but must end in .html, .png or .gif; or choose the output, as in --png.")
     raise UsageError("Choose one output: --html, --png or --gif, or give --out a name that ends in .html, .png or .gif.")
 
 
@@ -179,10 +179,10 @@ def _steps(path: Path, file: Path) -> int:
     return replay.turns
 
 
-def _within(name: str, wanted: int | None, default: int, most: int) -> int:
-    if wanted is not None and wanted > most:
-        raise UsageError(f"{name} is {wanted}, but the replay has {counted(most, 'step')}.")
-    return default if wanted is None else wanted
+def _within(name: str, step: int | None, default: int, most: int) -> int:
+    if step is not None and step > most:
+        raise UsageError(f"{name} is {step}, but the replay has {counted(most, 'step')}.")
+    return default if step is None else step
 
 
 def _frames(steps: int, first: int | None, last: int | None, every: int | None, size: int) -> list[int]:
