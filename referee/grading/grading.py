@@ -304,7 +304,10 @@ def open_grading(folder: Path, rubric: Rubric | None = None) -> Iterator[OpenGra
     with Store.open(private, create=rubric is not None) as store, store.claim():
         if rubric is not None:
             _begin(store, rubric, folder)
-        yield OpenGrading(folder, store)
+        grading = OpenGrading(folder, store)
+        commitment.write(commitment_of(grading.rubric), folder)
+        write_whole(private / RUBRIC, grading.rubric.text.encode())
+        yield grading
 
 
 def _begin(store: Store, rubric: Rubric, folder: Path) -> None:
@@ -329,8 +332,7 @@ def _begin(store: Store, rubric: Rubric, folder: Path) -> None:
     for against, played in seats.items():
         settings = game.codec.settings(rubric.rules, dict(next(test.settings for test in rubric.tests if test.against == against)))
         opponents.append(read_team(opponent_name(against), against, game, settings, Path(rubric.home or "."), tuple(played)))
-    write_whole(folder / PRIVATE / RUBRIC, rubric.text.encode())
-    commitment.write(commitment_of(rubric), folder)
+    commitment.check_place(commitment_of(rubric), folder)
     store.begin({"grading": _rubric_json(rubric), "submissions": [], "runs": [], "place": _place(folder)}, opponents)
 
 

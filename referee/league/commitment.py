@@ -14,11 +14,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
 import re
 import secrets
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from referee import games
 from referee.api import settings_file
@@ -50,8 +51,10 @@ _MOST_BYTES = 64 << 20
 _DIGITS = "[0-9a-f]{32,}"
 _LEAST_DIFFERENT = 8
 _HEAD = """\
-# All that decides the starts of this {kind}. Keep this file secret while matches are played, then publish it: its SHA-256 was published before.
+# All that decides the starts of this {kind}. Keep this file secret while matches are played, then publish it{why}.
 """
+#: The end of that line: what the file proves. A hash is published only where nobody can guess the seed.
+_PROVEN, _GUESSABLE = ": its SHA-256 was published before", ". No hash of it was published, since its seed can be guessed"
 
 
 def new_secret() -> str:
@@ -117,7 +120,7 @@ class Commitment(NamedTuple):
     def is_hidden(self, number: int, start: int) -> bool:
         """True if this start of a family is hidden."""
         family = self.families[number]
-        return start >= max(family.drawn, 1) - family.hidden
+        return start >= max(family.drawn, len(self.listed), 1) - family.hidden
 
     @property
     def _game(self) -> AnyGame:
@@ -125,6 +128,11 @@ class Commitment(NamedTuple):
 
     def _settings(self, number: int) -> Settings:
         return self._game.codec.settings(self.rules, dict(self.families[number].settings))
+
+    def decisive(self, text: str | None = None) -> str:
+        """Return the content of the file, or of ``text``, without the random line that says nothing about the starts."""
+        text = self.text() if text is None else text
+        return re.sub(r'^secret = "[0-9a-f]*"$', "", text, count=1, flags=re.MULTILINE) if self.is_guessable else text
 
     def text(self) -> str:
         """Return the content of the file. A seed that could be guessed gets a new secret beside it, so that the hash doesn't give it away."""
@@ -141,7 +149,11 @@ class Commitment(NamedTuple):
         }
         tables = [(_TABLES[self.kind], {**family._asdict(), "settings": dict(family.settings)}) for family in self.families]
         tables += [("starts", {"seed": start.seed, "settings": dict(start.settings)}) for start in self.listed]
-        return _HEAD.format(kind=self.kind) + _lines(head) + "".join(f"\n[[{name}]]\n{_lines(table)}" for name, table in tables)
+        return (
+            _HEAD.format(kind=self.kind, why=_GUESSABLE if self.is_guessable else _PROVEN)
+            + _lines(head)
+            + "".join(f"\n[[{name}]]\n{_lines(table)}" for name, table in tables)
+        )
 
 
 def private_file(folder: Path) -> Path:
@@ -149,8 +161,31 @@ def private_file(folder: Path) -> Path:
     return folder / PRIVATE / FILE
 
 
+def check_place(commitment: Commitment, folder: Path) -> bool:
+    """True if the private folder of a grading or a league has this commitment already. UsageError if something else stands in its place."""
+    path = private_file(folder)
+    if path.parent.is_symlink():
+        raise UsageError(f"{path.parent} is a link, so nothing secret is written there. Remove it, or name another folder with --out.")
+    if not os.path.lexists(path):
+        return False
+    try:
+        is_same = (
+            commitment.decisive(content(path, f"The commitment {path}", _MOST_BYTES).decode("utf-8", "replace")) == commitment.decisive()
+        )
+    except UsageError:
+        is_same = False
+    if not is_same:
+        raise UsageError(
+            f"{path} is not the commitment of this {commitment.kind}: it was changed, or it belongs to another one, whose hash may be published. "
+            "Move it away and run the command again, or name another folder with --out."
+        )
+    return True
+
+
 def write(commitment: Commitment, folder: Path) -> None:
-    """Write the file into the private folder of a grading or a league. OSError if that fails."""
+    """Write the file into the private folder of a grading or a league, if it isn't there. OSError if that fails, UsageError as ``check_place``."""
+    if check_place(commitment, folder):
+        return
     path = private_file(folder)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.parent.chmod(0o700)
@@ -200,13 +235,19 @@ class _StartTable(Section):
     settings: dict[str, object]
 
 
+def _checked_secret(secret: str) -> str:
+    if not re.fullmatch(_DIGITS, secret):
+        raise ValueError("a secret has 32 or more of the digits 0-9 and a-f")
+    return secret
+
+
 class _File(Section):
     format: Literal[1]
     kind: Literal["grading", "league"]
     game: str
     version: int
     rules: str
-    secret: Annotated[str, Field(pattern=f"^{_DIGITS}$")]
+    secret: Annotated[str, AfterValidator(_checked_secret)]
     seed: int | str | None = None
     repeat: int = Field(ge=1, le=start_lists.MOST)
     tests: list[_FamilyTable] = Field(default_factory=list)
@@ -216,10 +257,15 @@ class _File(Section):
 
 def is_commitment(path: Path) -> bool:
     """True if a file is a commitment, and no rubric: only a commitment has a kind. UsageError if it can't be read."""
+    return _has_kind(content(path, f"The file {path}", _MOST_BYTES)) is True
+
+
+def _has_kind(text: bytes) -> bool | None:
+    """True for the content of a commitment, None for what is no TOML."""
     try:
-        return "kind" in toml(content(path, f"The file {path}", _MOST_BYTES))
+        return "kind" in toml(text)
     except ValueError:
-        return False
+        return None
 
 
 def read(path: Path, kind: str) -> tuple[Commitment, str]:
@@ -229,10 +275,15 @@ def read(path: Path, kind: str) -> tuple[Commitment, str]:
     """
     where = f"The commitment {path}"
     text = content(path, where, _MOST_BYTES)
+    if _has_kind(text) is False:
+        raise UsageError(
+            f"{path} is no commitment: it has no kind. The referee writes one when a grading or a league begins: private/{FILE}"
+        )
     data = settings_file.parse(text, _File, where)
     if data.kind != kind:
         command = "grade check-rubric FILE --starts" if data.kind == GRADING else "league starts FILE"
         raise UsageError(f"{path} is the commitment of a {data.kind}, not of a {kind}: referee {command.replace('FILE', str(path))}")
+    _check_tables(data, where)
     families = tuple(StartFamily(**each.model_dump()) for each in (data.tests if kind == GRADING else data.variants))
     if (len(data.starts) or sum(max(family.drawn, 1) for family in families)) * data.repeat > start_lists.MOST:
         raise UsageError(f"{where} has more than {start_lists.MOST:,} starts: the referee wrote none like it.")
@@ -248,6 +299,18 @@ def read(path: Path, kind: str) -> tuple[Commitment, str]:
             f"{where} is for version {data.version} of the rules of {data.game}; this referee has version {version}. Take the referee that wrote it."
         )
     return commitment, hashlib.sha256(text).hexdigest()
+
+
+def _check_tables(data: _File, where: str) -> None:
+    """Raise UsageError if a file has starts of the other kind, none, or more hidden ones than starts: the referee writes no such file."""
+    name, others = ("tests", data.variants) if data.kind == GRADING else ("variants", data.tests)
+    families = data.tests if data.kind == GRADING else data.variants
+    if others or not families:
+        raise UsageError(
+            f"{where} is one of a {data.kind}, so it needs tables [[{name}]] and no others: it is not as the referee wrote it."
+        )
+    if any(family.hidden > max(family.drawn, len(data.starts), 1) for family in families):
+        raise UsageError(f"{where} has more hidden starts than starts: it is not as the referee wrote it.")
 
 
 class CommittedStart(NamedTuple):

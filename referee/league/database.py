@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -92,6 +93,10 @@ _LEAST_ROOM = 1 << 16
 
 def sqlite_file(path: Path, *, create: bool) -> Engine:
     """Return connections to a SQLite file. They only read if the folder isn't writable. UsageError if they can't read either."""
+    if create:
+        # It holds the secret of a league. An error says the same below, in the words of the database.
+        with contextlib.suppress(OSError):
+            path.touch(0o600)
     if create or _is_writable(path):
         engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": _PATIENCE})
         event.listen(engine, "connect", _distrust)

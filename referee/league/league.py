@@ -243,7 +243,11 @@ class OpenLeague:
         )
 
     def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
-        """Return a sentence for everything else in the store that results from the replays alone don't give. A league has nothing else."""
+        """Return a sentence for everything else in the folder that results from the replays alone don't give: a wrong commitment."""
+        try:
+            commitment.check_place(self.league.commitment, self.folder)
+        except UsageError as error:
+            return [str(error)]
         return []
 
     def is_live(self) -> bool:
@@ -277,8 +281,8 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
     try:
         with store.claim():
             _check_free(store, folder)
+            commitment.check_place(league.commitment, folder)
             make_folder(folder)
-            commitment.write(league.commitment, folder)
             number = uuid.uuid4().hex
             facts = {"league": league.to_json(), "id": number}
             if database is None:
@@ -286,6 +290,8 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
             else:
                 address.write(folder, address.Address(database, number))
             store.begin(facts, league.teams)
+            # After the store: a league that was killed before has no secret that anybody could need.
+            commitment.write(league.commitment, folder)
         return OpenLeague(folder, store)
     except BaseException:
         store.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
+from referee.league import commitment
 from referee.league.league import OpenLeague, first, open_league
 from referee.league.teams import changed
 from referee.league.teams import team as read_team
@@ -27,6 +28,7 @@ def claimed(folder: Path) -> Iterator[OpenLeague]:
         league = OpenLeague(opened.folder, opened.store)
         league.check_whole()
         check_files(league)
+        commitment.write(league.league.commitment, folder)
         yield league
 
 

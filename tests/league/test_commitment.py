@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import json
@@ -16,7 +17,7 @@ from referee.errors import UsageError
 from referee.grading.rubric import commitment_of
 from referee.league import commitment, config
 from referee.league.commitment import GRADING, LEAGUE, Commitment, StartFamily, committed_starts, is_guessable, new_secret
-from referee.league.league import begin
+from referee.league.league import begin, open_league
 from referee.wire.seeds import secret_of
 
 if TYPE_CHECKING:
@@ -240,12 +241,16 @@ GOOD = Commitment(LEAGUE, "maze", games.get("maze").info.version, "standard", SE
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        (GOOD, "", "has no key 'format'"),
+        (GOOD, "", "is no commitment: it has no kind"),
+        ("format = 1\n", "", "has no key 'format'"),
+        ("[[variants]]", "[[tests]]", "needs tables [[variants]] and no others"),
+        (GOOD[GOOD.index("[[") :], "", "needs tables [[variants]] and no others"),
+        ("hidden = 0", "hidden = 4", "has more hidden starts than starts"),
         (GOOD, "[", "is not TOML"),
         ("format = 1", "format = 2", "format"),
         ('"maze"', '"chess"', "there is no game 'chess'"),
         ("version = 1", "version = 99", "is for version 99 of the rules of maze; this referee has version 1"),
-        (SECRET, "7", "secret"),
+        (SECRET, "7", "a secret has 32 or more of the digits 0-9 and a-f"),
         ("drawn = 3", "drawn = 100001", "drawn"),
         ("repeat = 1", "repeat = 90000", "has more than 100,000 starts"),
         ("drawn = 3", "drawn = 3\nname = 4", "name"),
@@ -266,3 +271,72 @@ def test_starts_that_can_not_be_drawn_are_a_sentence(tmp_path: Path) -> None:
     found, _ = commitment.read(tmp_path / "c.toml", LEAGUE)
     with pytest.raises(UsageError, match="The starts of variant 1 can't be drawn: "):
         committed_starts(found, 0)
+
+
+def test_a_commitment_that_stands_there_is_never_replaced(tmp_path: Path) -> None:
+    """Its hash may be published, and with it goes the only proof."""
+    value = league(tmp_path)
+    path = commitment.private_file(tmp_path / "out")
+    path.parent.mkdir(parents=True)
+    path.write_text("precious")
+    with pytest.raises(UsageError, match="is not the commitment of this league: it was changed, or it belongs to another one"):
+        begin(value, tmp_path / "out")
+    assert path.read_text() == "precious"
+    path.unlink()
+    begin(value, tmp_path / "out").close()
+    other = league(tmp_path)._replace(seed=SECRET[::-1])
+    (tmp_path / "out" / "league.sqlite").unlink()
+    before = path.read_text()
+    with pytest.raises(UsageError, match="is not the commitment of this league"):
+        begin(other, tmp_path / "out")
+    assert path.read_text() == before
+
+
+def test_a_commitment_that_is_gone_is_written_again_and_a_changed_one_is_noticed(tmp_path: Path) -> None:
+    from referee.league.check import verify_league
+    from referee.league.resume import claimed
+
+    value = league(tmp_path)
+    begin(value, tmp_path / "out").close()
+    path = commitment.private_file(tmp_path / "out")
+    before = path.read_text()
+    path.unlink()
+    with claimed(tmp_path / "out"):
+        assert path.read_text() == before
+    path.write_text(before.replace("drawn = 2", "drawn = 3"))
+    with pytest.raises(UsageError, match="it was changed"), claimed(tmp_path / "out"):
+        pass
+    with contextlib.closing(open_league(tmp_path / "out")) as opened:
+        assert any("it was changed" in problem for problem in verify_league(opened).problems)
+
+
+def test_a_secret_is_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir(mode=0o755)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "private").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="is a link, so nothing secret is written there"):
+        begin(league(tmp_path), tmp_path / "out")
+    assert not [*(tmp_path / "elsewhere").iterdir()]
+
+
+def test_only_its_owner_reads_the_store_of_a_league(tmp_path: Path) -> None:
+    begin(league(tmp_path), tmp_path / "out").close()
+    assert not [file for file in (tmp_path / "out").glob("league.sqlite*") if file.suffix != ".lock" and file.stat().st_mode & 0o077]
+
+
+def test_no_start_of_a_league_is_hidden_also_where_a_file_lists_them(tmp_path: Path) -> None:
+    for make in LEAGUES.values():
+        value = make(tmp_path).commitment
+        assert not any(each.hidden for number in range(len(value.families)) for each in committed_starts(value, number))
+
+
+def test_a_guessable_seed_has_no_published_hash(tmp_path: Path) -> None:
+    value = league(tmp_path).commitment._replace(source=5)
+    assert "No hash of it was published" in value.text()
+    assert value.text() != value.text()
+    commitment.write(value, tmp_path)
+    before = commitment.private_file(tmp_path).read_text()
+    commitment.write(value, tmp_path)
+    assert commitment.private_file(tmp_path).read_text() == before
+    with pytest.raises(UsageError, match="is not the commitment"):
+        commitment.write(value._replace(source=6), tmp_path)
