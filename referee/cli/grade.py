@@ -182,8 +182,8 @@ def _check_outputs(folder: Path, inputs: list[Path], gradebook: Path | None, *, 
 def _outputs(folder: Path) -> Iterator[Path]:
     """Yield the folders and files of the marks; of the students' folders, the files that are there."""
     from referee.grading import handout, outputs
-    from referee.grading.grading import PRIVATE
     from referee.grading.grading import RUBRIC as RUBRIC_USED
+    from referee.league.commitment import PRIVATE
     from referee.league.report_folder import PAGES, REPORT, VIEWER
 
     folders = [folder / name for name in (handout.STUDENTS, PAGES)]

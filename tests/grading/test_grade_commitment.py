@@ -83,6 +83,6 @@ def test_starts_of_a_rubric_or_a_commitment_are_printed(referee: Referee, tmp_pa
     assert {(each["seed"], str(each["settings"])) for test in tests for each in test["starts"]} == starts_of_replays(out)
     is_refused(referee("grade", "check-rubric", file), "is a commitment, not a rubric; add --starts")
     is_refused(referee("league", "starts", file), "is the commitment of a grading, not of a league: referee grade check-rubric")
-    is_refused(referee("league", "starts", "rubric.toml"), "The commitment rubric.toml")
+    is_refused(referee("league", "starts", "rubric.toml"), "rubric.toml is no commitment: it has no kind")
     write(tmp_path, RUBRIC.replace(f'seed = "{SEED}"\n', ""))
     is_refused(referee("grade", "check-rubric", "--starts"), "has no seed: its starts are drawn when a grading begins")
