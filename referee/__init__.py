@@ -1,6 +1,6 @@
 """A referee for matches between bot programs.
 
-The Python API (docs/python.md): ``play``, ``duel``, ``play_many``, ``compare``, ``open_replay`` and what they return. Each is loaded when it
+The Python API (docs/python.md): ``play``, ``duel``, ``play_many``, ``compare``, ``open_replay``, ``ask`` and what they return. Each is loaded when it
 is first used, so that bots, which import the rules from here, pay nothing for it.
 """
 
@@ -14,19 +14,23 @@ if TYPE_CHECKING:
     from referee.api.matches import play as play
     from referee.api.opened import open_replay as open_replay
     from referee.api.replays import Replay as Replay
+    from referee.author.debugger import BotAnswer as BotAnswer
+    from referee.author.debugger import ask as ask
     from referee.league.comparison import Comparison as Comparison
     from referee.league.comparison import compare as compare
     from referee.league.many import ManyGame as ManyGame
     from referee.league.many import play_many as play_many
 
-__all__ = ["Comparison", "Duel", "ManyGame", "Replay", "Result", "compare", "duel", "open_replay", "play", "play_many"]
+__all__ = ["BotAnswer", "Comparison", "Duel", "ManyGame", "Replay", "Result", "ask", "compare", "duel", "open_replay", "play", "play_many"]
 
 _HOMES = {
+    "BotAnswer": "author.debugger",
     "Comparison": "league.comparison",
     "Duel": "api.matches",
     "ManyGame": "league.many",
     "Replay": "api.replays",
     "Result": "api.matches",
+    "ask": "author.debugger",
     "compare": "league.comparison",
     "duel": "api.matches",
     "open_replay": "api.opened",

@@ -6,14 +6,32 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
+from referee.replay.events import StepTaken
+from referee.replay.reader import ReplayReader
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from referee.replay.reader import Replay
 
 
 def records(path: Path) -> list[dict[str, Any]]:
     """Return all records of a replay, the head first."""
     return [json.loads(line) for line in gzip.open(path).read().splitlines()]
+
+
+def steps_of(path: Path) -> list[StepTaken]:
+    """Return the steps of a replay, up to the first that is wrong."""
+    return [event for event in ReplayReader(path).events() if isinstance(event, StepTaken)]
+
+
+def read_closely(path: Path) -> Replay:
+    """Check a replay as ``verify`` does, with every line decoded."""
+    reader = ReplayReader(path)
+    for _ in reader.events():
+        pass
+    return reader.verified()
 
 
 def edited(path: Path, change: Callable[[dict[str, Any]], object], out: Path) -> Path:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hatchling.builders.wheel import WheelBuilder
+from replay_records import steps_of
 
 from referee import codes as table
 from referee import games
@@ -25,7 +26,7 @@ from referee.grading import values as grading
 from referee.isolation import limits
 from referee.league import sequential
 from referee.replay import faults as players
-from referee.replay.answers import AnswerWarning, WarningReason
+from referee.replay.answers import AnswerWarning, WarningCode
 from referee.replay.reader import verify
 from referee.wire import decode
 
@@ -115,7 +116,8 @@ def test_the_codes_of_recorded_matches_are_explained(game: str) -> None:
     replays = sorted((ROOT / "tests/data/replays").glob(f"{game}-*.gz"))
     assert replays
     for path in replays:
-        replay = verify(path, lambda step: found.update(notice.code for notice in step.notices))
+        found.update(notice.code for step in steps_of(path) for notice in step.notices)
+        replay = verify(path)
         assert replay.result is not None
         found.add(replay.result["reason"])
     assert found <= known, found - known
@@ -126,10 +128,10 @@ def _names(union: object) -> set[str]:
     return {name for part in typing.get_args(union) for name in (_names(part) or {part})}
 
 
-def test_each_reason_of_a_fault_has_a_sentence() -> None:
-    reasons = _names(players.FaultReason)
-    assert {"silent", "not-json", "other-turn", "ended", "illegal-move", "recorded"} <= reasons
-    assert players._SENTENCES.keys() == reasons
+def test_each_code_of_a_fault_has_a_sentence() -> None:
+    names = _names(players.FaultCode)
+    assert {"silent", "not-json", "other-turn", "ended", "illegal-move"} <= names
+    assert players._SENTENCES.keys() == names
 
 
 def test_each_code_of_the_referee_is_explained() -> None:
@@ -155,15 +157,15 @@ def _literals() -> Iterator[tuple[str, str]]:
                 for key, value in zip(node.keys, node.values, strict=True):
                     if isinstance(key, ast.Constant) and isinstance(value, ast.Constant) and isinstance(value.value, str):
                         yield str(key.value), value.value
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "wrong":
-                yield node.func.attr, _first_text(node)
-            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Problem" and path.name == "reader.py":
+            elif (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "_wrong") or (
+                isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ReplayProblem"
+            ):
                 yield "wrong", _first_text(node)
 
 
 def test_each_code_in_the_source_of_the_referee_is_explained() -> None:
     found = list(_literals())
-    warnings = {AnswerWarning(reason).code for reason in typing.get_args(WarningReason)}
+    warnings = {AnswerWarning(code, "").notice_code for code in typing.get_args(WarningCode)}
     assert {text for key, text in found if key == "code"} | warnings == codes("notice")
     assert {text for key, text in found if key == "wrong"} - {""} | {"cut"} == codes("replay problem")
     causes = {text for key, text in found if key == "cause"} | set(players.CAUSES.values()) | {"processes", "disk", "refusal"}

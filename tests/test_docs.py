@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import play_match
+from replay_records import steps_of
 from sandboxes import missing, need
 from table import bot_class
 from walkthroughs import FOLLOWED
@@ -21,7 +22,7 @@ import referee as package
 from example_bots import BOTS
 from referee.isolation.plan import bot_plan
 from referee.players.names import resolve
-from referee.replay.reader import Step, verify
+from referee.replay.reader import verify
 from sdk import State as EvasionState
 from sdk.maze import State as MazeState
 from sdk.rectangle import State as RectangleState
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from serving import Server
 
+    from referee.replay.events import StepTaken
     from sdk import Bot
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -296,11 +298,10 @@ def test_the_hunter_of_the_2010_rules_builds_fences(tmp_path: Path) -> None:
     assert not [notice for notice in notices if notice.code == "wall-refused"]
 
 
-def verified(replay: Path) -> list[Step]:
+def verified(replay: Path) -> list[StepTaken]:
     """The steps of a replay that is true."""
-    steps: list[Step] = []
-    assert verify(replay, steps.append).problem is None
-    return steps
+    assert verify(replay).problem is None
+    return steps_of(replay)
 
 
 def test_the_painter_wins_cells_and_the_thief_gets_out() -> None:

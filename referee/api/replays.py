@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 # A NamedTuple of the standard library can't be generic before Python 3.11, and its TypeVar has no default before 3.13.
 from typing_extensions import NamedTuple, TypeVar
 
 from referee.errors import UsageError
+from referee.replay.events import StepTaken
 from referee.replay.names import player_name
-from referee.replay.reader import open_game, play_again, read_head, read_lines, start_of
+from referee.replay.reader import ReplayReader
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from referee.api.debugging import AskedAnswer
     from referee.games.game import Json, Notice, Seat
-    from referee.replay.reader import Problem
     from referee.replay.reader import Replay as Verified
-    from referee.replay.reader import Step as ReadStep
-    from sdk.bot import Bot
+    from referee.replay.reader import ReplayProblem
 
 S = TypeVar("S", default=Any)
 
@@ -51,17 +48,17 @@ class Replay(Generic[S]):
     def __init__(self, path: Path, game: str | None = None) -> None:
         self.path = path
         self.head: dict[str, Json]
-        self.head, _ = read_head(path, read_lines(path))
-        self._game, settings = open_game(path, self.head)
-        self._start = start_of(self._game, settings, self.head)
+        self._reader = ReplayReader(path)
+        self.head, self._game = self._reader.head, self._reader.game
         if game not in (None, self._game.info.name):
             raise UsageError(f"{str(path)!r:.200} is a replay of {self._game.info.name}, not of {game!r:.80}.")
-        self._read: list[ReadStep] = []
+        self._steps: list[StepTaken] = []
         self._verified: Verified | None = None
 
     def _play(self) -> Verified:
         if self._verified is None:
-            self._verified = play_again(self.path, read_lines(self.path), self._read.append)
+            self._steps += (event for event in self._reader.events() if isinstance(event, StepTaken))
+            self._verified = self._reader.verified()
         return self._verified
 
     @property
@@ -69,7 +66,7 @@ class Replay(Generic[S]):
         """The last record."""
         return self._play().result
 
-    def verify(self) -> Problem | None:
+    def verify(self) -> ReplayProblem | None:
         """What is wrong with the replay: None if playing its moves again gives every position and the result that it holds."""
         return self._play().problem
 
@@ -80,11 +77,11 @@ class Replay(Generic[S]):
     def steps(self) -> Iterator[Step[S]]:
         """Every step in order, up to the first that is wrong."""
         self._play()
-        for turn, step in enumerate(self._read):
-            billed = step.record.get("us", {})
-            seconds = {seat: us / 1e6 for seat, us in billed.items()}
-            given = step.record.get("moves", {})
-            yield Step(turn, step.before, {seat: given.get(seat, {}) for seat in seconds}, seconds, step.notices)
+        move_json = self._game.codec.move_json
+        for step in self._steps:
+            seconds = {seat: answer.seconds for seat, answer in step.answers.items()}
+            moves = {seat: move_json(step.moves[seat]) if seat in step.moves else {} for seat in seconds}
+            yield Step(step.turn, step.before, moves, seconds, step.notices)
 
     def state_at(self, turn: int) -> S:
         """The position before the step of that number; ``len(replay)`` gives the last one, negative numbers count from the end.
@@ -95,19 +92,7 @@ class Replay(Generic[S]):
         if not -states <= turn < states:
             raise IndexError(f"step {turn} of a replay with {counted(states - 1, 'step')}")
         turn %= states
-        state: S = self._start if turn == 0 else self._read[turn - 1].after
-        return state
-
-    def ask(self, turn: int, seat: Seat, player: str | os.PathLike[str] | type[Bot], *, isolation: str = "none") -> AskedAnswer:
-        """Ask a bot the recorded question of a turn, after all earlier questions to that seat. No clock limits it.
-
-        ``player`` is what ``referee.play`` takes. The bot's earlier answers change nothing. An exception of a bot class is raised here.
-        Raises UsageError if the seat wasn't asked in that turn, ReplayError if the replay doesn't verify, and StartError if the program
-        can't be started.
-        """
-        from referee.api.debugging import ask
-
-        return ask(self.path, turn, seat, player, isolation)
+        return cast("S", self._reader.start if turn == 0 else self._steps[turn - 1].after)
 
     def records(self) -> list[dict[str, Json]]:
         """The steps as flat dicts, for pandas and other tables.

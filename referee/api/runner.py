@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import MatchVoid, UsageError
 from referee.isolation.bot import Bot
 from referee.isolation.limits import Limits
-from referee.match.options import MatchOptions
+from referee.match.options import MatchOptions, limits_of
 from referee.match.start import Start
 from referee.replay.paths import SUFFIX, log_path, reserve
-from referee.replay.recorded import limits_of
 from referee.support.outputs import check_not_input
 from referee.wire.seeds import new_seed
 

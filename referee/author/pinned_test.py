@@ -13,9 +13,9 @@ from referee.errors import UsageError
 from referee.replay.paths import SUFFIX
 
 if TYPE_CHECKING:
+    from referee.author.debugger import DebugResult
     from referee.games.game import Json
     from referee.isolation.bot import Bot
-    from referee.replay.rehearsal import Debugged, QuestionsToTurn
 
 _TEXT = '''"""Pins the answer of a bot in one turn of a recorded match. If the answer is the mistake, write the right move instead, and mend the bot."""
 
@@ -29,7 +29,7 @@ REPLAY = HERE / {replay}
 
 
 def test_{name}() -> None:
-    answer = referee.open_replay(REPLAY).ask({turn}, {seat}, BOT)
+    answer = referee.ask(REPLAY, {turn}, {seat}, BOT)
     # Recorded in the match: {recorded}
 {check}
 '''
@@ -48,12 +48,10 @@ def check_free(path: Path) -> Path:
     return beside
 
 
-def write(path: Path, to_turn: QuestionsToTurn, bot: Bot, found: Debugged) -> Path:
+def write(path: Path, bot: Bot, result: DebugResult) -> Path:
     """Write the test and the copy of the replay, and return the path of the copy. UsageError as in ``check_free``."""
     beside = check_free(path)
-    assert to_turn.asked.replay.path is not None
-    turn, seat = to_turn.last.turn, to_turn.asked.seat
-    recorded = to_turn.recorded
+    turn, seat, recorded = result.question.turn, result.question.seat, result.question.answer
     text = _TEXT.format(
         bot=_bot(bot, path),
         replay=_literal(beside.name),
@@ -61,19 +59,19 @@ def write(path: Path, to_turn: QuestionsToTurn, bot: Bot, found: Debugged) -> Pa
         turn=turn,
         seat=_literal(seat),
         recorded="nothing" if recorded is None else re.sub(r"\s+", " ", str(recorded)),
-        check=_check(found),
+        check=_check(result),
     )
-    shutil.copyfile(to_turn.asked.replay.path, beside)
+    shutil.copyfile(result.recorded.path, beside)
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
     return beside
 
 
-def _check(found: Debugged) -> str:
-    given = found.given
-    if not found.has_answered or given is None or given.kind != "move":
+def _check(result: DebugResult) -> str:
+    answer = result.answer
+    if not result.has_answered or answer is None or answer.kind != "move":
         return "    assert answer.fault, answer"
-    return f"    assert answer.move == {_literal(given.move)}, answer"
+    return f"    assert answer.move == {_literal(answer.move)}, answer"
 
 
 def _literal(value: Json) -> str:
@@ -87,7 +85,7 @@ def _literal(value: Json) -> str:
 
 def _bot(bot: Bot, test: Path) -> str:
     """Return the player as an expression: a file from the test's folder on, else the text that the user gave."""
-    named = Path(bot.label).expanduser()
-    if os.path.lexists(named):
-        return f"HERE / {_literal(os.path.relpath(named.absolute(), test.absolute().parent))}"
+    file = Path(bot.label).expanduser()
+    if os.path.lexists(file):
+        return f"HERE / {_literal(os.path.relpath(file.absolute(), test.absolute().parent))}"
     return _literal(bot.label)

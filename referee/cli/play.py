@@ -248,7 +248,7 @@ def _report(played: PlayedMatch) -> list[str]:
     lines.append(f"  replay   {played.replay}")
     lines += [
         f"Next:  {program()} explain {code}"
-        for code in dict.fromkeys(fault.code for fault in result.faults.values() if fault.cause != "left")
+        for code in dict.fromkeys(fault.topic for fault in result.faults.values() if fault.cause != "left")
     ]
     return [*lines, f"Next:  {to_watch(played.replay)}"]
 
@@ -257,7 +257,7 @@ def _fault(fault: Fault) -> list[str]:
     """Return the lines for a fault. A crash has the last lines of the bot's stderr, unless its sentence says all."""
     lines = [f"  {'left ' if fault.cause == 'left' else 'fault'}    {fault.text}"]
     crash = fault.values.get("crash")
-    said = (fault.detail or {}).get("stderr", ()) if crash is not None and not crash.error else ()
+    said = (fault.detail or {}).get("stderr", ()) if crash is not None and not crash["error"] else ()
     return lines + [f"  stderr   {escape(line, 200)}" for line in said[-_STDERR_LINES:]] * (len(said) > 1)
 
 

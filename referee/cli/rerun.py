@@ -12,16 +12,14 @@ from referee.cli.app import AUTHORS, GRADERS, JsonFlag, app, columns, command, p
 from referee.cli.options import BotIsolation, ReplayFile, bot_argument, isolation_option, seat_option
 from referee.cli.run import announce_build
 from referee.cli.terminal import seldom
-from referee.errors import UsageError
-from referee.match.options import checked_isolation
+from referee.match.options import checked_isolation, limits_of
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
     from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
     from referee.isolation.limits import Limits
-    from referee.replay.questions import Questions
-    from referee.replay.rehearsal import Debugged, QuestionsToTurn
+    from referee.replay.questions import RecordedSeat
 
 _BOT_HELP = "The program: a player as in referee play.  (default: the one that the replay names, if it has the recorded hash)"
 _SEAT_HELP = (
@@ -54,31 +52,28 @@ def rerun(
 
     Exit status 1 if an answer differs, or if the replay doesn't verify; 2 if the file isn't a replay.
     """
-    from referee.author.rerun_report import rerun_lines, rerun_verdict
+    from referee.author.repeat import program_of
+    from referee.author.rerun import rerun as ask_again
     from referee.isolation.limits import Limits
-    from referee.players.names import is_human, resolve
-    from referee.replay.rerun import rerun as ask_again
 
     checked_isolation(isolation, "--isolation")
-    bot, asked = _asked(file, bot, seat, "rerun")
-    if is_human(bot):
-        raise UsageError("Only a program can be asked again; name its file.")
-    subject = resolve(bot, asked.seat, asked.game.info.name, asked.settings)
-    limits = asked.limits
+    bot, recorded = _recorded(file, bot, seat, "rerun")
+    subject = program_of(bot, recorded)
+    limits = limits_of(recorded.replay.head)
     if higher := limits.above(Limits()):
         say(f"note: The limits are those of the match, which are higher than the ordinary ones: {', '.join(higher)}.")
     level = _level(isolation, limits, subject)
     say_seldom = seldom()
 
-    def tell(done: int, total: int) -> None:
+    def progress(done: int, total: int) -> None:
         say_seldom(f"asked {done:,} of {counted(total, 'question')}")
 
-    found = ask_again(asked, subject, level, patience=patience, most=most, on_progress=tell)
+    result = ask_again(recorded, subject, level, patience=patience, most=most, on_progress=progress)
     if as_json:
-        put_json({"file": str(file), "bot": bot, "isolation": level.level, **found.to_json(), "text": rerun_verdict(found)})
+        put_json({"file": str(file), "bot": bot, "isolation": level.level, **result.to_json(), "text": result.verdict})
     else:
-        put(*rerun_lines(found))
-    if not found.ok:
+        put(*result.lines())
+    if not result.ok:
         raise typer.Exit(1)
 
 
@@ -107,44 +102,44 @@ def debug(
 
     Exit status 1 if the bot gives no answer in that turn, or if the replay doesn't verify; 2 if the file isn't a replay.
     """
-    from referee.api.debugging import program as resolved
-    from referee.author.debugger import ask, debug_lines, report
-    from referee.replay.rehearsal import questions_to_turn
+    from referee.author import debugger
+    from referee.author.pinned_test import check_free, write
+    from referee.author.repeat import program_of
+    from referee.players.building import tell_builds
+    from referee.players.own_files import published
 
     isolation = isolation or ("auto" if bot is None else "none")
     checked_isolation(isolation, "--isolation")
     if as_test is not None:
-        from referee.author.pinned_test import check_free
-
         check_free(as_test)
-    bot, asked = _asked(file, bot, seat, "debug")
-    subject = resolved(bot, asked.game.info.name, asked.seat, asked.settings)
-    from referee.players.building import tell_builds
-    from referee.players.own_files import published
-    from referee.players.player import host_of
-
+    bot, recorded = _recorded(file, bot, seat, "debug")
+    subject = program_of(bot, recorded)
     tell_builds(announce_build)
-    to_turn = questions_to_turn(asked, turn, host_of(subject, asked.seat))
-    level = _level(isolation, asked.limits, subject)
-    found = ask(to_turn, published(subject, str(Path.cwd())), level, say)
-    test = None if as_test is None else _written(as_test, to_turn, subject, found)
+    turn = debugger.turn_of(recorded, turn)
+    level = _level(isolation, limits_of(recorded.replay.head), subject)
+    result = debugger.debug(recorded, turn, published(subject, str(Path.cwd())), level, say)
+    test = None
+    if as_test is not None and result.was_asked:
+        test = as_test, write(as_test, subject, result)
+    elif as_test is not None:
+        say(f"The test is not written, because the bot was not asked in turn {turn}.")
     if as_json:
-        put_json(report(file, bot, level, to_turn, found, test))
+        put_json(debugger.report(file, bot, level, result, test))
     else:
-        put(*debug_lines(file, bot, to_turn, found, test, columns(80)))
-    if not found.is_ready:
+        put(*debugger.debug_lines(file, bot, result, test, columns(80)))
+    if not result.is_ready:
         raise typer.Exit(3)
-    if not found.has_answered:
+    if not result.has_answered:
         raise typer.Exit(1)
 
 
-def _asked(file: Path, bot: str | None, seat: str | None, name: str) -> tuple[str, Questions]:
-    """Return the program that a command asks, and the questions of the replay. What isn't named comes from the replay, and is said.
+def _recorded(file: Path, bot: str | None, seat: str | None, name: str) -> tuple[str, RecordedSeat]:
+    """Return the program that a command asks, and the recorded seat. What isn't named comes from the replay, and is said.
 
     UsageError if the seat isn't clear; PlayerError if the program of the replay isn't found here, or not unchanged.
     """
     from referee.players.recorded_bots import seat_of, unchanged_program
-    from referee.replay.questions import questions
+    from referee.replay.questions import recorded_seat
     from referee.replay.recorded_match import RecordedMatch
 
     again = f"{program()} {name} {shlex.quote(str(file))}"
@@ -152,21 +147,11 @@ def _asked(file: Path, bot: str | None, seat: str | None, name: str) -> tuple[st
         seat = seat_of(file, bot, again if bot is None else f"{again} {shlex.quote(bot)}")
         if bot is not None:
             say(f"'{bot}' is asked as the {seat}, which it played in the replay.")
-    asked = questions(file, seat)
+    recorded = recorded_seat(file, seat)
     if bot is None:
         bot = unchanged_program(RecordedMatch.read(file), seat, f"name the bot: {again} BOT --seat {seat}")
         say(f"The {seat} is '{bot}', as the replay says; it has the recorded hash.")
-    return bot, asked
-
-
-def _written(path: Path, to_turn: QuestionsToTurn, bot: Bot, found: Debugged) -> tuple[Path, Path] | None:
-    """Write the test, and return its path and that of the replay beside it; None if the bot was not asked."""
-    from referee.author.pinned_test import write
-
-    if not found.is_ready or found.failed is not None:
-        say(f"The test is not written, because the bot was not asked in turn {to_turn.last.turn}.")
-        return None
-    return path, write(path, to_turn, bot, found)
+    return bot, recorded
 
 
 def _level(isolation_value: str, limits: Limits, bot: Bot) -> Isolation:

@@ -121,7 +121,7 @@ class Live(Listener):
                 self._tell(event.turn, kind, notice.text)
         for seat, answer in event.answers.items():
             for warning in answer.remark.warnings if answer.remark is not None else ():
-                self._tell(event.turn, (seat, warning.code, warning.reason), warning.text)
+                self._tell(event.turn, (seat, warning.notice_code, warning.code), warning.text)
         self.ticked()
 
     def _tell(self, turn: int, kind: _Kind, text: str) -> None:

@@ -131,7 +131,7 @@ class MoveCollector:
         self._remarked[seat] = spent = spent + len(json.dumps(remark.to_json()))
         if spent <= self._remarks_bytes:
             return remark
-        warnings = (AnswerWarning("budget-spent", (self._remarks_bytes,)),)
+        warnings = (AnswerWarning.of("budget-spent", self._remarks_bytes),)
         self._warn(seat, warnings)
         return Remark(warnings=warnings)
 
@@ -212,7 +212,7 @@ class MoveCollector:
         elif failure is not None:
             fault = judgement.unanswered(player, failure, clock)
         if fault is not None and (passed := self._pass(seat, state, fault)) is not None:
-            remark = remark._replace(warnings=(*remark.warnings, AnswerWarning("passed", (fault,))))
+            remark = remark._replace(warnings=(*remark.warnings, AnswerWarning.of("passed", fault.text)))
             move, fault = passed, None
         if remark.warnings:
             self._warn(seat, remark.warnings)
@@ -245,12 +245,12 @@ class MoveCollector:
             heard = self._hosts[seat].answer(turn, state, line)
         except DialectError as error:
             return None, _SILENT, judgement.refused_line(seat, error, line, turn)
-        return heard.move, Remark(warnings=(AnswerWarning("dialect", (heard.warning,)),)) if heard.warning else _SILENT, None
+        return heard.move, Remark(warnings=(AnswerWarning.of("dialect", heard.warning),)) if heard.warning else _SILENT, None
 
     def _warn(self, seat: Seat, warnings: Sequence[AnswerWarning]) -> None:
         """Store warnings for the player's next question, except for dialects, which can't express them."""
         if seat not in self._hosts:
-            self._notices[seat] += [{"code": warning.code, "text": warning.text} for warning in warnings]
+            self._notices[seat] += [{"code": warning.notice_code, "text": warning.text} for warning in warnings]
 
     def _pass(self, seat: Seat, state: Any, fault: Fault) -> Any:
         """Return the pass that replaces a malformed answer; None if such an answer isn't excused or the game has no pass."""
@@ -280,10 +280,10 @@ def _remark(answer: Answer, unknown: tuple[str, ...]) -> Remark:
     say, draw, warnings = answer.say, answer.draw, []
     if say is not None and len(say) > SAY_LENGTH:
         say = say[:SAY_LENGTH]
-        warnings.append(AnswerWarning("say-cut"))
+        warnings.append(AnswerWarning.of("say-cut"))
     if draw is not None and (len(draw) > MOST_SHAPES or len(json.dumps(draw)) > DRAW_BYTES):
-        warnings.append(AnswerWarning("draw-dropped", (len(draw),)))
+        warnings.append(AnswerWarning.of("draw-dropped", len(draw)))
         draw = None
     if unknown:
-        warnings.append(AnswerWarning("unknown-keys", unknown[:_MOST_KEYS]))
+        warnings.append(AnswerWarning.of("unknown-keys", *unknown[:_MOST_KEYS]))
     return Remark(say, draw, tuple(warnings))

@@ -27,8 +27,9 @@ _MOST_PYTHON = 10_000
 def malformed(seat: Seat, problem: Problem, line: bytes, turn: int | None = None) -> Fault:
     """The fault of a line that is not the answer in a turn, or, without a turn, not the ``ready`` message."""
     is_python = problem.reason == "not-json" and _is_python(line)
-    values = {"seat": seat, "turn": turn, "problem": problem, "shown": quoted(line), "is_python": is_python}
-    return Fault(MALFORMED, problem.reason, values, quoted(line, 500))
+    data = [value if isinstance(value, str) or value < 10**9 else "a huge number" for value in problem.data]
+    values = {"seat": seat, "turn": turn, "data": data, "shown": quoted(line), "is_python": is_python}
+    return Fault.of(MALFORMED, problem.reason, values, quoted(line, 500))
 
 
 def _is_python(line: bytes) -> bool:
@@ -43,15 +44,14 @@ def _is_python(line: bytes) -> bool:
 
 def refused_line(seat: Seat, error: DialectError, line: bytes, turn: int | None = None) -> Fault:
     """The fault of a line that a dialect doesn't know, in a turn or as the first line."""
-    return Fault(MALFORMED, "bad-line", {"seat": seat, "turn": turn, "why": str(error), "shown": quoted(line)}, quoted(line, 500))
+    return Fault.of(MALFORMED, "bad-line", {"seat": seat, "turn": turn, "why": str(error), "shown": quoted(line)}, quoted(line, 500))
 
 
 def refused_move(seat: Seat, error: MalformedMove | IllegalMove, line: bytes, turn: int) -> Fault:
     """The fault of a move that the game refuses."""
     values, shown = {"seat": seat, "turn": turn, "why": str(error)}, quoted(line, 500)
-    return (
-        Fault(MALFORMED, "bad-move", values, shown) if isinstance(error, MalformedMove) else Fault(ILLEGAL, "illegal-move", values, shown)
-    )
+    is_malformed = isinstance(error, MalformedMove)
+    return Fault.of(MALFORMED, "bad-move", values, shown) if is_malformed else Fault.of(ILLEGAL, "illegal-move", values, shown)
 
 
 def unanswered(player: RunningPlayer, failure: Failure, clock: Clock, *, was_at_work: bool = False) -> Fault:
@@ -62,7 +62,8 @@ def unanswered(player: RunningPlayer, failure: Failure, clock: Clock, *, was_at_
     # A program that met a limit of processor time was at work.
     has_waited = failure.reason == "silent" and (is_guard or clock.control.kind != CPU)
     may_flush = has_waited and not was_at_work and clock.answers == 0 and player.process is not None
-    return fault(player, failure, f"within {clock.limit_name(is_guard=is_guard)}")._replace(may_flush=may_flush)
+    late = fault(player, failure, f"within {clock.limit_name(is_guard=is_guard)}")
+    return late.advised(may_flush=True) if may_flush else late
 
 
 def not_ready(player: RunningPlayer, failure: Failure, host: Host | None, time: TimeControl) -> Fault:
@@ -72,8 +73,8 @@ def not_ready(player: RunningPlayer, failure: Failure, host: Host | None, time: 
         return fault(player, failure, is_start=host is None)
     if host is not None:
         values = {"seat": player.seat, "label": player.label, "dialect": host.dialect, "when": limit}
-        return Fault(LATE, "unconnected", values, None, failure.detail)
-    return fault(player, failure, f"to the start message{limit}")._replace(may_flush=True)
+        return Fault.of(LATE, "unconnected", values, None, failure.detail)
+    return fault(player, failure, f"to the start message{limit}").advised(may_flush=True)
 
 
 def fault(player: RunningPlayer, failure: Failure, when: str = "", *, is_start: bool = False) -> Fault:
@@ -86,9 +87,9 @@ def fault(player: RunningPlayer, failure: Failure, when: str = "", *, is_start: 
         if reason == "overlong":
             assert player.pipes is not None
             values |= {"number": failure.number, "most_bytes": player.pipes.lines.max_bytes, "is_remote": player.pipes.is_remote}
-        return Fault(MALFORMED, reason, values, quoted(line, 500), detail)
+        return Fault.of(MALFORMED, reason, values, quoted(line, 500), detail)
     if reason in NO_ANSWER:
-        return Fault(LATE, reason, values | {"when": when}, None, detail)
+        return Fault.of(LATE, reason, values | {"when": when}, None, detail)
     if reason == "ended":
         assert detail is not None
         assert player.process is not None
@@ -96,19 +97,19 @@ def fault(player: RunningPlayer, failure: Failure, when: str = "", *, is_start: 
         values |= {
             "status": detail.get("status"),
             "signal": detail.get("signal"),
-            "over": over,
+            "excess": None if over is None else list(over),
             "is_remote": player.pipes is not None and player.pipes.keeps_early,
-            "crash": last_words(player.log.tail(), player.process.own_files(), player.process.status),
+            "crash": last_words(player.log.tail(), player.process.own_files(), player.process.status)._asdict(),
             "is_start": is_start,
         }
-        return Fault(CRASHED if over is None else EXCEEDED, reason, values, None, detail)
-    return Fault(CRASHED, reason, values | {"words": failure.words}, None, detail)
+        return Fault.of(CRASHED if over is None else EXCEEDED, reason, values, None, detail)
+    return Fault.of(CRASHED, reason, values | {"words": failure.words}, None, detail)
 
 
 def blamed(player: RunningPlayer, reason: str, *, is_alone: bool) -> Fault:
     """The fault of a player that is to blame for what else makes a match void; ``reason`` is its code. ``is_alone``: no other can be."""
     values = {"seat": player.seat, "label": player.label, "is_alone": is_alone}
-    return Fault(CRASHED, "unsupervised", values) if reason == SUPERVISOR else Fault(LATE, "unjudged", values)
+    return Fault.of(CRASHED, "unsupervised", values) if reason == SUPERVISOR else Fault.of(LATE, "unjudged", values)
 
 
 def located(found: Fault, place: str, *, may_wait: bool = False) -> Fault:
@@ -116,4 +117,4 @@ def located(found: Fault, place: str, *, may_wait: bool = False) -> Fault:
 
     This line replaces the advice to flush, which is only a guess, unless the bot may have waited there for the next question.
     """
-    return found._replace(place=place, may_flush=found.may_flush and may_wait)
+    return found.advised(place=place, may_flush=bool(found.values.get("may_flush")) and may_wait)

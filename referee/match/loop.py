@@ -74,7 +74,7 @@ class Result(NamedTuple):
                 "name": self.names[seat],
                 "program": self.head["players"][seat]["program"],
                 "fault": self.faults[seat].to_json() if seat in self.faults else None,
-                "time": clock.to_json(),
+                "time": clock.time().to_json(),
             }
             for seat, clock in self.clocks.items()
         }
@@ -259,7 +259,9 @@ class Match:
         )
         totals = {seat: log.total for seat, log in self._stderr_logs().items()}
         for listener in self.listeners:
-            listener.ended(MatchEnded(outcome, steps, state, self.faults, self.clocks, totals))
+            listener.ended(
+                MatchEnded(outcome, steps, state, self.faults, {seat: clock.time() for seat, clock in self.clocks.items()}, totals)
+            )
         return result
 
     def _clear_machine(self, seats: tuple[Seat, ...]) -> None:
@@ -447,7 +449,7 @@ class Match:
         after = self.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
         for seat in faults:
             self._exchange.drop(seat)
-        event = PlayersFaulted(turn, faults, after, answers, logs)
+        event = PlayersFaulted(turn, faults, state, after, answers, logs)
         for listener in self.listeners:
             listener.faulted(event)
         return after, logs

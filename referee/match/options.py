@@ -125,6 +125,13 @@ def checked(data: Mapping[str, Any], name_of: Callable[[str], str], *, converts:
         raise UsageError(f"{name_of(wrong.key)} is {shown(value)}, but must be {wrong.requirement}.") from None
 
 
+def limits_of(head: Mapping[str, Any]) -> Limits:
+    """Return the limits on the bots of a recorded match; the ordinary ones where the head names none. UsageError for one out of range."""
+    values = head.get("limits")
+    named = {name: value for name, value in (values if isinstance(values, dict) else {}).items() if name in Limits.model_fields}
+    return checked({"limits": {name: value for name, value in named.items() if type(value) is int}}, str).limits
+
+
 def checked_isolation(value: str, name: str) -> str:
     """Return a wanted level of isolation. The UsageError calls the option ``name``."""
     return checked({"isolation": value}, lambda _: name).isolation

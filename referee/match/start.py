@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from referee.errors import ReplayError, UsageError
-from referee.match.options import CPU, FAIR, MatchOptions, RunOptions, declared
+from referee.match.options import MatchOptions, RunOptions, declared, limits_of
+from referee.players.clock import TimeControl
 from referee.players.recorded_bots import SAME, recorded_bot
-from referee.replay.answers import JudgedAnswer
 from referee.replay.events import PlayersFaulted, StepTaken
-from referee.replay.faults import KINDS, Fault
+from referee.replay.faults import KINDS
 from referee.replay.questions import check_sound
-from referee.replay.reader import verify
-from referee.replay.recorded import clock_of, known_secret, limits_of, remark_of, seconds_by_seat, seed_of, told
+from referee.replay.reader import ReplayReader
+from referee.replay.records import clock_of, known_secret, seed_of
 from referee.support.escape import escape
 from referee.support.words import counted, the_seat
 from referee.wire.seeds import match_id, new_seed, secret_of
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.games.game import Game, Json, Seat
-    from referee.replay.answers import TurnAnswers
-    from referee.replay.reader import Failed, Replay, Step
+    from referee.replay.faults import Fault
+    from referee.replay.reader import Replay
     from referee.replay.recorded_match import RecordedMatch
 
 S = TypeVar("S")
@@ -79,8 +79,10 @@ class Start(Generic[S]):
         ReplayError if the replay doesn't verify, UsageError if there is no such turn, or if a match can't continue from it.
         """
         path, game, _, head = recorded
-        past = _Past(game, head, turn)
-        replay = verify(path, past.step, past.fault)
+        past, reader = _Past(head, turn), ReplayReader(path)
+        for event in reader.events():
+            past.add(event)
+        replay = reader.verified()
         check_sound(path, replay)
         state = past.state
         if turn == replay.turns and state is None and game.outcome(replay.final) is None:
@@ -103,12 +105,12 @@ class Start(Generic[S]):
 
 def options_of(recorded: RecordedMatch) -> MatchOptions:
     """Return the options of a recorded match. ReplayError if the head has no valid clock."""
-    head, time = recorded.head, clock_of(recorded.head)
-    if time is None:
+    head, clock = recorded.head, clock_of(recorded.head)
+    if clock is None:
         raise ReplayError(f"{recorded.path} has no valid clock in its head, so its match can't continue.")
     choices = {each.name: each.choices for each in declared() if each.name in _OPTIONS}
     run = RunOptions(**{name: head[name] for name in _OPTIONS if head.get(name) in choices[name]})
-    return MatchOptions(time=time, run=run, limits=limits_of(head))
+    return MatchOptions(time=TimeControl(**clock.to_json()), run=run, limits=limits_of(head))
 
 
 class Lineup(NamedTuple):
@@ -164,55 +166,32 @@ def _beyond(path: Path, replay: Replay, turn: int) -> str:
 class _Past:
     """Collects the events of a replay before a turn, and the position there, while the replay is played again."""
 
-    def __init__(self, game: Game[Any, Any], head: Mapping[str, Json], turn: int) -> None:
-        self.game, self.turn, self.players = game, turn, head["players"]
+    def __init__(self, head: Mapping[str, Json], turn: int) -> None:
+        self.turn, self.players = turn, head["players"]
         self.state: Any = None
         self.events: list[StepTaken | PlayersFaulted] = []
         self.out: dict[Seat, SeatOut] = {}
         self.notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in self.players}
-        clock = head.get("clock")
-        self.other = "wall_us" if isinstance(clock, dict) and clock.get("kind") in (CPU, FAIR) else "cpu_us"
 
-    def step(self, step: Step) -> None:
-        record, before = step.record, step.before
-        turn = record["turn"]
+    def add(self, event: StepTaken | PlayersFaulted) -> None:
+        turn = event.turn
         if turn == self.turn and self.state is None:
-            self.state = before
+            self.state = event.before
         if turn >= self.turn:
             return
-        moves = step.moves(self.game)
-        self.events.append(StepTaken(turn, before, step.after, moves, step.notices, self._answers(record, moves), {}))
-        for seat in moves:
+        # The logs of the recorded match aren't those of the new one.
+        self.events.append(event._replace(logs={}))
+        if isinstance(event, PlayersFaulted):
+            for fault in event.faults.values():
+                if fault.kind not in KINDS:
+                    raise ReplayError(f"The replay has a fault of the kind '{fault.kind:.40}', which there isn't.")
+            self.out |= {seat: SeatOut(fault, turn, {"program": "", **self.players[seat]}) for seat, fault in event.faults.items()}
+            return
+        for seat in event.moves:
             self.notices[seat] = []
-        for notice in told(record):
-            if notice["seat"] in self.notices:
-                self.notices[notice["seat"]].append({"code": str(notice["code"]), "text": str(notice["text"])})
-
-    def fault(self, failed: Failed) -> None:
-        turn = failed.record["turn"]
-        if turn == self.turn and self.state is None:
-            self.state = failed.before
-        if turn >= self.turn:
-            return
-        faults = {seat: _fault(record) for seat, record in failed.record["faults"].items()}
-        self.out |= {seat: SeatOut(fault, turn, {"program": "", **self.players[seat]}) for seat, fault in faults.items()}
-        self.events.append(PlayersFaulted(turn, faults, failed.after, self._answers(failed.record, {}), {}))
-
-    def _answers(self, record: Mapping[str, Json], moves: Mapping[Seat, Any]) -> TurnAnswers:
-        """Return the recorded answers of the seats that were billed in a step."""
-        others = seconds_by_seat(record, self.other)
-        return {
-            seat: JudgedAnswer(moves.get(seat), seconds, others.get(seat), remark_of(record, seat))
-            for seat, seconds in seconds_by_seat(record, "us").items()
-        }
-
-
-def _fault(record: Mapping[str, Json]) -> Fault:
-    kind, line, detail = str(record.get("kind")), record.get("line"), record.get("detail")
-    if kind not in KINDS:
-        raise ReplayError(f"The replay has a fault of the kind '{kind:.40}', which there isn't.")
-    facts = {**(detail if isinstance(detail, dict) else {}), "cause": str(record.get("cause"))}
-    return Fault(kind, "recorded", {"text": str(record.get("text"))}, line if isinstance(line, str) else None, facts)
+        for notice in event.next_notices():
+            if notice.seat in self.notices:
+                self.notices[notice.seat].append({"code": notice.code, "text": notice.text})
 
 
 def _under(
@@ -224,8 +203,8 @@ def _under(
     repeated: list[StepTaken | PlayersFaulted] = []
     for event in events:
         if isinstance(event, PlayersFaulted):
-            state = game.fault(state, {seat: fault.kind for seat, fault in event.faults.items()})
-            repeated.append(event._replace(state=state))
+            before, state = state, game.fault(state, {seat: fault.kind for seat, fault in event.faults.items()})
+            repeated.append(event._replace(before=before, after=state))
             continue
         is_same = game.movers(state) == game.movers(event.before)
         after, notices = game.step(state, event.moves) if is_same else (state, ())

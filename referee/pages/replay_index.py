@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import marshal
 import threading
-from array import array
-from bisect import bisect_left
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.players.clock import Clock
-from referee.replay.reader import UNWRITTEN, open_game, play_again, read_head, start_of, unwritten
-from referee.replay.recorded import microseconds, time_control, told
+from referee.replay.events import StepTaken
+from referee.replay.questions import Questions
+from referee.replay.reader import UNWRITTEN, ReplayReader, unwritten
 from referee.replay.turning_points import Budget, CheckpointQueue, Spent, turning_points
-from referee.wire import decode, encode
+from referee.wire import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
 
     from referee.games.capabilities import Analysis
     from referee.games.game import Game, Json, Notice, Seat
-    from referee.replay.reader import Step
+    from referee.replay.events import PlayersFaulted
 
 #: Every 200th position is kept; positions between are recomputed.
 _EVERY = 200
@@ -41,18 +37,6 @@ JUDGING_SECONDS = 60.0
 
 class Cancelled(Exception):
     """The work was cancelled because no page needs it any more."""
-
-
-class _Billed:
-    """The steps in which a seat was asked, and the time that it was billed there, in microseconds."""
-
-    def __init__(self) -> None:
-        self.steps = array("q")
-        self.microseconds = array("q")
-
-    def append(self, step: int, us: int) -> None:
-        self.steps.append(step)
-        self.microseconds.append(us)
 
 
 class ReplayIndex:
@@ -93,10 +77,11 @@ class ReplayIndex:
         self._states: list[Any] = []
         #: The positions whose verdicts are computed, by turn, so that they need not be stepped to again; not more than ``_MOST_KEPT``.
         self._kept: dict[int, Any] = {}
-        self._moves: list[dict[str, Json]] = []
-        self._same_moves: dict[bytes, dict[str, Json]] = {}
-        self._billed: dict[Seat, _Billed] = {}
-        self._told: dict[int, list[dict[str, Json]]] = {}
+        self._moves: list[Mapping[Seat, object]] = []
+        self._same_moves: dict[tuple[tuple[Seat, object], ...], Mapping[Seat, object]] = {}
+        self._questions: Questions | None = None
+        #: The positions before and after the game has handled the faults of a step, by turn.
+        self._faulted: dict[int, tuple[Any, Any]] = {}
 
     def give_up(self, text: str) -> None:
         """Note that the referee itself failed while it played the replay again; ``text`` says how."""
@@ -105,9 +90,11 @@ class ReplayIndex:
     def play(self, path: Path, lines: Iterator[bytes]) -> dict[str, Json]:
         """Play a replay to its end; return whether it is complete and correct."""
         try:
-            head, line = read_head(path, lines)
-            self._begin(path, head)
-            replay = play_again(path, chain([line], lines), self._take)
+            reader = ReplayReader(path, lines)
+            self._begin(reader)
+            for event in reader.events():
+                self._take(event)
+            replay = reader.verified()
         except ReplayError as error:
             self.verdict = {"status": "bad", "kind": "unreadable", "text": str(error), "steps": self.steps}
         except Cancelled:
@@ -116,6 +103,7 @@ class ReplayIndex:
             # Waiting threads must still get a result.
             self.verdict = unwritten(self.steps, error)
         else:
+            self.latest = replay.final
             self.verdict = replay.verdict()
         finally:
             # Whatever was wrong with the file, ``compute_verdicts`` must come to an end.
@@ -178,32 +166,29 @@ class ReplayIndex:
         analysis = self.game.analysis
         return {"text": "There is nothing to show in this game."} if analysis is None else dict(analysis.overlay(state))
 
-    def _begin(self, path: Path, head: dict[str, Json]) -> None:
-        game, settings = open_game(path, head)
-        self._billed = {seat: _Billed() for seat in head["players"]}
-        self.head = head
-        self.latest = start_of(game, settings, head)
-        self.game = game
-        self._analysis = game.analysis
+    def _begin(self, reader: ReplayReader) -> None:
+        self.head, self.latest = reader.head, reader.start
+        self._questions = Questions(reader.game, reader.head)
+        self.game = reader.game
+        self._analysis = reader.game.analysis
         self._measure(0, None, self.latest)
         self._checkpoints.add(0)
         self._on_begin()
 
-    def _take(self, step: Step) -> None:
-        assert self.game is not None
+    def _take(self, event: StepTaken | PlayersFaulted) -> None:
+        assert self._questions is not None
         if self._is_cancelled.is_set():
             raise Cancelled
-        record = step.record
+        self._questions.add(event)
+        if isinstance(event, StepTaken):
+            self._take_step(event)
+        else:
+            self._faulted[event.turn] = event.before, event.after
+
+    def _take_step(self, step: StepTaken) -> None:
         if self.steps % _EVERY == 0:
             self._states.append(step.before)
-        self._moves.append(self._shared(record.get("moves") or _NOTHING))
-        for seat, billed in self._billed.items():
-            us = microseconds(record, seat)
-            if us is not None:
-                billed.append(self.steps, us)
-        notices = told(record)
-        if notices:
-            self._told[self.steps] = notices
+        self._moves.append(self._shared(step.moves))
         self.latest = step.after
         self.steps += 1
         self._measure(self.steps, step.before, step.after)
@@ -212,15 +197,12 @@ class ReplayIndex:
                 self._kept[self.steps - 1], self._kept[self.steps] = step.before, step.after
             self._checkpoints.add(self.steps)
 
-    def _shared(self, moves: dict[str, Json]) -> dict[str, Json]:
+    def _shared(self, moves: Mapping[Seat, object]) -> Mapping[Seat, object]:
         """Return the moves of an earlier step if they are the same: few are different in a long match."""
-        key = marshal.dumps(moves, 2)
-        stored = self._same_moves.get(key)
-        if stored is None:
-            if len(self._same_moves) >= _MOST_MOVES:
-                return moves
-            stored = self._same_moves[key] = moves
-        return stored
+        key = tuple(moves.items())
+        if key not in self._same_moves and len(self._same_moves) >= _MOST_MOVES:
+            return moves
+        return self._same_moves.setdefault(key, moves)
 
     def _measure(self, position: int, before: Any, state: Any) -> None:
         assert self.game is not None
@@ -238,6 +220,8 @@ class ReplayIndex:
         """The position before the step of that index; None if it isn't known."""
         if self.game is None or not 0 <= turn <= self.steps:
             return None
+        if turn in self._faulted:
+            return self._faulted[turn][0]
         if turn == self.steps:
             return self.latest
         if turn in self._kept:
@@ -251,9 +235,9 @@ class ReplayIndex:
     def _stepped(self, state: Any, turn: int) -> tuple[Any, tuple[Notice, ...]]:
         """A position one step on, by the moves that were made there."""
         assert self.game is not None
-        answers = self._moves[turn]
-        moves = {seat: self.game.codec.parse(state, seat, answers.get(seat, _NOTHING)) for seat in self.game.movers(state)}
-        return self.game.step(state, moves)
+        if turn in self._faulted:
+            state = self._faulted[turn][1]
+        return self.game.step(state, self._moves[turn])
 
     def told(self, turn: int) -> list[str]:
         """Return the texts of a step's notices for spectators."""
@@ -266,32 +250,15 @@ class ReplayIndex:
         """Return a seat's question in a step, reconstructed: ``question``, or a ``text`` that says why there is none."""
         if self.game is None:
             return {"text": "This replay has not been played again yet." if self.verdict is None else "This replay can't be played again."}
-        if seat not in self._billed:
+        if seat not in self.head["players"]:
             return {"text": "There is no such seat."}
         state = self.state_at(turn)
         if state is None:
             return {"text": "This step has not been played again yet." if self.verdict is None else "There is no such step."}
         if seat not in self.game.movers(state):
             return {"text": "It is not asked in this step."}
-        steps = self._billed[seat].steps
-        before = bisect_left(steps, turn)
-        since = steps[before - 1] if before else 0
-        notices = [notice for step in range(since, turn) for notice in self._told.get(step, ()) if notice["seat"] == seat]
-        move, bank = self._left(seat, turn)
-        notice_texts = [{"code": notice["code"], "text": notice["text"]} for notice in notices]
-        line = encode.turn(turn, self.game.codec.view_text(state, seat), notice_texts, encode.limit(move), bank)
-        return {"question": decode.question(line)}
-
-    def _left(self, seat: Seat, turn: int) -> tuple[float | None, float | None]:
-        """Return the move limit and the remaining bank, in seconds."""
-        control = time_control(self.head, seat)
-        if control is None:
-            return None, None
-        clock = Clock(control)
-        billed = self._billed[seat]
-        for us in billed.microseconds[: bisect_left(billed.steps, turn)]:
-            clock.spend(us / 1e6)
-        return control.move, None if clock.bank is None else round(clock.bank, 3)
+        assert self._questions is not None
+        return {"question": decode.question(self._questions.question(turn, seat, state).line(self.game))}
 
     def preview(self, seat: Seat, answer: Json) -> dict[str, Json]:
         """Return the changes and notices of a seat's move in the latest position, if the other seats do nothing."""

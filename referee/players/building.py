@@ -336,7 +336,7 @@ class _Run:
         cause = sandbox.cause(status, self._log.last_lines())
         self._is_doubtful = sandbox.is_doubtful(status, cause) or status == _NOT_PREPARED
         if (excess := sandbox.excess(cause)) is not None:
-            return f"{self.command} {exceeded(excess)}."
+            return f"{self.command} {exceeded(*excess)}."
         return f"{self.command} was ended by signal {-status}." if status < 0 else f"{self.command} ended with exit status {status}."
 
     def _telling(self, build: Plan) -> str:

@@ -21,6 +21,7 @@ from pydantic import BeforeValidator
 from referee.errors import UsageError
 from referee.isolation import delays
 from referee.isolation.limits import most_cpu_seconds
+from referee.replay.events import TimeUsed
 from referee.support.sections import Section, option
 
 Kind = Literal["wall", "cpu", "fair"]
@@ -257,16 +258,7 @@ class Clock:
             return f"the move limit of {move:g} s"
         return f"what was left of its bank of {self.control.bank:g} s"
 
-    def to_json(self) -> dict[str, Any]:
+    def time(self) -> TimeUsed:
         """Return the time used, for the result."""
-        mean = self.used / self.answers if self.answers else 0.0
         wall, cpu = (self.used, self.other) if self.control.kind == WALL else (self.other, self.used if self.control.kind == CPU else None)
-        return {
-            "used_seconds": round(self.used, 6),
-            "wall_seconds": round(wall, 6),
-            "cpu_seconds": None if cpu is None else round(cpu, 6),
-            "answers": self.answers,
-            "mean_seconds": round(mean, 6),
-            "longest_seconds": round(self.longest, 6),
-            "bank_left_seconds": None if self.bank is None else round(self.bank, 6),
-        }
+        return TimeUsed(self.used, wall, cpu, self.answers, self.longest, self.bank)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.replay.position import move_text
 from referee.support.words import counted, cut, fitted, program, the_seat
@@ -13,37 +13,38 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.capabilities import Analysis
-    from referee.replay.match_analysis import Costly, Losses, MatchAnalysis, Point
+    from referee.games.game import Json
+    from referee.replay.match_analysis import Costly, Losses, MatchAnalysis, VerdictPoint
 
 #: Columns of the number of a step and its blanks.
 _INDENT = 13
 
 
-def analysis_json(file: Path, found: MatchAnalysis) -> dict[str, Any]:
+def analysis_json(file: Path, match: MatchAnalysis) -> dict[str, Json]:
     """Return the analysis of a replay for ``--json``."""
-    analysis = found.game.analysis
+    analysis = match.game.analysis
     report = {
         "file": str(file),
-        "steps": found.steps,
-        "judged": found.judged,
-        "points": [_point_json(analysis, point) for point in found.points],
+        "steps": match.steps,
+        "judged": match.judged,
+        "points": [_point_json(analysis, point) for point in match.points],
     }
-    costly = [_losses_json(file, analysis, losses) for losses in found.losses]
-    return {**report, "costly": costly, "verified": found.verified, "left_out": found.left_out}
+    costly = [_losses_json(file, analysis, losses) for losses in match.losses]
+    return {**report, "costly": costly, "verified": match.verified, "left_out": match.left_out}
 
 
-def _point_json(analysis: Analysis[Any] | None, point: Point) -> dict[str, Any]:
+def _point_json(analysis: Analysis | None, point: VerdictPoint) -> dict[str, Json]:
     record = {"step": point.step, **_verdict_json(analysis, point.verdict)}
     if point.by:
         record |= {"by": point.by, "what": list(point.what)}
     return {**record, "best": dict(point.best)} if point.best else record
 
 
-def _verdict_json(analysis: Analysis[Any] | None, verdict: Mapping[str, Any]) -> dict[str, Any]:
+def _verdict_json(analysis: Analysis | None, verdict: Mapping[str, Json]) -> dict[str, Json]:
     return {**verdict, "text": "" if analysis is None else analysis.verdict_text(verdict)}
 
 
-def _losses_json(file: Path, analysis: Analysis[Any] | None, losses: Losses) -> dict[str, Any]:
+def _losses_json(file: Path, analysis: Analysis | None, losses: Losses) -> dict[str, Json]:
     steps = []
     for costly in losses.steps:
         appraised = costly.appraised
@@ -58,7 +59,9 @@ def _losses_json(file: Path, analysis: Analysis[Any] | None, losses: Losses) -> 
             "command": command_for(file, costly.step),
         }
         if costly.verdicts:
-            record |= {"verdicts": dict(zip(("played", "better"), (_verdict_json(analysis, one) for one in costly.verdicts), strict=True))}
+            record |= {
+                "verdicts": dict(zip(("played", "better"), (_verdict_json(analysis, verdict) for verdict in costly.verdicts), strict=True))
+            }
         steps.append(record)
     return {"seat": losses.seat, "is_estimate": not losses.is_exact, "measure": losses.measure, "steps": steps}
 
@@ -68,33 +71,33 @@ def command_for(file: Path, step: int) -> str:
     return f"{program()} show {shlex.quote(str(file))} --step {step}"
 
 
-def analysis_lines(file: Path, found: MatchAnalysis, wide: int, *, every: bool) -> list[str]:
+def analysis_lines(file: Path, match: MatchAnalysis, wide: int, *, every: bool) -> list[str]:
     """Return the analysis of a replay for people. Sentences fit ``wide`` columns; 0 keeps them whole."""
     lines: list[str] = []
-    analysis = found.game.analysis
+    analysis = match.game.analysis
     if analysis is not None:
-        for point in found.points:
+        for point in match.points:
             why = f" ({'; '.join(point.what) or point.by})" if point.by else ""
             lines.append(f"step {point.step:>6,}  {analysis.verdict_text(point.verdict)}{why}")
             if point.best:
                 lines.append(f"{'':>{_INDENT}}{analysis.suggestion_name} in this step: {point.best['text']}")
-    for losses in found.losses:
+    for losses in match.losses:
         lines += [*([""] if lines else []), *_losses_lines(file, analysis, losses, wide)]
-    if analysis is None and not found.losses:
+    if analysis is None and not match.losses:
         lines.append("Nobody lost this match, so no step is named that cost a player much.")
     if analysis is not None and not every:
-        if found.losses:
+        if match.losses:
             lines.append("")
-        changes = max(0, len(found.points) - 1)
+        changes = max(0, len(match.points) - 1)
         lines.append(
-            f"The verdict changed {counted(changes, 'time')} in {counted(found.steps, 'step')}; {counted(found.judged, 'position')} judged."
+            f"The verdict changed {counted(changes, 'time')} in {counted(match.steps, 'step')}; {counted(match.judged, 'position')} judged."
         )
-    return lines + [f"Left out: {text}" for text in found.left_out]
+    return lines + [f"Left out: {text}" for text in match.left_out]
 
 
-def _losses_lines(file: Path, analysis: Analysis[Any] | None, losses: Losses, wide: int) -> list[str]:
-    who, kind = the_seat(cut(losses.seat, 20)), "exactly" if losses.is_exact else "by an estimate"
-    lost = f"{who} lost by {cut(losses.fault, 400)}" if losses.fault else f"{who} lost."
+def _losses_lines(file: Path, analysis: Analysis | None, losses: Losses, wide: int) -> list[str]:
+    name, kind = the_seat(cut(losses.seat, 20)), "exactly" if losses.is_exact else "by an estimate"
+    lost = f"{name} lost by {cut(losses.fault, 400)}" if losses.fault else f"{name} lost."
     if not losses.steps:
         return fitted(f"{lost} No better move was found for it in any step, {kind}. Counted: {losses.measure}.", 0, wide)
     number = "step" if len(losses.steps) == 1 else f"{counted(len(losses.steps), 'step')}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
-from referee.replay.faults import MALFORMED, Fault
+from referee.replay.faults import MALFORMED
 from referee.support.escape import escape
 from referee.support.words import size_text
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.games.game import Json, Seat
+    from referee.replay.faults import Fault
 
-#: The code of a warning about a part of an answer that is ignored.
+#: The code of a notice about a part of an answer that is ignored.
 IGNORED = "ignored"
 #: The end of the warning about a malformed answer that is a pass.
 AS_A_PASS = " It counts as a pass."  # noqa: S105 - no password
 
-#: What a warning is about. "dialect" has the words of a dialect, "recorded" those of a replay.
-WarningReason = Literal["say-cut", "draw-dropped", "unknown-keys", "budget-spent", "dialect", "recorded", "passed"]
+#: What a warning is about. "dialect" has the words of a dialect.
+WarningCode = Literal["say-cut", "draw-dropped", "unknown-keys", "budget-spent", "dialect", "passed"]
+WARNING_CODES = frozenset(get_args(WarningCode))
 
 #: The sentences of warnings, made from their values.
-_SENTENCES: dict[WarningReason, Callable[..., str]] = {
+_SENTENCES: dict[WarningCode, Callable[..., str]] = {
     "say-cut": lambda: f"say was cut after {SAY_LENGTH} characters",
     "draw-dropped": lambda shapes: f"draw was dropped: {shapes} shapes, at most {MOST_SHAPES} in {DRAW_BYTES:,} bytes are shown",
     "unknown-keys": lambda *keys: f"unknown key in the answer, ignored: {', '.join(escape(key, 60) for key in keys)}",
@@ -31,26 +33,25 @@ _SENTENCES: dict[WarningReason, Callable[..., str]] = {
         f"say, draw and warnings are no longer kept in the replay: their budget of {size_text(most_bytes)} is used up"
     ),
     "dialect": lambda words: escape(words, 200),
-    "recorded": lambda text: text,
-    "passed": lambda fault: f"{fault.text}{AS_A_PASS}",
+    "passed": lambda text: f"{text}{AS_A_PASS}",
 }
 
 
 class AnswerWarning(NamedTuple):
-    """A warning about an answer: its reason and the values of its sentence, such as the unknown keys, or the fault."""
+    """A warning about an answer. ``text`` is its sentence, for the bot, the replay and people. ``code`` is "" in a replay without codes."""
 
-    reason: WarningReason
-    values: tuple[Any, ...] = ()
+    code: WarningCode | Literal[""]
+    text: str
+
+    @classmethod
+    def of(cls, code: WarningCode, *values: str | int) -> AnswerWarning:
+        """Return the warning whose sentence has these values, such as the unknown keys, or the sentence of the fault that is a pass."""
+        return cls(code, _SENTENCES[code](*values))
 
     @property
-    def code(self) -> str:
+    def notice_code(self) -> str:
         """The code that the bot gets: "malformed" for an answer that is a pass, else "ignored"."""
-        return MALFORMED if self.reason == "passed" else IGNORED
-
-    @property
-    def text(self) -> str:
-        """The sentence, for the bot, the replay and people."""
-        return _SENTENCES[self.reason](*self.values)
+        return MALFORMED if self.code == "passed" else IGNORED
 
 
 class Remark(NamedTuple):
@@ -65,7 +66,7 @@ class Remark(NamedTuple):
     is_rescued: bool = False
 
     def to_json(self) -> dict[str, Json]:
-        """The remark as it stands in a replay."""
+        """The remark as it stands in a replay. ``codes`` are those of the warnings, in their order."""
         record: dict[str, Json] = {"rescued": True} if self.is_rescued else {}
         if self.say is not None:
             record["say"] = self.say
@@ -73,11 +74,13 @@ class Remark(NamedTuple):
             record["draw"] = self.draw
         if self.warnings:
             record["warnings"] = [warning.text for warning in self.warnings]
+            if all(warning.code for warning in self.warnings):
+                record["codes"] = [warning.code for warning in self.warnings]
         return record
 
 
 class JudgedAnswer(NamedTuple):
-    """What a seat answered in a step: its move, or its fault. Both are None if the answer doesn't matter.
+    """What a seat answered in a step: its move, or its fault. Both are None if the answer doesn't matter, or if a replay doesn't hold it.
 
     ``seconds`` are billed; ``other`` are the seconds by the clock that isn't billed, None where a replay doesn't have them. ``line`` is
     the line of a fault.

@@ -1,16 +1,43 @@
-"""The events of a match. To follow a match, derive from ``Listener`` and override the methods that you need."""
+"""The events of a match, running or recorded. To follow a running match, derive from ``Listener`` and override the methods that you need."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from referee.games.outcome import Notice
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.game import Json, Notice, Outcome, Seat
-    from referee.players.clock import Clock
+    from referee.games.game import Json, Outcome, Seat
     from referee.replay.answers import TurnAnswers
     from referee.replay.faults import Fault
+
+
+class TimeUsed(NamedTuple):
+    """The time that a player has used in a match, in seconds. ``used`` is billed; ``cpu`` is None where nothing measures it.
+
+    ``answers`` counts the questions that it was asked, ``longest`` is its slowest answer. ``bank`` is what is left, None without a bank.
+    """
+
+    used: float
+    wall: float
+    cpu: float | None
+    answers: int
+    longest: float
+    bank: float | None
+
+    def to_json(self) -> dict[str, Json]:
+        """The times as they stand in the result of a replay."""
+        return {
+            "used_seconds": round(self.used, 6),
+            "wall_seconds": round(self.wall, 6),
+            "cpu_seconds": None if self.cpu is None else round(self.cpu, 6),
+            "answers": self.answers,
+            "mean_seconds": round(self.used / self.answers if self.answers else 0.0, 6),
+            "longest_seconds": round(self.longest, 6),
+            "bank_left_seconds": None if self.bank is None else round(self.bank, 6),
+        }
 
 
 class MatchBegun(NamedTuple):
@@ -34,16 +61,27 @@ class StepTaken(NamedTuple):
     answers: TurnAnswers
     logs: Mapping[Seat, int]
 
+    def next_notices(self) -> list[Notice]:
+        """Return the notices of the players' next questions: warnings about their answers, then the game's notices."""
+        warnings = [
+            Notice(warning.notice_code, warning.text, seat)
+            for seat, answer in self.answers.items()
+            if answer.remark is not None
+            for warning in answer.remark.warnings
+        ]
+        return [*warnings, *(notice for notice in self.notices if notice.seat is not None)]
+
 
 class PlayersFaulted(NamedTuple):
-    """Players failed in one step. ``state`` is the position after the game has handled the faults.
+    """Players failed in one step. ``before`` is the position about which they were asked, ``after`` the one after the game has handled the faults.
 
-    ``answers`` are those of all seats that were asked in that step.
+    ``answers`` are those of all seats that were asked in that step; none were asked if the players failed before their first question.
     """
 
     turn: int
     faults: Mapping[Seat, Fault]
-    state: Any
+    before: Any
+    after: Any
     answers: TurnAnswers
     logs: Mapping[Seat, int]
 
@@ -55,7 +93,7 @@ class MatchEnded(NamedTuple):
     steps: int
     state: Any
     faults: Mapping[Seat, Fault]
-    clocks: Mapping[Seat, Clock]
+    times: Mapping[Seat, TimeUsed]
     stderr_bytes: Mapping[Seat, int]
 
 

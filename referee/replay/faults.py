@@ -1,19 +1,22 @@
-"""Failures, the reason codes for missing answers, and faults, which are part of the result; and the sentence of each fault.
+"""Failures, the codes of missing answers, and faults, which are part of the result; and the sentence of each fault.
 
-Code never reads these sentences, but for ``replay/recorded.py``: a replay holds the sentence of a warning without its code.
+Code reads codes and values, never these sentences. Only a replay of an older version has sentences without codes.
 """
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from referee.support.escape import quoted
+from referee.support.escape import escape, quoted
 from referee.support.words import size_text, the_seat, who
 from referee.wire.decode import LineReason, Problem
 from referee.wire.strict_json import MOST_DEPTH, MOST_DIGITS, NotJson
 
 if TYPE_CHECKING:
-    from referee.isolation.endings import Excess
+    from collections.abc import Callable, Mapping
+
+    from referee.games.game import Json
 
 LATE = "late"
 CRASHED = "crashed"
@@ -49,9 +52,9 @@ FailureReason = Literal[
 ]
 #: The reasons of a late player.
 NO_ANSWER = frozenset(("silent", "unread", "unfinished"))
-#: The reasons of a fault: those of failures and of wrong lines, and: a dialect doesn't know the line; the game refuses the move; no program
-#: came to the port of its dialect; an answer before the end of its question, in a check. "recorded" has the sentence of a replay.
-FaultReason = FailureReason | LineReason | Literal["bad-line", "bad-move", "illegal-move", "unconnected", "hasty", "recorded"]
+#: The codes of faults: the reasons of failures and of wrong lines, and: a dialect doesn't know the line; the game refuses the move; no program
+#: came to the port of its dialect; an answer before the end of its question, in a check.
+FaultCode = FailureReason | LineReason | Literal["bad-line", "bad-move", "illegal-move", "unconnected", "hasty"]
 
 
 class Failure(NamedTuple):
@@ -77,43 +80,53 @@ class LastWords(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A player's failure: ``kind`` is one of ``KINDS``, ``values`` are those of the sentence that ``reason`` has in ``_SENTENCES``.
+    """A player's failure: ``kind`` is one of ``KINDS``, ``code`` says what happened, "" in a replay without codes; ``values`` are JSON.
 
-    ``line`` is the line that caused the fault, as far as it was read, escaped for display; ``detail`` holds facts such as an exit status.
-    The rest is for advice. ``may_flush``: it may have forgotten to flush its output. ``place`` is the line of its own files that it was
-    running.
+    ``text`` is the sentence, which a beginner understands, with advice. ``line`` is the line that caused the fault, as far as it was
+    read, escaped for display; ``detail`` holds facts such as an exit status.
     """
 
     kind: str
-    reason: FaultReason
-    values: Mapping[str, Any]
+    code: FaultCode | Literal[""]
+    values: Mapping[str, Json]
+    text: str
     line: str | None = None
-    detail: dict[str, Any] | None = None
-    may_flush: bool = False
-    place: str = ""
+    detail: Mapping[str, Json] | None = None
 
-    @property
-    def text(self) -> str:
-        """The sentence, which a beginner understands, with the advice."""
-        sentences = [_SENTENCES[self.reason](**self.values)]
-        sentences += ["Did it flush its output?"] if self.may_flush else []
-        sentences += [f"It was at {self.place}."] if self.place else []
-        return " ".join(sentences)
+    @classmethod
+    def of(
+        cls, kind: str, code: FaultCode, values: Mapping[str, Json], line: str | None = None, detail: Mapping[str, Json] | None = None
+    ) -> Fault:
+        """Return the fault whose sentence has these values.
+
+        Two further values are for advice. ``may_flush``: the player may have forgotten to flush its output. ``place`` is the line of its
+        own files that it was running.
+        """
+        values = {key: _printable(value) for key, value in values.items()}
+        return cls(kind, code, values, _sentence(code, **values), line, detail)
+
+    def advised(self, **advice: Json) -> Fault:
+        """Return the fault with values for advice."""
+        assert self.code
+        values = {key: value for key, value in {**self.values, **advice}.items() if key not in advice or value}
+        return Fault.of(self.kind, self.code, values, self.line, self.detail)
 
     @property
     def cause(self) -> str:
         """The category for graders: time, memory, processes, disk, output (a line too long), crash, refusal, answer, rules or left."""
-        cause: str = (self.detail or {}).get("cause", CAUSES[self.kind])
-        return cause
+        return str((self.detail or {}).get("cause", CAUSES.get(self.kind, "")))
 
     @property
-    def code(self) -> str:
-        """The code whose explanation fits best: the cause if it says more than the kind."""
+    def topic(self) -> str:
+        """What ``referee explain`` is asked about it: the cause if it says more than the kind."""
         return self.kind if self.cause in _USUAL else self.cause
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the fault in the form of a replay and of ``--json``."""
-        record: dict[str, Any] = {"kind": self.kind, "cause": self.cause, "text": self.text}
+        record: dict[str, Json] = {"kind": self.kind, "cause": self.cause}
+        if self.code:
+            record |= {"code": self.code, "values": dict(self.values)}
+        record["text"] = self.text
         if self.line is not None:
             record["line"] = self.line
         detail = {key: value for key, value in (self.detail or {}).items() if key != "cause"}
@@ -145,18 +158,26 @@ def predicate(problem: Problem | NotJson) -> str:
     return _PREDICATES[problem.reason](*problem.data)
 
 
-def _wrong_line(seat: str, turn: int | None, problem: Problem, shown: str, *, is_python: bool) -> str:
+def _printable(value: Json) -> Json:
+    """Return a value whose texts are bounded and safe to show, and which the reader of a replay takes."""
+    if isinstance(value, str):
+        return escape(value, 500)
+    if isinstance(value, dict):
+        return {key: _printable(part) for key, part in value.items()}
+    return [_printable(part) for part in value] if isinstance(value, list) else value
+
+
+def _wrong_line(code: LineReason, seat: str, turn: int | None, data: list[str | int], shown: str, *, is_python: bool) -> str:
     what = "stdout line 1" if turn is None else f"answer in turn {turn}"
     hint = ""
-    if problem.reason == "not-json":
+    if code == "not-json":
         hint = " - print to stderr, stdout is for answers alone"
         hint = " - this is a Python dict: use json.dumps to print an answer" if is_python else hint
-    return f"{the_seat(seat)}'s {what} {predicate(problem)}: {shown}{hint}."
+    return f"{the_seat(seat)}'s {what} {_PREDICATES[code](*data)}: {shown}{hint}."
 
 
-def _other_turn(seat: str, turn: int | None, problem: Problem, shown: str, **_: bool) -> str:
-    given = problem.data[0]
-    answered = given if isinstance(given, int) and given < 10**9 else "a huge number"
+def _other_turn(seat: str, turn: int | None, data: list[int], shown: str, **_: bool) -> str:
+    answered = data[0]
     return f"{the_seat(seat)} answered turn {answered} when asked for turn {turn}: {shown} - an answer carries the turn of its question."
 
 
@@ -190,13 +211,13 @@ _EXCESSES: dict[str, Callable[..., str]] = {
 }
 
 
-def exceeded(excess: "Excess") -> str:
-    """Return how a program exceeded a limit, as a predicate without its subject."""
-    return _EXCESSES[excess.limit](excess.most, excess.shared_bytes)
+def exceeded(limit: str, most: int, shared_bytes: int = 0) -> str:
+    """Return how a program exceeded a limit, as a predicate without its subject. The values are those of an ``Excess``."""
+    return _EXCESSES[limit](most, shared_bytes)
 
 
-def told_by(words: LastWords) -> str:
-    """Return what a bot's stderr tells of its end, as the end of a sentence; "" if it tells nothing."""
+def stderr_words(words: LastWords) -> str:
+    """Return what a bot's stderr says about its end, as the end of a sentence; "" if it says nothing."""
     if words.error:
         return f": {words.error}, at {words.place}" if words.place else f": {words.error}"
     return f"; the last line of its stderr: {words.last}" if words.last else ""
@@ -207,21 +228,21 @@ def _ended(
     label: str,
     status: object,
     signal: str | None,
-    over: "Excess | None",
-    crash: LastWords,
+    excess: list[Any] | None,
+    crash: dict[str, str],
     *,
     is_remote: bool,
     is_start: bool,
 ) -> str:
-    """How a program ended: ``over`` is the limit that it exceeded; without one it exited. ``crash`` is what its stderr tells of that."""
-    if over is not None:
-        how = exceeded(over)
+    """How a program ended. ``excess`` are the values of ``exceeded``; without them it exited. ``crash`` is what its stderr says about that."""
+    if excess is not None:
+        how = exceeded(*excess)
     elif not isinstance(status, int):
         how = "closed its connection" if is_remote else "closed its stdout"
     else:
         how = f"exited with status {status}" if status >= 0 else f"was killed by {signal or f'signal {-status}'}"
     end = " before it was ready: does it call main(), or answer the start message?" if is_start and status == 0 else "."
-    return f"{who(seat, label)} {how}{told_by(crash)}{end}"
+    return f"{who(seat, label)} {how}{stderr_words(LastWords(**crash))}{end}"
 
 
 def _refused_line(seat: str, turn: int | None, why: str, shown: str) -> str:
@@ -229,8 +250,8 @@ def _refused_line(seat: str, turn: int | None, why: str, shown: str) -> str:
 
 
 #: The sentences of faults, made from their values.
-_SENTENCES: dict[FaultReason, Callable[..., str]] = {
-    **dict.fromkeys(_PREDICATES, _wrong_line),
+_SENTENCES: dict[FaultCode, Callable[..., str]] = {
+    **{code: partial(_wrong_line, code) for code in _PREDICATES},
     "other-turn": _other_turn,
     "silent": partial(_late, "gave no answer"),
     "unread": partial(_late, "did not even read its question"),
@@ -254,5 +275,13 @@ _SENTENCES: dict[FaultReason, Callable[..., str]] = {
         f"{who(seat, label)} did not connect to its port and tell its name by the {dialect} protocol{when}."
     ),
     "hasty": lambda shown: f"It answered before its question had ended: {shown}.",
-    "recorded": lambda text: text,
 }
+FAULT_CODES = frozenset(_SENTENCES)
+
+
+def _sentence(code: FaultCode, *, may_flush: bool = False, place: str = "", **values: Json) -> str:
+    """Return the sentence of a fault, with its advice."""
+    sentences = [_SENTENCES[code](**values)]
+    sentences += ["Did it flush its output?"] if may_flush else []
+    sentences += [f"It was at {place}."] if place else []
+    return " ".join(sentences)

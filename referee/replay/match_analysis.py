@@ -5,21 +5,20 @@ The replay is read several times, and only a bounded number of its positions is 
 
 from __future__ import annotations
 
-import contextlib
 import heapq
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from referee.replay.reader import UNWRITTEN, open_game, read_head, read_lines, unwritten, verify
+from referee.replay.events import PlayersFaulted, StepTaken
+from referee.replay.reader import UNWRITTEN, ReplayReader, unwritten
 from referee.replay.turning_points import Budget, Spent, change_between
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from referee.games.capabilities import Analysis, Appraisal, Appraised
-    from referee.games.game import Game, Json, Notice, Outcome, Seat
-    from referee.replay.reader import Step
+    from referee.games.capabilities import Appraisal, Appraised
+    from referee.games.game import Game, Json, Outcome, Seat
 
 #: The most positions of one stretch of a match that are kept.
 _MOST_KEPT = 1_000
@@ -29,7 +28,7 @@ MOST_COSTLY = 5
 _MOST_APART = 100
 
 
-class Point(NamedTuple):
+class VerdictPoint(NamedTuple):
     """A position from which a verdict holds. ``step`` led to it: the step's own number, 0 for the start of the match.
 
     ``by``, ``what`` and ``best`` are the cause, the texts of the step's notices and the suggestion; empty at the start.
@@ -68,19 +67,15 @@ class Losses(NamedTuple):
     fault: str = ""
 
 
-class _Done(Exception):
-    """The rest of the replay isn't needed in this reading."""
-
-
-class _Kept:
+class _Stretch:
     """Evenly spaced positions of one stretch of a match, never more than ``_MOST_KEPT``, and its last two positions."""
 
-    def __init__(self, path: Path, budget: Budget, first: int, state: Any) -> None:
+    def __init__(self, path: Path, budget: Budget, first: int, state: object) -> None:
         self._path, self._budget, self.first, self._apart = path, budget, first, 1
         self._states = {first: state}
         self.last, self._ends = first, (state, state)
 
-    def add(self, state: Any) -> None:
+    def add(self, state: object) -> None:
         """Add the next position of the stretch."""
         self.last += 1
         self._ends = self._ends[1], state
@@ -91,7 +86,7 @@ class _Kept:
             self._apart *= 2
             self._states = {position: state for position, state in self._states.items() if not (position - self.first) % self._apart}
 
-    def state_at(self, position: int) -> Any:
+    def state_at(self, position: int) -> object:
         """Return one of the positions that are kept."""
         return self._ends[position - self.last + 1] if self.last - position < 2 else self._states[position]
 
@@ -102,23 +97,20 @@ class _Kept:
             apart = (high - low) // _MOST_KEPT + 1
             self._states = {}
 
-            def take(step: Step) -> None:
-                position = step.record["turn"] + 1
-                if position >= high:
-                    raise _Done
-                if position > low and not (position - low) % apart:
-                    self._states[position] = step.after
-
             with self._budget:
-                read_again(self._path, take)
+                for step in _steps(self._path):
+                    position = step.turn + 1
+                    if position >= high:
+                        break
+                    if position > low and not (position - low) % apart:
+                        self._states[position] = step.after
             inner = list(self._states)
         return inner[len(inner) // 2]
 
 
-def read_again(path: Path, on_step: Callable[[Step], None]) -> None:
-    """Read a replay again, until ``on_step`` raises _Done."""
-    with contextlib.suppress(_Done):
-        verify(path, on_step)
+def _steps(path: Path) -> Iterator[StepTaken]:
+    """Yield the steps of a replay."""
+    return (event for event in ReplayReader(path).events() if isinstance(event, StepTaken))
 
 
 class MatchAnalysis:
@@ -130,17 +122,15 @@ class MatchAnalysis:
 
     def __init__(self, path: Path, seconds: float) -> None:
         self.path = path
-        head, _ = read_head(path, read_lines(path))
-        self.game: Game[Any, Any]
-        self.game, self._settings = open_game(path, head)
-        self._analysis: Analysis[Any] | None = self.game.analysis
-        self._appraisal: Appraisal[Any] | None = self.game.appraisal
+        self._reader = ReplayReader(path)
+        self.game, self._settings = self._reader.game, self._reader.settings
+        self._analysis, self._appraisal = self.game.analysis, self.game.appraisal
         self.budget = Budget(seconds)
         self.verified: dict[str, Json] = {}
         self.steps = self.judged = 0
         self.outcome: Outcome | None = None
         self.left_out: list[str] = []
-        self.points: list[Point] = []
+        self.points: list[VerdictPoint] = []
         self.losses: list[Losses] = []
         self._faults: dict[Seat, str] = {}
 
@@ -156,7 +146,7 @@ class MatchAnalysis:
             self.left_out.append(f"Not everything after step {judge.last:,} was judged: that would take too long on a board like this.")
         self._explain(judge.points, _losers(self.outcome, self.game.seats(self._settings)))
 
-    def verdict_of(self, state: Any) -> Mapping[str, Json]:
+    def verdict_of(self, state: object) -> Mapping[str, Json]:
         """Return the verdict of a position. Raises Spent if no time is left for it."""
         assert self._analysis is not None
         if self.budget.left <= 0.0:
@@ -166,53 +156,45 @@ class MatchAnalysis:
 
     def _read_first(self, judge: _Judge) -> None:
         """Read the replay, judge its positions, and note whether it holds and how the match ended."""
-
-        def take(step: Step) -> None:
-            if not self.steps:
-                judge.begin(step.before)
-            self.steps += 1
-            judge.take(step)
-
         try:
-            replay = verify(self.path, take)
+            for event in self._reader.events():
+                if isinstance(event, PlayersFaulted):
+                    self._faults |= {seat: f"a fault in step {event.turn:,}. {fault.text}" for seat, fault in event.faults.items()}
+                    continue
+                if not self.steps:
+                    judge.begin(event.before)
+                self.steps += 1
+                judge.take(event)
+            replay = self._reader.verified()
         except UNWRITTEN as error:
             self.verified = unwritten(self.steps, error)
         else:
             self.verified = replay.verdict()
             self.outcome = self.game.outcome(replay.final)
-            for record in replay.faults:
-                told = {seat: str(fault.get("text", "")) for seat, fault in record["faults"].items()}
-                self._faults |= {seat: f"a fault in step {record['turn']:,}. {text}" for seat, text in told.items()}
             if not self.steps:
                 judge.begin(replay.final)
         judge.finish()
 
-    def _explain(self, wanted: dict[int, dict[str, Json]], losers: tuple[Seat, ...]) -> None:
+    def _explain(self, verdicts: dict[int, dict[str, Json]], losers: tuple[Seat, ...]) -> None:
         """Read the replay once more: the cause and the suggestion of each point, and what the moves of the losing seats cost."""
-        if 0 in wanted:
-            self.points.append(Point(0, wanted.pop(0)))
+        if 0 in verdicts:
+            self.points.append(VerdictPoint(0, verdicts.pop(0)))
         searches = [] if self._appraisal is None else [_Search(self.game, self._appraisal, seat, self._settings) for seat in losers]
         # The other half is for the suggestions, and for the verdicts after costly steps.
-        own = Budget(self.budget.left / 2)
-        self.budget.left -= own.left
+        half = Budget(self.budget.left / 2)
+        self.budget.left -= half.left
         unsearched = 0
-
-        def take(step: Step) -> None:
-            nonlocal unsearched
-            position = step.record["turn"] + 1
-            if position in wanted:
-                self.points.append(self._point(step, wanted.pop(position)))
-            if own.left <= 0.0:
+        for step in _steps(self.path) if verdicts or searches else ():
+            if step.turn + 1 in verdicts:
+                self.points.append(self._point(step, verdicts.pop(step.turn + 1)))
+            if half.left <= 0.0:
                 unsearched += bool(searches)
-            with own:
-                for search in searches if own.left > 0.0 else ():
+            with half:
+                for search in searches if half.left > 0.0 else ():
                     search.take(step)
-            if not wanted and not searches:
-                raise _Done
-
-        if wanted or searches:
-            read_again(self.path, take)
-        self.budget.left += max(0.0, own.left)
+            if not verdicts and not searches:
+                break
+        self.budget.left += max(0.0, half.left)
         if unsearched:
             self.left_out.append(
                 f"The search for better moves left out the last {counted(unsearched, 'step')}: that would take too long on a board like this."
@@ -224,27 +206,23 @@ class MatchAnalysis:
             for seat, search in zip(losers, searches, strict=False)
         ]
 
-    def _point(self, step: Step, verdict: dict[str, Json]) -> Point:
+    def _point(self, step: StepTaken, verdict: dict[str, Json]) -> VerdictPoint:
         analysis = self._analysis
         assert analysis is not None
         what: tuple[str, ...] = ()
         if analysis.invalidates_verdict(step.before, step.after):
-            what = tuple(notice.text for notice in step.notices if _is_told(notice))
+            what = tuple(notice.text for notice in step.notices if notice.seat is None and not notice.is_minor)
         best: Mapping[str, Json] = {}
         if self.budget.left > 0.0:
             with self.budget:
                 best = analysis.suggestion(step.before)
-        return Point(step.record["turn"], verdict, analysis.cause(step.before, step.after), what, best)
+        return VerdictPoint(step.turn, verdict, analysis.cause(step.before, step.after), what, best)
 
-    def _verdict_after(self, state: Any) -> Mapping[str, Json]:
+    def _verdict_after(self, state: object) -> Mapping[str, Json]:
         try:
             return {} if self._analysis is None else self.verdict_of(state)
         except Spent:
             return {}
-
-
-def _is_told(notice: Notice) -> bool:
-    return notice.seat is None and not notice.is_minor
 
 
 def _losers(outcome: Outcome | None, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
@@ -263,97 +241,97 @@ class _Judge:
         self.judged = self.last = 0
         #: Positions from which a verdict holds.
         self.points: dict[int, dict[str, Json]] = {}
-        self._kept: _Kept | None = None
+        self._stretch: _Stretch | None = None
         self._before: Json = None
         self._verdict: Mapping[str, Json] = {}
 
-    def begin(self, state: Any) -> None:
+    def begin(self, state: object) -> None:
         """Judge the start."""
         self._guarded(self._open, 0, state)
 
-    def take(self, step: Step) -> None:
+    def take(self, step: StepTaken) -> None:
         """Take the next step."""
         analysis = self._of.game.analysis
-        if self.is_spent or analysis is None or self._kept is None:
+        if self.is_spent or analysis is None or self._stretch is None:
             return
         if analysis.invalidates_verdict(step.before, step.after):
             self._guarded(self.close)
-            self._guarded(self._open, step.record["turn"] + 1, step.after)
+            self._guarded(self._open, step.turn + 1, step.after)
         else:
-            self._kept.add(step.after)
+            self._stretch.add(step.after)
 
     def finish(self) -> None:
         """Judge the end of the match."""
         self._guarded(self.close)
 
-    def _guarded(self, work: Callable[..., None], *given: Any) -> None:
+    def _guarded(self, work: Callable[..., None], *arguments: object) -> None:
         if not self.is_spent and self._of.game.analysis is not None:
             try:
-                work(*given)
+                work(*arguments)
             except Spent:
                 self.is_spent = True
 
-    def _open(self, first: int, state: Any) -> None:
-        self._kept = _Kept(self._of.path, self._of.budget, first, state)
+    def _open(self, first: int, state: object) -> None:
+        self._stretch = _Stretch(self._of.path, self._of.budget, first, state)
         self._verdict = self._of.verdict_of(state)
         if self._verdict:
             self.last = first
-            self._add(first, self._verdict, is_told=self._every or self._verdict["verdict"] != self._before)
+            self._add(first, self._verdict, is_point=self._every or self._verdict["verdict"] != self._before)
             self._on_judged(first)
 
     def close(self) -> None:
         """Judge the end of a stretch."""
-        kept = self._kept
-        if kept is not None and self._verdict:
-            found = change_between(kept.first, kept.last, self._verdict, kept.state_at, self._of.verdict_of, kept.between)
-            if found is not None:
-                self._add(*found, is_told=True)
+        stretch = self._stretch
+        if stretch is not None and self._verdict:
+            change = change_between(stretch.first, stretch.last, self._verdict, stretch.state_at, self._of.verdict_of, stretch.between)
+            if change is not None:
+                self._add(*change, is_point=True)
 
-    def _add(self, position: int, verdict: Mapping[str, Json], *, is_told: bool) -> None:
+    def _add(self, position: int, verdict: Mapping[str, Json], *, is_point: bool) -> None:
         self.judged += 1
         self._before = verdict["verdict"]
-        if is_told:
+        if is_point:
             self.points[position] = dict(verdict)
 
 
 class _Search:
     """Finds the steps that cost a seat most while a replay is read."""
 
-    def __init__(self, game: Game[Any, Any], appraisal: Appraisal[Any], seat: Seat, settings: Any) -> None:
+    def __init__(self, game: Game, appraisal: Appraisal, seat: Seat, settings: object) -> None:
         self._game, self._appraisal, self._seat, self._settings = game, appraisal, seat, settings
         self._appraise = appraisal.appraiser(seat)
         self._apart = max(1, min(_MOST_APART, appraisal.apart(seat, settings)))
         #: The costliest steps so far, the least costly first. A step that is named rules out those near it, so more are kept than are named.
-        self._worst: list[tuple[float, int, Step, Appraised]] = []
+        self._worst: list[tuple[float, int, StepTaken, Appraised]] = []
 
-    def take(self, step: Step) -> None:
+    def take(self, step: StepTaken) -> None:
         """Appraise the seat's move in a step."""
         game = self._game
         if self._seat not in game.movers(step.before):
             return
-        found = self._appraise(step.before, step.moves(game), step.after)
-        if found is None or found.cost <= 0:
+        appraised = self._appraise(step.before, step.moves, step.after)
+        if appraised is None or appraised.cost <= 0:
             return
-        entry = (found.cost, -step.record["turn"], step, found)
+        entry = (appraised.cost, -step.turn, step, appraised)
         if len(self._worst) < MOST_COSTLY * 2 * self._apart:
             heapq.heappush(self._worst, entry)
         else:
             heapq.heappushpop(self._worst, entry)
 
-    def losses(self, verdict_of: Callable[[Any], Mapping[str, Json]]) -> Losses:
+    def losses(self, verdict_of: Callable[[object], Mapping[str, Json]]) -> Losses:
         """Return the costliest steps, each at least as far from the others as the game says."""
-        chosen: list[tuple[int, Step, Appraised]] = []
-        for _, before, step, found in sorted(self._worst, reverse=True, key=lambda entry: entry[:2]):
+        chosen: list[tuple[int, StepTaken, Appraised]] = []
+        for _, before, step, appraised in sorted(self._worst, reverse=True, key=lambda entry: entry[:2]):
             if len(chosen) < MOST_COSTLY and all(abs(-before - other) >= self._apart for other, _, _ in chosen):
-                chosen.append((-before, step, found))
+                chosen.append((-before, step, appraised))
         chosen.sort(key=lambda entry: entry[0])
         appraisal = self._appraisal
-        steps = tuple(self._costly(number, step, found, verdict_of) for number, step, found in chosen)
+        steps = tuple(self._costly(number, step, appraised, verdict_of) for number, step, appraised in chosen)
         return Losses(self._seat, appraisal.measure(self._seat, self._settings), appraisal.is_exact, steps)
 
-    def _costly(self, number: int, step: Step, found: Appraised, verdict_of: Callable[[Any], Mapping[str, Json]]) -> Costly:
-        game, moves = self._game, step.moves(self._game)
-        instead, _ = game.step(step.before, {**moves, self._seat: found.better})
+    def _costly(self, number: int, step: StepTaken, appraised: Appraised, verdict_of: Callable[[object], Mapping[str, Json]]) -> Costly:
+        game, moves = self._game, step.moves
+        instead, _ = game.step(step.before, {**moves, self._seat: appraised.better})
         verdicts = verdict_of(step.after), verdict_of(instead)
-        told = game.codec.move_json
-        return Costly(number, told(moves[self._seat]), told(found.better), found, verdicts if all(verdicts) else ())
+        move_json = game.codec.move_json
+        return Costly(number, move_json(moves[self._seat]), move_json(appraised.better), appraised, verdicts if all(verdicts) else ())

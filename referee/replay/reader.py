@@ -12,14 +12,16 @@ import hashlib
 import json
 import re
 import zlib
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import ReplayCut, ReplayError
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
+from referee.replay.events import PlayersFaulted, StepTaken
+from referee.replay.faults import predicate
 from referee.replay.paths import DUEL_SUFFIX, why_unreadable
+from referee.replay.records import answers_of, fault_of, first_turn, logs_of
 from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT, dumps
 from referee.support.files import open_whole
 from referee.support.words import counted, cut
@@ -28,12 +30,12 @@ from referee.wire import strict_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from referee.games.game import Game, Json, Notice, Seat
+    from referee.games.game import Game, Json
 
 #: The longest line of a replay, in bytes; the longest honest line holds the drawings of two bots.
 _MAX_LINE_BYTES = 4 << 20
 _MOST_TEXTS = 1_000
-_NO_MOVE: dict[str, Any] = {}
+_NO_MOVE: dict[str, Json] = {}
 #: How much of a replay is decompressed at once, in bytes. So at most this much text before a damage is lost.
 _CHUNK_BYTES = 8192
 #: Lines of steps whose digest is computed together.
@@ -50,28 +52,6 @@ _TAIL = re.compile(rb',"us":%b(?:,"(?:cpu|wall)_us":%b)?(?:,"remarks":(\{.*\}))?
 UNWRITTEN = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 
 
-class Step(NamedTuple):
-    """A step of a replay: its record and the positions before and after it."""
-
-    record: dict[str, Json]
-    before: Any
-    after: Any
-    notices: tuple[Notice, ...]
-
-    def moves(self, game: Game[Any, Any]) -> dict[Seat, Any]:
-        """Return the moves by seat, as the engine takes them."""
-        given = self.record.get("moves") or {}
-        return {seat: game.codec.parse(self.before, seat, given.get(seat, {})) for seat in game.movers(self.before)}
-
-
-class Failed(NamedTuple):
-    """Players failed in a step of a replay: the record of it, and the positions before and after the game has handled the faults."""
-
-    record: dict[str, Json]
-    before: Any
-    after: Any
-
-
 class Replay(NamedTuple):
     """A replay that was read and played again. ``problem`` is None if the replay is complete and correct.
 
@@ -83,7 +63,7 @@ class Replay(NamedTuple):
     faults: list[dict[str, Json]]
     turns: int
     final: Any
-    problem: Problem | None
+    problem: ReplayProblem | None
     path: Path | None = None
 
     def verdict(self) -> dict[str, Json]:
@@ -98,7 +78,7 @@ def unwritten(steps: int, error: Exception) -> dict[str, Json]:
     return {"status": "bad", "kind": "unreadable", "text": text, "steps": steps}
 
 
-class Problem(NamedTuple):
+class ReplayProblem(NamedTuple):
     """The first error in a replay. ``kind`` is one of: cut, state, moves, notices, outcome, digest, order.
 
     ``turn`` and ``field`` locate it, where they apply.
@@ -167,8 +147,6 @@ def _record(line: bytes, what: str) -> dict[str, Json]:
     try:
         record = strict_json.read(line)
     except strict_json.NotJson as error:
-        from referee.replay.faults import predicate
-
         raise ReplayError(f"{what} {predicate(error)}.") from None
     if not isinstance(record, dict):
         raise ReplayError(f"{what} is no JSON object.")
@@ -190,7 +168,7 @@ def read_head(path: Path, lines: Iterator[bytes]) -> tuple[dict[str, Json], byte
     return head, line
 
 
-def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
+def open_game(path: Path, head: dict[str, Json]) -> tuple[Game, Any]:
     """Return the game and the checked settings that a head names. ReplayError if they aren't available here."""
     name = f"{path}:"
     try:
@@ -200,11 +178,11 @@ def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
                 f"{name[:-1]} was played under version {cut(str(head.get('version')), 20)} of the rules of {game.info.name}; this referee has version {game.info.version}, "
                 "which may decide steps otherwise."
             )
-        given = head.get("settings")
+        settings_json = head.get("settings")
         players = head.get("players")
-        if not isinstance(given, dict) or not isinstance(head.get("rules"), str) or not isinstance(players, dict):
+        if not isinstance(settings_json, dict) or not isinstance(head.get("rules"), str) or not isinstance(players, dict):
             raise ReplayError(f"{name} its head has no rules, no settings or no players.")
-        settings = game.codec.settings(head["rules"], given)
+        settings = game.codec.settings(head["rules"], settings_json)
         if set(players) != set(game.seats(settings)) or not all(isinstance(player, dict) for player in players.values()):
             raise ReplayError(f"{name} its head names other players than {' and '.join(game.seats(settings))}.")
         return game, settings
@@ -212,31 +190,17 @@ def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
         raise ReplayError(f"{name} {error}") from None
 
 
-def verify(path: Path | str, on_step: Callable[[Step], None] | None = None, on_fault: Callable[[Failed], None] | None = None) -> Replay:
+def verify(path: Path | str) -> Replay:
     """Play a replay again from its moves and compare every step with its record.
 
     Raises ReplayError where there is nothing to compare: no replay, another format, another version of the rules.
     """
-    path = Path(path)
-    return play_again(path, read_lines(path), on_step, on_fault)
+    return ReplayReader(Path(path)).verified()
 
 
-def play_again(
-    path: Path,
-    lines: Iterator[bytes],
-    on_step: Callable[[Step], None] | None = None,
-    on_fault: Callable[[Failed], None] | None = None,
-) -> Replay:
-    """As ``verify``, with lines from another source, such as a running match."""
-    head, head_line = read_head(path, lines)
-    game, settings = open_game(path, head)
-    verification = _Verification(game, settings, head, on_step, on_fault)
-    return verification.run(chain([head_line], lines))._replace(path=path)
-
-
-def start_of(game: Game[Any, Any], settings: Any, head: dict[str, Json]) -> Any:
+def start_of(game: Game, settings: object, head: dict[str, Json]) -> object:
     """The first position of a replay."""
-    secret: Any = head.get("secret")
+    secret: Json = head.get("secret")
     is_secret = isinstance(secret, str) and re.fullmatch("(?:[0-9a-f]{2}){0,64}", secret)
     return game.start(settings, bytes.fromhex(secret) if is_secret else b"")
 
@@ -245,212 +209,220 @@ class _Wrong(Exception):
     """A record is wrong; the argument is the problem."""
 
 
-class _Verification:
-    def __init__(
-        self,
-        game: Game[Any, Any],
-        settings: Any,
-        head: dict[str, Json],
-        on_step: Callable[[Step], None] | None,
-        on_fault: Callable[[Failed], None] | None,
-    ) -> None:
-        self.game = game
-        adjudication = game.adjudication
-        self.adjudication = adjudication if adjudication is not None and adjudication.is_enabled(settings) else None
-        self.head = head
-        self.state = start_of(game, settings, head)
-        self.on_step = on_step
-        self.on_fault = on_fault
-        self.turn = 0
-        self.faults: list[dict[str, Json]] = []
-        self.result: dict[str, Json] | None = None
-        self.digest = hashlib.sha256()
-        source: Any = head.get("from")
-        #: The turn of the first question of a match that began in another replay.
-        self.first_turn = source.get("turn") if isinstance(source, dict) else 0
+class ReplayReader:
+    """Plays one replay again. ``events`` yields what happened in it, ``verified`` returns whether it is complete and correct.
+
+    ``lines`` are those of another source than the file at ``path``, such as a running match. Raises ReplayError as ``verify`` does.
+    ``start`` is the first position, ``first_turn`` the turn of the first question of the match.
+    """
+
+    def __init__(self, path: Path, lines: Iterator[bytes] | None = None) -> None:
+        self.path = path
+        self._lines = read_lines(path) if lines is None else lines
+        self.head, line = read_head(path, self._lines)
+        self.game, self.settings = open_game(path, self.head)
+        self.start = self._state = start_of(self.game, self.settings, self.head)
+        self.first_turn = first_turn(self.head)
+        adjudication = self.game.adjudication
+        self._adjudication = adjudication if adjudication is not None and adjudication.is_enabled(self.settings) else None
+        self._turn = 0
+        self._faults: list[dict[str, Json]] = []
+        self._result: dict[str, Json] | None = None
+        self._problem: ReplayProblem | None = None
+        self._digest = hashlib.sha256(line)
         #: The moves by their text and the movers, for a game that reads the same text in the same way in every position.
-        self.known_moves: dict[tuple[bytes | None, tuple[str, ...]], dict[str, Any]] = {}
-        self.keeps_moves: bool = getattr(game.codec, "parse_ignores_state", False)
+        self._moves: dict[tuple[bytes | None, tuple[str, ...]], dict[str, object]] = {}
+        self._keeps_moves: bool = getattr(self.game.codec, "parse_ignores_state", False)
 
-    def run(self, lines: Iterator[bytes]) -> Replay:
-        problem = None
-        try:
-            self.digest.update(next(lines))
-            while (line := self.pass_ordinary(lines) if self.on_step is None and self.result is None else next(lines, None)) is not None:
-                self.take(line)
-            if self.result is None:
-                problem = self.cut("it has no result")
-        except _Wrong as wrong:
-            (problem,) = wrong.args
-        except ReplayCut:
-            problem = self.cut("it breaks off")
-        except ReplayError as error:
-            problem = Problem("order", f"after {counted(self.turn, 'step')}: {error}", self.turn)
-        return Replay(self.head, self.result, self.faults, self.turn, self.state, problem)
+    def events(self) -> Iterator[StepTaken | PlayersFaulted]:
+        """Yield what happened, in order, up to the first record that is wrong."""
+        return self._read(lambda: next(self._lines, None))
 
-    def cut(self, how: str) -> Problem:
-        return Problem("cut", f"cut short: {how} after {counted(self.turn, 'step')}, which are good", self.turn)
+    def verified(self) -> Replay:
+        """Read what is left, and return the result of the check."""
+        for _ in self._read(self._pass_ordinary):
+            pass
+        return Replay(self.head, self._result, self._faults, self._turn, self._state, self._problem, self.path)
 
-    def wrong(self, kind: str, text: str, field: str | None = None) -> _Wrong:
-        return _Wrong(Problem(kind, text, self.turn, field))
-
-    def take(self, line: bytes) -> None:
-        """Judge one line. Raises _Wrong, ReplayError or ReplayCut."""
-        record = _record(line, f"the record of turn {self.turn}")
-        kind = record.get("type", "step")
-        if self.result is not None:
-            raise self.wrong("order", f"continues after its result, which came after {counted(self.turn, 'step')}")
-        if kind == "result":
-            self.result = record
-            self.check_result(record, line)
+    def _read(self, next_line: Callable[[], bytes | None]) -> Iterator[StepTaken | PlayersFaulted]:
+        if self._problem is not None:
             return
-        self.digest.update(line)
-        if type(record.get("turn")) is not int or record["turn"] != self.turn:
-            shown = cut(str(record.get("turn")), 20)
-            raise self.wrong("order", f"turn {shown} stands where turn {self.turn} belongs: lines were moved or removed", "turn")
-        if kind == "fault":
-            self.check_faults(record)
-        else:
-            self.check_step(record)
+        try:
+            while (line := next_line()) is not None:
+                event = self._take(line)
+                if event is not None:
+                    yield event
+            if self._result is None:
+                self._problem = self._cut("it has no result")
+        except _Wrong as wrong:
+            (self._problem,) = wrong.args
+        except ReplayCut:
+            self._problem = self._cut("it breaks off")
+        except ReplayError as error:
+            self._problem = ReplayProblem("order", f"after {counted(self._turn, 'step')}: {error}", self._turn)
 
-    def pass_ordinary(self, lines: Iterator[bytes]) -> bytes | None:
+    def _cut(self, how: str) -> ReplayProblem:
+        return ReplayProblem("cut", f"cut short: {how} after {counted(self._turn, 'step')}, which are good", self._turn)
+
+    def _wrong(self, kind: str, text: str, field: str | None = None) -> _Wrong:
+        return _Wrong(ReplayProblem(kind, text, self._turn, field))
+
+    def _take(self, line: bytes) -> StepTaken | PlayersFaulted | None:
+        """Judge one line and return what it records, None for the result. Raises _Wrong, ReplayError or ReplayCut."""
+        record = _record(line, f"the record of turn {self._turn}")
+        kind = record.get("type", "step")
+        if self._result is not None:
+            raise self._wrong("order", f"continues after its result, which came after {counted(self._turn, 'step')}")
+        if kind == "result":
+            self._result = record
+            self._check_result(record, line)
+            return None
+        self._digest.update(line)
+        if type(record.get("turn")) is not int or record["turn"] != self._turn:
+            shown = cut(str(record.get("turn")), 20)
+            raise self._wrong("order", f"turn {shown} stands where turn {self._turn} belongs: lines were moved or removed", "turn")
+        return self._faulted(record) if kind == "fault" else self._stepped(record)
+
+    def _pass_ordinary(self) -> bytes | None:
         """Check ordinary steps without decoding their lines. Return the first line that is anything else or is wrong; None at the end.
 
         The step is made from the recorded moves, and its line compared with the text that the writer would write. The line that is returned
         has changed nothing: the full check follows.
         """
-        game, state, turn = self.game, self.state, self.turn
+        if self._result is not None:
+            return next(self._lines, None)
+        game, state, turn = self.game, self._state, self._turn
         movers_of, step, changes_text = game.movers, game.step, game.codec.changes_text
-        needs = self.adjudication.needs_adjudication if self.adjudication is not None else None
-        known, tail_of = self.known_moves, _TAIL.fullmatch
+        needs = self._adjudication.needs_adjudication if self._adjudication is not None else None
+        moves_by_text, tail_of = self._moves, _TAIL.fullmatch
         good: list[bytes] = []
         try:
-            for line in lines:
+            for line in self._lines:
                 start = b"%b%d," % (_STEP_START, turn)
                 at, moved = len(start), None
                 if line.startswith(b'"moves":', at):
                     middle = line.find(b',"changes":', at)
                     moved, at = line[at + 8 : middle], middle + 1
                 movers = movers_of(state)
-                moves = known.get((moved, movers)) or self.read_moves(state, moved, movers)
+                moves = moves_by_text.get((moved, movers)) or self._read_moves(state, moved, movers)
                 if moves is None or not line.startswith(start) or (needs is not None and needs(state)):
                     return line
                 if not movers and game.outcome(state) is not None:
                     return line
                 after, notices = step(state, moves)
                 text = f'"changes":{changes_text(state, after)}'
-                if notices and (told := [notice.to_json() for notice in notices if notice.seat is not None]):
-                    text += f',"notices":{dumps(told)}'
+                if notices and (records := [notice.to_json() for notice in notices if notice.seat is not None]):
+                    text += f',"notices":{dumps(records)}'
                 expected = text.encode()
                 tail = tail_of(line, at + len(expected)) if line.startswith(expected, at) else None
                 if tail is None or ((remarks := tail[1]) is not None and not _is_object(remarks)):
                     return line
                 good.append(line)
                 if len(good) >= _BATCH:
-                    self.digest.update(b"".join(good))
+                    self._digest.update(b"".join(good))
                     good.clear()
                 state = after
                 turn += 1
             return None
         finally:
-            self.state, self.turn = state, turn
-            self.digest.update(b"".join(good))
+            self._state, self._turn = state, turn
+            self._digest.update(b"".join(good))
 
-    def read_moves(self, state: Any, text: bytes | None, movers: tuple[str, ...]) -> dict[str, Any] | None:
+    def _read_moves(self, state: object, text: bytes | None, movers: tuple[str, ...]) -> dict[str, object] | None:
         """Return the moves of an ordinary step, {} if nobody moves; None if the full check has to judge the text."""
         try:
-            given = {} if text is None else strict_json.read(text)
-            if not isinstance(given, dict) or not given.keys() <= set(movers):
+            records = {} if text is None else strict_json.read(text)
+            if not isinstance(records, dict) or not records.keys() <= set(movers):
                 return None
-            moves = {seat: self.game.codec.parse(state, seat, given.get(seat, _NO_MOVE)) for seat in movers}
+            moves = {seat: self.game.codec.parse(state, seat, records.get(seat, _NO_MOVE)) for seat in movers}
         except (strict_json.NotJson, MalformedMove, IllegalMove):
             return None
-        if self.keeps_moves and (text is None or len(text) <= SHORT_TEXT):
-            if len(self.known_moves) > _MOST_TEXTS:
-                self.known_moves.clear()
-            self.known_moves[text, movers] = moves
+        if self._keeps_moves and (text is None or len(text) <= SHORT_TEXT):
+            if len(self._moves) > _MOST_TEXTS:
+                self._moves.clear()
+            self._moves[text, movers] = moves
         return moves
 
-    def needs_adjudication(self, state: Any) -> bool:
-        return self.adjudication is not None and self.adjudication.needs_adjudication(state)
+    def _needs_adjudication(self, state: object) -> bool:
+        return self._adjudication is not None and self._adjudication.needs_adjudication(state)
 
-    def adjudicated(self, state: Any) -> Any:
-        return state if self.adjudication is None else self.adjudication.adjudicate(state)
+    def _adjudicated(self, state: object) -> object:
+        return state if self._adjudication is None else self._adjudication.adjudicate(state)
 
-    def check_step(self, record: dict[str, Json]) -> None:
-        game, before = self.game, self.state
+    def _stepped(self, record: dict[str, Json]) -> StepTaken:
+        game, before = self.game, self._state
         movers = game.movers(before)
-        given = record.get("moves", {})
+        records = record.get("moves", {})
         if not movers and game.outcome(before) is not None:
-            raise self.wrong("order", f"turn {self.turn} stands after the end of the game")
-        if self.needs_adjudication(before) and game.outcome(self.adjudicated(before)) is not None:
-            raise self.wrong("order", f"turn {self.turn} stands after the game was to be adjudicated")
+            raise self._wrong("order", f"turn {self._turn} stands after the end of the game")
+        if self._needs_adjudication(before) and game.outcome(self._adjudicated(before)) is not None:
+            raise self._wrong("order", f"turn {self._turn} stands after the game was to be adjudicated")
         try:
-            if not isinstance(given, dict) or not given.keys() <= set(movers):
+            if not isinstance(records, dict) or not records.keys() <= set(movers):
                 raise MalformedMove("moves are given for seats that did not move")
-            moves = {seat: game.codec.parse(before, seat, given.get(seat, {})) for seat in movers}
+            moves = {seat: game.codec.parse(before, seat, records.get(seat, {})) for seat in movers}
         except (MalformedMove, IllegalMove) as error:
-            raise self.wrong("moves", f"turn {self.turn}, field moves: {error}", "moves") from None
+            raise self._wrong("moves", f"turn {self._turn}, field moves: {error}", "moves") from None
         after, notices = game.step(before, moves)
         text = game.codec.changes_text(before, after)
         if dumps(record.get("changes")) != text:
             changes = json.loads(text)
             if _sorted(changes) != _sorted(record.get("changes")):
-                raise self.difference(record.get("changes"), changes)
+                raise self._difference(record.get("changes"), changes)
         expected = [notice.to_json() for notice in notices if notice.seat is not None]
-        said = record.get("notices", [])
-        if expected != said:
-            text = f"turn {self.turn}, field notices: the replay says {_brief(said)}, the moves give {_brief(expected)}"
-            raise self.wrong("notices", text, "notices")
-        self.state = after
-        self.turn += 1
-        if self.on_step is not None:
-            self.on_step(Step(record, before, after, notices))
+        recorded = record.get("notices", [])
+        if expected != recorded:
+            text = f"turn {self._turn}, field notices: the replay says {_brief(recorded)}, the moves give {_brief(expected)}"
+            raise self._wrong("notices", text, "notices")
+        self._state = after
+        self._turn += 1
+        return StepTaken(self._turn - 1, before, after, moves, notices, answers_of(record, moves, {}), logs_of(record))
 
-    def difference(self, said: Json, given: Json) -> _Wrong:
+    def _difference(self, recorded: Json, changes: Json) -> _Wrong:
         """Return the first field of a step in which the replay differs from the result of its moves."""
-        field, here, there = "changes", said, given
-        if isinstance(said, dict):
-            shared = said.keys() & given.keys()
-            field = next(name for name in [*given, *said] if name not in shared or _sorted(said[name]) != _sorted(given[name]))
-            here, there = said.get(field), given.get(field)
-        text = f"turn {self.turn}, field {field}: the replay says {_brief(here)}, the moves give {_brief(there)}"
-        return self.wrong("state", text, field)
+        field, here, there = "changes", recorded, changes
+        if isinstance(recorded, dict):
+            shared = recorded.keys() & changes.keys()
+            names = (name for name in [*changes, *recorded] if name not in shared or _sorted(recorded[name]) != _sorted(changes[name]))
+            field = next(names)
+            here, there = recorded.get(field), changes.get(field)
+        text = f"turn {self._turn}, field {field}: the replay says {_brief(here)}, the moves give {_brief(there)}"
+        return self._wrong("state", text, field)
 
-    def check_faults(self, record: dict[str, Json]) -> None:
-        faults: Any = record.get("faults")
+    def _faulted(self, record: dict[str, Json]) -> PlayersFaulted:
+        faults: Json = record.get("faults")
         # Before the first question any seat may fail, later only a seat that was asked. People can also leave, and a seat with a dialect
         # may be asked although it can't move.
         players = self.head["players"]
-        seats = set(players if self.turn in (0, self.first_turn) else self.game.movers(self.state))
+        seats = set(players if self._turn in (0, self.first_turn) else self.game.movers(self._state))
         seats |= {seat for seat, about in players.items() if about.get("program") == "human" or "dialect" in about}
-        if self.game.outcome(self.state) is not None or len(self.faults) >= len(players):
-            raise self.wrong("order", f"turn {self.turn}: faults are recorded after the end of the game", "faults")
+        if self.game.outcome(self._state) is not None or len(self._faults) >= len(players):
+            raise self._wrong("order", f"turn {self._turn}: faults are recorded after the end of the game", "faults")
         is_record = isinstance(faults, dict) and faults and all(isinstance(fault, dict) for fault in faults.values())
         if not is_record or not faults.keys() <= seats:
-            raise self.wrong("order", f"turn {self.turn}: a record of faults that names no player who was asked", "faults")
-        self.faults.append(record)
-        before = self.state
-        self.state = self.game.fault(before, {seat: str(fault.get("kind")) for seat, fault in faults.items()})
-        if self.on_fault is not None:
-            self.on_fault(Failed(record, before, self.state))
+            raise self._wrong("order", f"turn {self._turn}: a record of faults that names no player who was asked", "faults")
+        self._faults.append(record)
+        before = self._state
+        failures = {seat: fault_of(fault) for seat, fault in faults.items()}
+        self._state = self.game.fault(before, {seat: fault.kind for seat, fault in failures.items()})
+        return PlayersFaulted(self._turn, failures, before, self._state, answers_of(record, {}, failures), logs_of(record))
 
-    def check_result(self, record: dict[str, Json], line: bytes) -> None:
-        outcome = self.game.outcome(self.state)
-        if outcome is None and self.needs_adjudication(self.state):
-            self.state = self.adjudicated(self.state)
-            outcome = self.game.outcome(self.state)
+    def _check_result(self, record: dict[str, Json], line: bytes) -> None:
+        outcome = self.game.outcome(self._state)
+        if outcome is None and self._needs_adjudication(self._state):
+            self._state = self._adjudicated(self._state)
+            outcome = self.game.outcome(self._state)
         if outcome is None:
-            raise _Wrong(self.cut("its result comes before the end of the game,"))
-        for field, value in {**outcome.to_json(), "steps": self.turn}.items():
+            raise _Wrong(self._cut("its result comes before the end of the game,"))
+        for field, value in {**outcome.to_json(), "steps": self._turn}.items():
             if record.get(field) != value:
                 text = f"result, field {field}: the replay says {_brief(record.get(field))}, the game gives {_brief(value)}"
-                raise self.wrong("outcome", text, field)
+                raise self._wrong("outcome", text, field)
         covered, key, digest = line.rpartition(DIGEST_KEY.encode())
-        self.digest.update(covered + key)
-        if digest != f'{self.digest.hexdigest()}"}}\n'.encode():
+        self._digest.update(covered + key)
+        if digest != f'{self._digest.hexdigest()}"}}\n'.encode():
             text = "result, field sha256: every step is good, but the text is not the one that was written (names, times, remarks or settings were edited)"
-            raise self.wrong("digest", text, "sha256")
+            raise self._wrong("digest", text, "sha256")
 
 
 def _is_object(text: bytes) -> bool:

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import RefereeError, ReplayError
-from referee.replay.reader import play_again, read_lines
+from referee.replay.reader import ReplayReader, read_lines
 from referee.support.processes import start_module
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ WORTH_BYTES = 200_000
 
 
 class Verdict(NamedTuple):
-    """The result of the check of one file: its good steps, and the problem as ``Problem.to_json`` gives it, None if there is none."""
+    """The result of the check of one file: its good steps, and the problem as ``ReplayProblem.to_json`` gives it, None if there is none."""
 
     steps: int
     problem: dict[str, Any] | None
@@ -66,7 +66,7 @@ def _size(file: Path) -> int:
 def _verified(path: Path, name: Path) -> Verdict:
     """Verify one file; ``name`` is what messages call it."""
     try:
-        replay = play_again(name, read_lines(path, name))
+        replay = ReplayReader(name, read_lines(path, name)).verified()
     except ReplayError as error:
         return Verdict(0, {"kind": "unreadable", "text": str(error)})
     return Verdict(replay.turns, None if replay.problem is None else replay.problem.to_json())

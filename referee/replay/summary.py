@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from referee.replay.events import StepTaken
 from referee.replay.names import player_name
-from referee.replay.reader import open_game, verify
+from referee.replay.reader import ReplayReader
 from referee.support.words import counted, cut, program, wrapped
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.capabilities import Analysis
-    from referee.games.game import Game, Notice, Outcome
-    from referee.replay.reader import Replay, Step
+    from referee.games.game import Game, Json, Notice, Outcome
+    from referee.replay.reader import Replay
 
 
 class ReplaySummary:
@@ -23,19 +24,22 @@ class ReplaySummary:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._notices: list[tuple[int, Notice]] = []
-        self._ends: list[tuple[int, Any]] = []
-        self.replay = verify(file, self._take)
-        self._game, _ = open_game(file, self.replay.head)
+        self._ends: list[tuple[int, object]] = []
+        reader = ReplayReader(file)
+        for event in reader.events():
+            if isinstance(event, StepTaken):
+                self._take(event)
+        self.replay = reader.verified()
+        self._game = reader.game
         self._certain = [] if self._game.analysis is None else _verdicts(self._game.analysis, self._ends)
 
-    def _take(self, step: Step) -> None:
-        turn = step.record["turn"]
-        self._notices.extend((turn, notice) for notice in step.notices)
+    def _take(self, step: StepTaken) -> None:
+        self._notices.extend((step.turn, notice) for notice in step.notices)
         # Keep the positions before the first and the last step.
         del self._ends[1:]
-        self._ends.append((turn, step.before))
+        self._ends.append((step.turn, step.before))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """The summary as ``--json`` prints it."""
         replay = self.replay
         return {
@@ -58,19 +62,19 @@ class ReplaySummary:
         return lines + (["", *game.text.board_lines(replay.final, min(wide - 2, 100), 24)] if game.text is not None else [])
 
 
-def _verdicts(analysis: Analysis[Any], ends: list[tuple[int, Any]]) -> list[dict[str, Any]]:
+def _verdicts(analysis: Analysis, ends: list[tuple[int, object]]) -> list[dict[str, Json]]:
     verdicts = [(turn, dict(analysis.verdict(before))) for turn, before in ends]
     return [{"step": turn, **verdict, "text": analysis.verdict_text(verdict)} for turn, verdict in verdicts if verdict]
 
 
-def _verdict_text(certain: list[dict[str, Any]]) -> str:
+def _verdict_text(certain: list[dict[str, Json]]) -> str:
     """Return the verdicts of ``_verdicts`` as a sentence. It names no step: the verdict may have changed long before the last one."""
     first, *last = [point["text"] for point in certain]
     later = "".join(f"; before the last step {text}" for text in last)
     return f"at the start {first}{later}" + (f" ({program()} analyze finds the step that changed it)" if last and last != [first] else "")
 
 
-def _facts(game: Game[Any, Any], replay: Replay, certain: list[dict[str, Any]], wide: int) -> list[str]:
+def _facts(game: Game, replay: Replay, certain: list[dict[str, Json]], wide: int) -> list[str]:
     """Return the report's upper part, wrapped at ``wide`` columns. The replay is an untrusted file."""
     head, result = replay.head, replay.result or {}
     facts = [("result", cut(str(result.get("text", "none: the replay is cut short")), 400))]
@@ -97,11 +101,11 @@ def _facts(game: Game[Any, Any], replay: Replay, certain: list[dict[str, Any]], 
     return [*wrapped("match", 10, match, wide), "", *(line for name, text in facts for line in wrapped(name, 10, text, wide))]
 
 
-def _pairs(values: dict[str, Any], most: int) -> str:
+def _pairs(values: dict[str, Json], most: int) -> str:
     return ", ".join(f"{cut(str(key), 30)} {cut(str(value), most)}" for key, value in values.items())
 
 
-def _scores(result: dict[str, Any], outcome: Outcome | None) -> str:
+def _scores(result: dict[str, Json], outcome: Outcome | None) -> str:
     scores = result.get("scores")
     if not isinstance(scores, dict):
         return "none"
@@ -109,13 +113,13 @@ def _scores(result: dict[str, Any], outcome: Outcome | None) -> str:
     return ", ".join(f"{cut(seat, 20)} {'none' if score is None else cut(str(score), 20) + unit}" for seat, score in scores.items())
 
 
-def _clock_kind(head: dict[str, Any]) -> str:
+def _clock_kind(head: dict[str, Json]) -> str:
     """Return the name of the time that a match bills: "CPU time" or "time"."""
     clock = head.get("clock")
     return "CPU time" if isinstance(clock, dict) and clock.get("kind") == "cpu" else "time"
 
 
-def _times(result: dict[str, Any], wide: int, kind: str) -> list[str]:
+def _times(result: dict[str, Json], wide: int, kind: str) -> list[str]:
     """Return the time used as a table, or as sentences if ``wide`` columns are too few for the table."""
     lines = [f"{'player':<10}{kind if kind != 'time' else 'used':>11}{'answers':>9}{'mean':>11}{'longest':>11}"]
     try:
@@ -133,14 +137,16 @@ def _times(result: dict[str, Any], wide: int, kind: str) -> list[str]:
     return lines if wide >= len(lines[0]) else lines[1:]
 
 
-def _events(found: list[tuple[int, Notice]], most: int, wide: int) -> list[str]:
+def _events(events: list[tuple[int, Notice]], most: int, wide: int) -> list[str]:
     """Return the events as lines. If there are more than ``most``, drop minor events, then events in the middle."""
-    weighty = [entry for entry in found if not entry[1].is_minor]
-    chosen = found if len(found) <= most else weighty
+    weighty = [entry for entry in events if not entry[1].is_minor]
+    chosen = events if len(events) <= most else weighty
     half = (most + 1) // 2
     left_out = len(chosen) - most
     listed = chosen if left_out <= 0 else [*chosen[:half], *chosen[half + left_out :]]
-    lines = [f"{len(found):,} events" + (f", {len(listed)} shown (--events {len(found)} shows all):" if len(listed) < len(found) else ":")]
+    lines = [
+        f"{len(events):,} events" + (f", {len(listed)} shown (--events {len(events)} shows all):" if len(listed) < len(events) else ":")
+    ]
     for index, (turn, notice) in enumerate(listed):
         if left_out > 0 and index == half:
             lines.append(f"   ...  {left_out:,} more")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from functools import cache
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from referee.games.game import Json
+
+
+S = TypeVar("S")
 
 
 class Spent(Exception):
@@ -61,7 +64,7 @@ class CheckpointQueue:
 
 
 def turning_points(
-    checkpoints: CheckpointQueue, state_at: Callable[[int], Any], verdict_of: Callable[[Any], Mapping[str, Json]]
+    checkpoints: CheckpointQueue, state_at: Callable[[int], S], verdict_of: Callable[[S], Mapping[str, Json]]
 ) -> Iterator[tuple[int, dict[str, Json]]]:
     """Yield (position, verdict) in order: at every checkpoint, and at positions between two checkpoints from which the verdict of the later one holds.
 
@@ -81,8 +84,8 @@ def change_between(
     first: int,
     last: int,
     verdict: Mapping[str, Json],
-    state_at: Callable[[int], Any],
-    verdict_of: Callable[[Any], Mapping[str, Json]],
+    state_at: Callable[[int], S],
+    verdict_of: Callable[[S], Mapping[str, Json]],
     between: Callable[[int, int], int] = lambda low, high: (low + high) // 2,
 ) -> tuple[int, dict[str, Json]] | None:
     """Return the position from which another verdict than that of ``first`` holds, and that verdict; None if it is the same up to ``last``.
@@ -99,9 +102,9 @@ def change_between(
     low, high = first, last
     while high - low > 1:
         middle = between(low, high)
-        found = dict(verdict_of(state_at(middle)))
-        if found["verdict"] == verdict["verdict"]:
+        middle_verdict = dict(verdict_of(state_at(middle)))
+        if middle_verdict["verdict"] == verdict["verdict"]:
             low = middle
         else:
-            high, later = middle, found
+            high, later = middle, middle_verdict
     return high, later

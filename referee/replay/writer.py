@@ -110,7 +110,7 @@ class ReplayWriter(Listener):
             "type": "result",
             **event.outcome.to_json(),
             "steps": event.steps,
-            "time": {seat: clock.to_json() for seat, clock in event.clocks.items()},
+            "time": {seat: time.to_json() for seat, time in event.times.items()},
             "stderr_bytes": dict(event.stderr_bytes),
         }
         # The digest covers everything up to its own place.

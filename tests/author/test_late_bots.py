@@ -178,9 +178,7 @@ def test_a_bot_that_is_ended_for_its_memory_in_its_second_question_is_told_of_it
 
 
 def test_a_missing_answer_of_a_bot_that_was_ended_for_its_memory_has_the_remedy_of_memory() -> None:
-    fault = Fault(
-        EXCEEDED, "recorded", {"text": "The hunter (bot.py) used more memory than its limit of 512 MiB."}, None, {"cause": MEMORY}
-    )
+    fault = Fault(EXCEEDED, "", {}, "The hunter (bot.py) used more memory than its limit of 512 MiB.", None, {"cause": MEMORY})
     ended = Response(None, reason="ended", fault=fault)
     seen = SimpleNamespace(
         questions=(QuestionRecord(b"{}", 1, None, ended),), held_back=b"", stderr=(), ready=ended, start=b"{}", status=None

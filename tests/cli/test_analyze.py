@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from replay_records import steps_of
 from table import bot_class
 
 from example_bots import BOTS
@@ -33,9 +34,8 @@ def test_turning_points_are_listed_with_the_best_wall(match: Path, referee: Cli)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     points = found["points"]
-    states: list[Any] = []
-    replay = verify(match, lambda step: states.append(step.before))
-    states.append(replay.final)
+    replay = verify(match)
+    states = [*(step.before for step in steps_of(match)), replay.final]
     assert found["steps"] == replay.turns
     assert (points[0]["step"], points[0]["verdict"]) == (0, "evade")
     assert len(points) >= 2

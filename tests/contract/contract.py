@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from new_match import match_between
+from replay_records import read_closely, steps_of
 
 from contract.samples import SAMPLES
 from referee import games
@@ -22,8 +23,9 @@ from referee.games.game import IllegalMove, MalformedMove, SettingsError
 from referee.match.loop import Options, Result
 from referee.match.options import RunOptions, TimeControl
 from referee.players.player import Function
+from referee.replay.events import StepTaken
 from referee.replay.faults import KINDS
-from referee.replay.reader import Replay, Step, verify
+from referee.replay.reader import Replay, verify
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
@@ -304,15 +306,14 @@ def match_of(
 
 def check_replay(path: Path, result: Result) -> Replay:
     """Fail unless a replay verifies, by the quick way and by the close one, and ends where its match has ended."""
-    closely: list[Step] = []
-    for found in (verify(path), verify(path, closely.append)):
+    for found in (verify(path), read_closely(path)):
         assert found.problem is None, found.problem
         assert found.result is not None
         assert found.turns == found.result["steps"] == result.steps
         assert found.final == result.state
         assert exact({key: found.result[key] for key in result.outcome.to_json()}) == exact(result.outcome.to_json())
         assert {seat for record in found.faults for seat in record["faults"]} == set(result.faults)
-    assert len(closely) == result.steps
+    assert len(steps_of(path)) == result.steps
     return found
 
 
@@ -322,4 +323,4 @@ def timeless(path: Path) -> list[dict[str, Json]]:
     return [{key: value for key, value in record.items() if key not in ("us", "cpu_us", "wall_us", "time", "sha256")} for record in records]
 
 
-__all__ = ["KINDS", "Replay", "SettingsError", "Step", "games", "verify"]
+__all__ = ["KINDS", "Replay", "SettingsError", "StepTaken", "games", "verify"]

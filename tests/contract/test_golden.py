@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from replay_records import read_closely, steps_of
 
-from contract.contract import Case, Replay, Step, every_case, exact, games, verify
+from contract.contract import Case, Replay, StepTaken, every_case, exact, games, verify
 
 DATA = Path(__file__).parents[1] / "data"
 REPLAYS = sorted((DATA / "replays").glob("*.replay.jsonl.gz"))
@@ -24,7 +25,7 @@ VIEWS: dict[str, str] = json.loads((DATA / "replays" / "views.json").read_text()
 MAZE: list[dict[str, Any]] = [json.loads(line) for line in (DATA / "maze.jsonl").read_text().splitlines()]
 
 
-def digest(replay: Replay, steps: list[Step]) -> str:
+def digest(replay: Replay, steps: list[StepTaken]) -> str:
     """The SHA-256 of what players and spectators are told in a game: every view, every notice, the outcome."""
     game = games.get(replay.head["game"])
     told = [game.codec.view_text(steps[0].before, None)]
@@ -41,8 +42,7 @@ def digest(replay: Replay, steps: list[Step]) -> str:
 def test_old_replays_verify_and_tell_the_same(path: Path) -> None:
     quick = verify(path)
     assert quick.problem is None, quick.problem
-    steps: list[Step] = []
-    closely = verify(path, steps.append)
+    steps, closely = steps_of(path), read_closely(path)
     assert closely.problem is None, closely.problem
     assert quick.result is not None
     assert quick.turns == closely.turns == len(steps) == quick.result["steps"] > 0

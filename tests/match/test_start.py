@@ -19,14 +19,14 @@ from scripted_bots import bot
 
 import referee as package
 from referee import games
+from referee.author.rerun import rerun
 from referee.errors import PlayerError, ReplayError, UsageError
 from referee.isolation.level import Isolation
 from referee.match.start import Start, options_of, split
 from referee.players.names import resolve
-from referee.replay.questions import questions
+from referee.replay.questions import recorded_seat
 from referee.replay.reader import verify
 from referee.replay.recorded_match import RecordedMatch
-from referee.replay.rerun import rerun
 from referee.replay.writer import ReplayWriter
 from sdk import PreyBot, State
 
@@ -114,8 +114,8 @@ def test_the_bots_of_such_a_match_are_asked_again(source: Path) -> None:
     """They got no question before the turn, and whole banks."""
     result = resume("random", "runner", from_replay=f"{source}@31")
     for seat, name, count in (("hunter", "random", 29), ("prey", "runner", 15)):
-        asked = questions(result.replay, seat)
-        found = rerun(asked, resolve(name, seat, "evasion"), Isolation())
+        recorded = recorded_seat(result.replay, seat)
+        found = rerun(recorded, resolve(name, seat, "evasion"), Isolation())
         assert (found.ok, found.answers) == (True, count), found
 
 

@@ -11,17 +11,27 @@ import pytest
 from conftest import play_match
 from new_match import match_between
 
+import referee
 from referee import games
 from referee.match.loop import Options
-from referee.match.options import TimeControl
 from referee.pages.replay_index import ReplayIndex
+from referee.players.clock import TimeControl
 from referee.players.player import Function
-from referee.replay.reader import read_lines
-from referee.replay.recorded import told
+from referee.replay.questions import recorded_seat
+from referee.replay.reader import ReplayReader, read_lines
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from referee.games.game import Game
+
+
+REPLAYS = sorted((Path(__file__).parents[1] / "data/replays").glob("*.gz"))
+
+
+def recorded_game(path: Path) -> Game:
+    return ReplayReader(path).game
 
 
 def scripted(asked: list[dict[str, Any]], answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[bytes], bytes | None]:
@@ -77,6 +87,28 @@ def test_every_question_is_the_one_that_was_asked(asked: tuple[Path, dict[str, l
             assert made == {key: value for key, value in question.items() if key != "left"}
             assert left["move"] == question["left"]["move"]
             assert left["bank"] == pytest.approx(bank, abs=0.002)
+
+
+@pytest.mark.parametrize("path", REPLAYS, ids=[path.name.partition(".")[0] for path in REPLAYS])
+def test_the_panel_shows_the_questions_that_rerun_asks(path: Path) -> None:
+    recorded = ReplayIndex()
+    assert recorded.play(path, read_lines(path))["status"] == "good"
+    for seat in recorded.head["players"]:
+        panel = {turn: recorded.question(turn, seat).get("question") for turn in range(recorded.steps + 1)}
+        seat_questions = recorded_seat(path, seat).questions()
+        again = {question.turn: json.loads(question.line(recorded_game(path))) for question in seat_questions if question.is_move}
+        assert {turn: question for turn, question in panel.items() if question is not None} == again
+        assert again
+
+
+def test_the_panel_of_a_match_that_began_in_another_replay_has_full_banks(tmp_path: Path) -> None:
+    first = referee.play("boxer", "runner", seed=3, max_steps=40, out=tmp_path / "first.gz", isolation="none").replay
+    second = referee.play(from_replay=f"{first}@20", out=tmp_path / "second.gz", isolation="none").replay
+    recorded = ReplayIndex()
+    recorded.play(second, read_lines(second))
+    (question,) = (question for question in recorded_seat(second, "hunter").questions() if question.turn == 20)
+    assert recorded.question(20, "hunter")["question"] == json.loads(question.line(recorded_game(second)))
+    assert question.bank == 120.0
 
 
 def test_a_match_is_stepped_once_for_its_verdicts(
@@ -193,12 +225,3 @@ def test_odd_records_get_an_answer_too(odd: str, tmp_path: Path) -> None:
     assert recorded.play(path, read_lines(path))["status"] == "bad"
     for turn in range(recorded.steps + 1):
         json.dumps(recorded.question(turn, "hunter"))
-
-
-def test_a_bot_can_not_choose_the_code_of_a_warning() -> None:
-    texts = [
-        "unknown key in the answer, ignored: move.x It counts as a pass.",
-        "The hunter's answer in turn 3 is not JSON: 'x'. It counts as a pass.",
-    ]
-    found = told({"remarks": {"hunter": {"warnings": texts}}})
-    assert [entry["code"] for entry in found] == ["ignored", "malformed"]

@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from replay_records import steps_of
 
 from referee.games.evasion.board.regions import reachable
 from referee.games.evasion.game import GAME
 from referee.pages.replay_index import ReplayIndex
 from referee.replay.match_analysis import MatchAnalysis
-from referee.replay.reader import read_lines, verify
+from referee.replay.reader import read_lines
 from sdk import HunterBot, PreyBot
 from sdk.testing import play
 
 if TYPE_CHECKING:
-    from referee.replay.reader import Step
+    from referee.replay.events import StepTaken
 
 REPLAYS = Path(__file__).parents[1] / "data" / "replays"
 
@@ -62,17 +63,9 @@ def analyzed(path: Path, *, every: bool = False) -> MatchAnalysis:
     return found
 
 
-def steps_of(path: Path) -> list[Step]:
-    steps: list[Step] = []
-    verify(path, steps.append)
-    return steps
-
-
-def after(step: Step, seat: str, move: Any) -> Any:
+def after(step: StepTaken, seat: str, move: Any) -> Any:
     """The position after a step with another move of a seat."""
-    given: Any = step.record.get("moves") or {}
-    moves = {mover: GAME.codec.parse(step.before, mover, given.get(mover, {})) for mover in GAME.movers(step.before)}
-    return GAME.step(step.before, {**moves, seat: GAME.codec.parse(step.before, seat, move)})[0]
+    return GAME.step(step.before, {**step.moves, seat: GAME.codec.parse(step.before, seat, move)})[0]
 
 
 def cells_left(before: Any, state: Any) -> int:
@@ -97,7 +90,7 @@ def test_the_hunter_s_costly_moves_are_what_the_engine_gives(hunter: Any, tmp_pa
     assert all(later - earlier >= 20 for earlier, later in pairwise(numbers))
     for costly in losses.steps:
         step, appraised = steps[costly.step], costly.appraised
-        assert costly.played == (step.record.get("moves") or {}).get("hunter", {})
+        assert costly.played == GAME.codec.move_json(step.moves["hunter"])
         assert appraised.now == cells_left(step.before, step.after)
         better = after(step, "hunter", costly.better)
         assert appraised.instead == cells_left(step.before, better) < appraised.now
@@ -185,8 +178,7 @@ def test_better_moves_are_legal_in_every_rule_set(name: str) -> None:
     for seat in ("hunter", "prey"):
         appraise = GAME.appraisal.appraiser(seat)
         for step in steps_of(REPLAYS / name)[:400]:
-            given: Any = step.record.get("moves") or {}
-            moves = {mover: GAME.codec.parse(step.before, mover, given.get(mover, {})) for mover in GAME.movers(step.before)}
+            moves = step.moves
             if seat not in moves or (found := appraise(step.before, moves, step.after)) is None:
                 continue
             told = GAME.codec.move_json(found.better)

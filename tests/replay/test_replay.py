@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import play_match
+from replay_records import read_closely, steps_of
 
 from referee.errors import ReplayCut, ReplayError
 from referee.replay import writer as replay_module
 from referee.replay.paths import reserve
-from referee.replay.reader import Step, read_lines, verify
+from referee.replay.reader import read_lines, verify
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
@@ -50,8 +51,7 @@ def store(records: Records, path: Path, *, sign: bool = True) -> Path:
 
 
 def test_a_real_replay_is_good_and_holds_everything(good: Path) -> None:
-    steps: list[Step] = []
-    found = verify(good, steps.append)
+    steps, found = steps_of(good), read_closely(good)
     assert found.problem is None
     assert found.turns == len(steps) == found.result["steps"]  # type: ignore[index]
     assert {
@@ -71,7 +71,7 @@ def test_a_real_replay_is_good_and_holds_everything(good: Path) -> None:
     assert len(found.head["players"]["hunter"]["sha256"]) == 64
     codes = {notice.code for step in steps for notice in step.notices}
     assert {"wall-built", "wall-removed", "wall-refused"} <= codes
-    assert all(set(step.record["us"]) == ({"hunter", "prey"} if step.record["turn"] % 2 else {"hunter"}) for step in steps)
+    assert all(set(step.answers) == ({"hunter", "prey"} if step.turn % 2 else {"hunter"}) for step in steps)
 
 
 def find(records: Records, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
@@ -309,7 +309,7 @@ def test_records_of_the_wrong_shape_never_raise(good: Path, tmp_path: Path) -> N
 def test_ordinary_lines_are_judged_as_by_the_full_check(good: Path, tmp_path: Path) -> None:
     """Each damage is found with the same words whether a step's line is decoded or only compared."""
     text = gzip.open(good).read()
-    assert verify(good) == verify(good, lambda _: None)
+    assert verify(good) == read_closely(good)
     random = Random(5)
     kinds = set()
     for number in range(150):
@@ -318,7 +318,7 @@ def test_ordinary_lines_are_judged_as_by_the_full_check(good: Path, tmp_path: Pa
         file = tmp_path / f"{number}.gz"
         file.write_bytes(gzip.compress(text[:at] + new + text[at + 1 :], 1))
         found = verify(file)
-        assert found == verify(file, lambda _: None), (at, new)
+        assert found == read_closely(file), (at, new)
         kinds.add(found.problem and found.problem.kind)
     assert len(kinds) >= 4
 

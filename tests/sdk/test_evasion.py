@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from replay_records import steps_of
 
 from referee.games import get
 from referee.games.evasion.board import regions
@@ -179,8 +180,7 @@ def test_bots_of_gameserver_see_what_the_engine_has(tmp_path: Path) -> None:
     assert result.outcome.reason == "evaded"
     replay = verify(tmp_path / "r.gz")
     assert replay.problem is None
-    states: list[Any] = []
-    verify(tmp_path / "r.gz", lambda step: states.append(step.before))
+    states = [step.before for step in steps_of(tmp_path / "r.gz")]
     for state_ in seen:
         # Only the ids to come, and when walls changed, are unknown to who sees no more than the walls that stand.
         assert state_._replace(next_id=0, changed=0) == states[state_.step]._replace(next_id=0, changed=0)

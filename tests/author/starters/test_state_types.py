@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from replay_records import steps_of
 
 from referee import games
-from referee.replay.reader import Step, verify
+from referee.replay.reader import verify
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "docs" / "protocol.schema.json").read_text("utf-8"))
@@ -45,14 +46,12 @@ def sent(game: str) -> set[str]:
     """The keys in the settings, states and moves of the recorded games."""
     room, found = games.get(game), set[str]()
 
-    def add(step: Step) -> None:
-        found.update(keys_in(room.codec.view(step.before, None)))
-
     for path in sorted((ROOT / "tests" / "data" / "replays").glob(f"{game}-*.gz")):
         with gzip.open(path) as file:
             head, *lines = map(json.loads, file)
         found.update(head["settings"], *(keys_in(line.get("moves")) for line in lines))
-        assert verify(path, add).problem is None
+        found.update(*(keys_in(room.codec.view(step.before, None)) for step in steps_of(path)))
+        assert verify(path).problem is None
     return found
 
 

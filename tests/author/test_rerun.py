@@ -16,13 +16,14 @@ from scripted_bots import bot
 
 import referee as package
 from referee import games
+from referee.author.rerun import Rerun, rerun
 from referee.errors import ReplayError, StartError, UsageError
 from referee.isolation.level import Isolation
-from referee.match.options import TimeControl
+from referee.match.options import limits_of
+from referee.players.clock import TimeControl
 from referee.players.names import resolve
-from referee.replay.questions import questions
-from referee.replay.recorded import start_line
-from referee.replay.rerun import Rerun, rerun
+from referee.replay.questions import recorded_seat
+from referee.replay.records import start_line
 from referee.replay.writer import ReplayWriter
 from sdk import HunterBot
 
@@ -45,9 +46,9 @@ def play(path: Path, game: str, lineup: Mapping[str, str], rules: str | None = N
 
 
 def again(path: Path, seat: str, player: str, **options: Any) -> Rerun:
-    asked = questions(path, seat)
-    spec = resolve(player, seat, asked.game.info.name, asked.settings)
-    return rerun(asked, spec, Isolation(limits=asked.limits), **options)
+    recorded = recorded_seat(path, seat)
+    spec = resolve(player, seat, recorded.game.info.name, recorded.settings)
+    return rerun(recorded, spec, Isolation(limits=limits_of(recorded.replay.head)), **options)
 
 
 EXAMPLES: list[tuple[str, str | None, dict[str, str], dict[str, Any]]] = [
@@ -179,7 +180,9 @@ def test_a_late_bot_may_be_as_slow_again(tmp_path: Path) -> None:
     """It has more time now; the same failure is that it exceeds the limit of the match."""
     slow = bot(tmp_path, "slow", "import time\n        time.sleep(1.5 if turn == 4 else 0)")
     path = play(tmp_path / "m.gz", "evasion", {"hunter": slow, "prey": "still"}, None, UNHURRIED._replace(time=QUICK), max_steps=30)
-    assert questions(path, "hunter").answers[4].kind == "late"
+    answer = recorded_seat(path, "hunter").answers[4]
+    assert answer is not None
+    assert answer.kind == "late"
     assert again(path, "hunter", slow).ok
     assert [each.step for each in again(path, "hunter", bot(tmp_path, "quick")).differences] == [4]
 
@@ -241,8 +244,8 @@ if __name__ == "__main__":
     result = package.play(scope["Mine"], "runner", seed=2, max_steps=200, out=tmp_path / "m.gz", isolation="none")
     head = json.loads(gzip.decompress(result.replay.read_bytes()).splitlines()[0])
     assert head["players"]["hunter"]["clock"]["move"] is None
-    asked = questions(result.replay, "hunter")
-    assert json.loads(start_line(asked.game, asked.settings, head, "hunter"))["clock"]["bank"] is None
+    recorded = recorded_seat(result.replay, "hunter")
+    assert json.loads(start_line(recorded.game, recorded.settings, head, "hunter"))["clock"]["bank"] is None
     found = again(result.replay, "hunter", str(tmp_path / "mine.py"))
     assert found.ok
     assert found.is_same_file is None
@@ -261,7 +264,7 @@ def test_a_replay_that_is_cut_short_is_compared_as_far_as_it_goes(tmp_path: Path
 def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
     path = play(tmp_path / "m.gz", "evasion", {"hunter": "boxer", "prey": "runner"}, max_steps=20)
     with pytest.raises(UsageError, match="no seat 'thief'; there are hunter, prey"):
-        questions(path, "thief")
+        recorded_seat(path, "thief")
     lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
 
     def changed(**fields: Any) -> Path:
@@ -277,10 +280,10 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
             again(changed(**fields), "hunter", "boxer")
     with pytest.raises(ReplayError, match="does not verify"):
         path.write_bytes(gzip.compress(b"".join(lines).replace(b'"name":"Boxer"', b'"name":"Boxes"')))
-        questions(path, "hunter")
+        recorded_seat(path, "hunter")
     path.write_bytes(gzip.compress(lines[0]))
     with pytest.raises(UsageError, match="holds no answer of the hunter"):
-        questions(path, "hunter")
+        recorded_seat(path, "hunter")
 
 
 def test_a_program_that_the_system_cannot_start(tmp_path: Path) -> None:
@@ -296,5 +299,4 @@ def test_every_question_of_a_replay_is_found(path: Path) -> None:
     """The replay has the time of every answer."""
     records = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
     for seat in records[0]["players"]:
-        asked = questions(path, seat)
-        assert asked.answers.keys() | asked.unrecorded == {record["turn"] for record in records if seat in record.get("us", {})}
+        assert recorded_seat(path, seat).answers.keys() == {record["turn"] for record in records if seat in record.get("us", {})}

@@ -16,12 +16,11 @@ from scripted_bots import bot
 
 import referee as package
 from referee import games
+from referee.author.debugger import debug, turn_of
 from referee.errors import PlayerError, ReplayError, StartError, UsageError
 from referee.isolation.level import Isolation
-from referee.players.log import Log
 from referee.players.names import resolve
-from referee.replay.questions import questions
-from referee.replay.rehearsal import ask_at, questions_to_turn
+from referee.replay.questions import recorded_seat
 from sdk import PreyBot, State
 
 ROOT = Path(__file__).parents[2]
@@ -56,8 +55,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("seat", "turn"), [("hunter", 0), ("hunter", 25), ("prey", 1), ("prey", 39)])
 def test_the_recorded_bot_gives_the_recorded_answer(seat: str, turn: int, source: Path) -> None:
-    replay = package.open_replay(source)
-    found = replay.ask(turn, seat, {"hunter": "boxer", "prey": "runner"}[seat])
+    found = package.ask(source, turn, seat, {"hunter": "boxer", "prey": "runner"}[seat])
     assert found.move == found.recorded is not None
     assert (found.fault, found.different) == ("", 0)
     assert found.same == (turn if seat == "hunter" else turn // 2)
@@ -77,9 +75,8 @@ def test_the_questions_are_those_of_the_match_to_the_byte(game: str, tmp_path: P
     notes = [shared_folder / "first", shared_folder / "second"]
     replay = play(f"{sys.executable} {path} {notes[0]}", other, game=game, **settings).replay
     seat = games.get(game).seats(games.get(game).codec.settings(None, settings))[0]
-    asked = questions(replay, seat)
-    turn = sorted(asked.answers)[-2]
-    package.open_replay(replay).ask(turn, seat, f"{sys.executable} {path} {notes[1]}")
+    turn = sorted(recorded_seat(replay, seat).answers)[-2]
+    package.ask(replay, turn, seat, f"{sys.executable} {path} {notes[1]}")
     first, second = ([re.sub(r'"bank":[\d.]+', '"bank":0', line) for line in note.read_text().splitlines()] for note in notes)
     assert second == first[: len(second)]
     assert json.loads(second[-1])["turn"] == turn
@@ -90,18 +87,17 @@ def test_no_clock_limits_the_bot(source: Path, tmp_path: Path) -> None:
     for kind in ("wall", "cpu"):
         clock = {"kind": kind, "startup": 0.001, "move": 0.001, "bank": 0.001, "increment": 0.0}
         replay = edited(source, partial(dict.update, clock=clock), tmp_path / "game.gz")
-        found = package.open_replay(replay).ask(9, "prey", bot(tmp_path, "slow", SLOW))
+        found = package.ask(replay, 9, "prey", bot(tmp_path, "slow", SLOW))
         assert (found.move, found.fault) == ({}, "")
 
 
 def test_a_class_is_asked_with_its_memory(source: Path) -> None:
-    replay = package.open_replay(source)
-    assert replay.ask(11, "prey", Counts).move == {"go": [1, 0]}
-    assert replay.ask(13, "prey", Counts).move == {"go": [0, 0]}
+    assert package.ask(source, 11, "prey", Counts).move == {"go": [1, 0]}
+    assert package.ask(source, 13, "prey", Counts).move == {"go": [0, 0]}
     with pytest.raises(ZeroDivisionError, match="of mine"):
-        replay.ask(19, "prey", Counts)
+        package.ask(source, 19, "prey", Counts)
     with pytest.raises(TypeError, match="does not play hunter"):
-        replay.ask(18, "hunter", Counts)
+        package.ask(source, 18, "hunter", Counts)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +114,7 @@ def test_a_class_is_asked_with_its_memory(source: Path) -> None:
     ],
 )
 def test_a_failure_is_told(special: str, words: str, different: int, source: Path, tmp_path: Path) -> None:
-    found = package.open_replay(source).ask(11, "prey", bot(tmp_path, "bot", special))
+    found = package.ask(source, 11, "prey", bot(tmp_path, "bot", special))
     assert re.search(words, found.fault)
     assert (found.move is None) == bool(words)
     assert found.different >= different - 1
@@ -126,7 +122,7 @@ def test_a_failure_is_told(special: str, words: str, different: int, source: Pat
 
 @pytest.mark.parametrize("name", ["exits_at_once", "closes_stdout", "not_json", "line_of_10_mb", "killed_by_signal", "floods_stderr"])
 def test_hostile_bots_end(name: str, source: Path) -> None:
-    found = package.open_replay(source).ask(30, "hunter", HOSTILE / f"{name}.py")
+    found = package.ask(source, 30, "hunter", HOSTILE / f"{name}.py")
     assert (found.move is None) == bool(found.fault)
 
 
@@ -134,65 +130,61 @@ def test_a_program_that_cannot_be_started(source: Path, tmp_path: Path) -> None:
     (tmp_path / "odd").write_text("#!/no/such/interpreter\n")
     (tmp_path / "odd").chmod(0o755)
     with pytest.raises(StartError):
-        package.open_replay(source).ask(11, "prey", "./odd")
+        package.ask(source, 11, "prey", "./odd")
 
 
 @pytest.mark.parametrize("dialect", ["architect", "gameserver"])
 def test_programs_of_older_protocols(dialect: str, tmp_path: Path) -> None:
     rules = (games.get("evasion").dialects or {})[dialect].rules[0]
     program = f"{dialect}: {sys.executable} {ROOT}/tests/clients/{dialect}_client.py {{port}}"
-    replay = play(program, "random", rules=rules, max_steps=40, seed=1).open_replay()
-    found = replay.ask(30, "hunter", program)
+    replay = play(program, "random", rules=rules, max_steps=40, seed=1).replay
+    found = package.ask(replay, 30, "hunter", program)
     assert found.move == found.recorded
     assert (found.fault, found.different) == ("", 0)
     assert found.same > 5
 
 
 def test_a_recorded_failure_stands_beside_the_answer(tmp_path: Path) -> None:
-    replay = play("straight", bot(tmp_path, "failing", "turn = 99 if turn == 7 else turn"), max_steps=20).open_replay()
-    found = replay.ask(7, "prey", "still")
+    replay = play("straight", bot(tmp_path, "failing", "turn = 99 if turn == 7 else turn"), max_steps=20).replay
+    found = package.ask(replay, 7, "prey", "still")
     assert (found.move, found.recorded) == ({}, None)
-    asked = questions(replay.path, "prey")
     # By default the last question: that of the failure.
-    assert questions_to_turn(asked, None).last.turn == 7
-    assert questions_to_turn(questions(replay.path, "hunter"), 7).recorded is None
+    assert turn_of(recorded_seat(replay, "prey"), None) == 7
+    assert recorded_seat(replay, "hunter").answers[7] is None
 
 
 def test_a_match_that_began_in_another_replay(source: Path) -> None:
-    result = package.play(from_replay=f"{source}@20", isolation="none")
-    replay = result.open_replay()
-    found = replay.ask(25, "prey", "runner")
+    replay = package.play(from_replay=f"{source}@20", isolation="none").replay
+    found = package.ask(replay, 25, "prey", "runner")
     assert (found.move, found.same, found.different) == (found.recorded, 2, 0)
     with pytest.raises(UsageError, match=r"began in turn 20 of another replay, so the prey wasn't asked in turn 11"):
-        replay.ask(11, "prey", "runner")
+        package.ask(replay, 11, "prey", "runner")
 
 
 def test_what_cannot_be_asked_is_refused(source: Path, tmp_path: Path) -> None:
-    replay = package.open_replay(source)
     for turn, words in (
         (10, r"The prey wasn't asked in turn 10 of .*; the nearest questions to it were in turn 9 and 11\."),
         (40, r"has no turn 40: the last question to the prey was in turn 39"),
         (-1, r"has no turn -1"),
     ):
         with pytest.raises(UsageError, match=words):
-            replay.ask(turn, "prey", "runner")
+            package.ask(source, turn, "prey", "runner")
     with pytest.raises(UsageError, match="no seat 'thief'"):
-        replay.ask(11, "thief", "runner")
+        package.ask(source, 11, "thief", "runner")
     with pytest.raises(UsageError, match="Only a program can be asked"):
-        replay.ask(11, "prey", "human")
+        package.ask(source, 11, "prey", "human")
     with pytest.raises(PlayerError, match="does not exist"):
-        replay.ask(11, "prey", "nobody.py")
+        package.ask(source, 11, "prey", "nobody.py")
     with pytest.raises(UsageError, match="isolation is 'some'"):
-        replay.ask(11, "prey", "runner", isolation="some")
+        package.ask(source, 11, "prey", "runner", isolation="some")
     with pytest.raises(ReplayError, match="can't be read"):
-        package.open_replay(tmp_path / "none.gz")
+        package.ask(tmp_path / "none.gz", 0, "prey", "runner")
 
 
 def test_without_a_secret_the_bot_gets_another_seed(source: Path, tmp_path: Path) -> None:
     path = edited(source, lambda head: (head.pop("secret"), head.pop("seed")), tmp_path / "copy.gz")
-    found = package.open_replay(path).ask(11, "prey", "runner")
+    found = package.ask(path, 11, "prey", "runner")
     assert found.move == found.recorded
-    to_turn = questions_to_turn(questions(path, "prey"), 11)
     spec = resolve("runner", "prey", "evasion")
-    told = ask_at(to_turn, spec, Isolation(), Log(None, 0))
-    assert "no secret in its head" in told.notes[0]
+    result = debug(recorded_seat(path, "prey"), 11, spec, Isolation())
+    assert "no secret in its head" in result.notes[0]
