@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from referee.games.game import Json
+
     Point = tuple[float, float]
 
 #: Limits of ``say`` (characters) and ``draw`` (bytes, shapes). A longer ``say`` is cut, a larger ``draw`` is dropped; the referee does the
@@ -46,7 +48,7 @@ class Drawing:
     """The shapes that a bot draws over the board in this turn, in board coordinates. Colours are names or ``#rrggbb``."""
 
     def __init__(self) -> None:
-        self._shapes: list[dict[str, Any]] = []
+        self._shapes: list[dict[str, Json]] = []
 
     def line(self, start: Point, end: Point, color: str | None = None) -> None:
         """A straight line between two points."""
@@ -64,12 +66,12 @@ class Drawing:
         """Single cells, marked."""
         self._add({"shape": "cells", "cells": [[int(x), int(y)] for x, y in cells]}, color)
 
-    def _add(self, shape: dict[str, Any], color: str | None) -> None:
+    def _add(self, shape: dict[str, Json], color: str | None) -> None:
         if color is not None:
             shape["color"] = _clean(color)
         self._shapes.append(shape)
 
-    def take(self) -> list[dict[str, Any]]:
+    def take(self) -> list[dict[str, Json]]:
         """Return the shapes so far and clear the drawing."""
         shapes, self._shapes = self._shapes, []
         return shapes
@@ -124,7 +126,7 @@ class Bot:
     _said: str | None = None
     _random: Random | None = None
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:
+    def __new__(cls, *_: object, **__: object) -> Self:
         """Create the bot's parts here, so that an author's ``__init__`` doesn't have to call ``super().__init__``."""
         bot = super().__new__(cls)
         bot.draw = Drawing()
@@ -133,7 +135,7 @@ class Bot:
     def begin(self) -> None:
         """Called once before the first turn, within the start-up limit. Override it to prepare."""
 
-    def finish(self, result: dict[str, Any]) -> None:
+    def finish(self, result: dict[str, Json]) -> None:
         """Called once after the last turn with the result, within one second. Override it to learn from the match or to log it."""
 
     def __init_subclass__(cls) -> None:
@@ -143,7 +145,7 @@ class Bot:
             cls._variants.settings(rules, {})
         cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
 
-    def _read_settings(self, rules: str, values: dict[str, Any]) -> Any:
+    def _read_settings(self, rules: str, values: dict[str, Json]) -> Any:
         """Return the settings of the start message as the bot sees them, without those that this version doesn't know."""
         if self._variants is None:
             return values
@@ -211,7 +213,7 @@ class Conversation:
 
     def __init__(self, make: Callable[[], Bot]) -> None:
         self.bot = make()
-        self._respond: Callable[[dict[str, Any]], str] | None = None
+        self._respond: Callable[[dict[str, Json]], str] | None = None
 
     def answer(self, line: bytes) -> bytes | None:
         """Return the answer to a line, with its line end; None if the line needs no answer."""
@@ -226,14 +228,14 @@ class Conversation:
             self.bot.finish(message["result"])
         return None
 
-    def _start(self, message: dict[str, Any]) -> bytes:
+    def _start(self, message: dict[str, Json]) -> bytes:
         self.prepare(message)
         bot = self.bot
         bot.begin()
         name = (bot.name or type(bot).__name__)[:40]
         return f'{{"type":"ready","protocol":1,"name":{json.dumps(name)}}}\n'.encode()
 
-    def prepare(self, message: dict[str, Any]) -> None:
+    def prepare(self, message: dict[str, Json]) -> None:
         """Set the bot's attributes from the start message, before ``begin``."""
         bot, seat = self.bot, message["seat"]
         if seat not in bot._seats:
@@ -246,7 +248,7 @@ class Conversation:
         bot.seed, bot.match = message["seed"], message["match"]
         self._respond = bot._responder(message)  # type: ignore[attr-defined]
 
-    def _turn(self, message: dict[str, Any], received: float) -> bytes:
+    def _turn(self, message: dict[str, Json], received: float) -> bytes:
         bot = self.bot
         left = message["left"]
         bot.turn = turn = message["turn"]
@@ -278,7 +280,7 @@ class Conversation:
         return parts
 
 
-def _with_keys(settings: Any, message: dict[str, Any]) -> Any:
+def _with_keys(settings: Any, message: dict[str, Json]) -> Any:
     """Return the settings as a record that also has the keys of the message: bots written for a dict of settings still work."""
     if not isinstance(settings, tuple):
         return settings

@@ -13,7 +13,7 @@ The import registers ``referee/Evasion-v0`` with Gymnasium. The rules are those 
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, ClassVar, Literal, overload
 
 from example_bots.evasion.boxer import Boxer
 from example_bots.evasion.runner import Runner
@@ -37,17 +37,21 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import SupportsInt
 
     from numpy.random import Generator
     from numpy.typing import NDArray
 
     from referee.games.evasion.board.walls import Kind
     from referee.games.evasion.state import Settings
+    from referee.games.game import Json
     from sdk.bot import Bot
     from sdk.evasion import Forward
 
     Observation = NDArray[np.float32]
     Mask = NDArray[np.int8]
+    #: What an agent of ``EvasionParallelEnv`` gets: its ``observation`` and ``action_mask``.
+    Seen = dict[str, Observation | Mask]
 
 __all__ = ["EvasionEnv", "EvasionParallelEnv", "action_mask", "move", "observation"]
 
@@ -127,12 +131,12 @@ def action_mask(state: State, seat: str) -> Mask:
 
 
 @overload
-def move(state: State, seat: Literal["hunter"], action: Any) -> HunterMove: ...
+def move(state: State, seat: Literal["hunter"], action: SupportsInt) -> HunterMove: ...
 @overload
-def move(state: State, seat: Literal["prey"], action: Any) -> PreyMove: ...
+def move(state: State, seat: Literal["prey"], action: SupportsInt) -> PreyMove: ...
 @overload
-def move(state: State, seat: str, action: Any) -> HunterMove | PreyMove: ...
-def move(state: State, seat: str, action: Any) -> HunterMove | PreyMove:
+def move(state: State, seat: str, action: SupportsInt) -> HunterMove | PreyMove: ...
+def move(state: State, seat: str, action: SupportsInt) -> HunterMove | PreyMove:
     """Return an action as a move of a bot. ValueError for a number that is no action of the seat."""
     number = int(action)
     if not 0 <= number < _action_count(state.settings, seat):
@@ -160,7 +164,7 @@ class _Opponent:
         self._decide = getattr(self._bot, self._bot._seats[seat])
         self._bot.begin()
 
-    def move(self, state: State) -> Any:
+    def move(self, state: State) -> object:
         """Return the bot's move, None if it has none."""
         bot = self._bot
         bot.turn, bot.left, bot.notices = state.step, TimeLeft(None, None, perf_counter()), []
@@ -174,7 +178,7 @@ class _Opponent:
 class _Game:
     """One game that is played step by step: the part that both environments share."""
 
-    def __init__(self, rules: str, settings: Mapping[str, Any], render_mode: str | None, *, random_starts: bool) -> None:
+    def __init__(self, rules: str, settings: Mapping[str, Json], render_mode: str | None, *, random_starts: bool) -> None:
         if render_mode not in (None, "ansi"):
             raise ValueError(f"there is no render_mode {render_mode!r:.40}; there is ansi")
         self.settings = starts.settings(rules, settings) if random_starts else variants.settings(rules, settings)
@@ -203,7 +207,7 @@ class _Game:
         self._state = State(*GAME.start(settings))
         self._forward = self._state.forward()
 
-    def step(self, moves: Mapping[str, Any]) -> float:
+    def step(self, moves: Mapping[str, object]) -> float:
         """Make a step with the moves of bots and return the hunter's reward. Raises ResetNeeded if the game is over or hasn't begun."""
         if self.state.ended or self._forward is None:
             raise ResetNeeded("the game has ended; call reset()")
@@ -218,7 +222,7 @@ class _Game:
         return "\n".join([status, *text.board_lines(self.state, _COLUMNS, _ROWS)])
 
 
-class EvasionEnv(gymnasium.Env["Observation", Any]):
+class EvasionEnv(gymnasium.Env["Observation", "np.int64"]):
     """One seat of Evasion, trained against a bot of the SDK; the infos have ``action_mask``.
 
     ``opponent`` is a class of bots for the other seat, by default the example bot ``runner`` for a hunter and ``boxer`` for a prey. With
@@ -236,7 +240,7 @@ class EvasionEnv(gymnasium.Env["Observation", Any]):
         render_mode: str | None = None,
         *,
         random_starts: bool = False,
-        **settings: Any,
+        **settings: Json,
     ) -> None:
         if seat not in SEATS:
             raise ValueError(f"there is no seat {seat!r:.40}; there are {' and '.join(SEATS)}")
@@ -250,17 +254,17 @@ class EvasionEnv(gymnasium.Env["Observation", Any]):
         self.observation_space = self._game.observation_space
         self.action_space = self._game.action_spaces[seat]
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Json] | None = None) -> tuple[Observation, dict[str, Mask]]:
         """Begin a new game with a new opponent. The options have no meaning."""
         super().reset(seed=seed)
         self._game.begin(self.np_random)
         self._opponent = _Opponent(self.opponent, _OTHER[self.seat], self._game.state.settings, int(self.np_random.integers(2**32)))
         return self._observed()
 
-    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Mask]]:
         """Make a step. Raises ResetNeeded if the game is over or hasn't begun, ValueError for a number that is no action."""
         state = self._game.state
-        moves: dict[str, Any] = {self.seat: move(state, self.seat, action)}
+        moves: dict[str, object] = {self.seat: move(state, self.seat, action)}
         # A prey is asked only in the steps in which it can move, as in a match.
         if self._opponent is not None and (self.seat == PREY or state.prey_moves):
             moves[_OTHER[self.seat]] = self._opponent.move(state)
@@ -272,7 +276,7 @@ class EvasionEnv(gymnasium.Env["Observation", Any]):
         """Return the board as text, or None without a render mode."""
         return None if self.render_mode is None else self._game.text()
 
-    def _observed(self) -> tuple[Observation, dict[str, Any]]:
+    def _observed(self) -> tuple[Observation, dict[str, Mask]]:
         state = self._game.state
         return observation(state), {"action_mask": action_mask(state, self.seat)}
 
@@ -283,9 +287,9 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has n
     An observation is a dictionary of ``observation`` and ``action_mask``. The keywords are those of ``EvasionEnv``.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 30, "name": "evasion_v0", "is_parallelizable": True}
+    metadata: ClassVar[dict[str, object]] = {"render_modes": ["ansi"], "render_fps": 30, "name": "evasion_v0", "is_parallelizable": True}
 
-    def __init__(self, rules: str = "classic", render_mode: str | None = None, *, random_starts: bool = False, **settings: Any) -> None:
+    def __init__(self, rules: str = "classic", render_mode: str | None = None, *, random_starts: bool = False, **settings: Json) -> None:
         self.render_mode = render_mode
         self._game = _Game(rules, settings, render_mode, random_starts=random_starts)
         self._chance, _ = seeding.np_random()
@@ -305,7 +309,7 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has n
         """Return the space of an agent's actions, the same object at every call."""
         return self.action_spaces[agent]
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    def reset(self, seed: int | None = None, options: dict[str, Json] | None = None) -> tuple[dict[str, Seen], dict[str, dict[str, Mask]]]:
         """Begin a new game. The options have no meaning."""
         if seed is not None:
             self._chance, _ = seeding.np_random(seed)
@@ -314,8 +318,8 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has n
         return self._observed(), {seat: {} for seat in SEATS}
 
     def step(
-        self, actions: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        self, actions: Mapping[str, SupportsInt]
+    ) -> tuple[dict[str, Seen], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Mask]]]:
         """Make a step with an action of each agent. Without agents, when the game has ended, nothing happens."""
         state = self._game.state
         if not self.agents:
@@ -333,7 +337,7 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has n
         """Return the board as text, or None without a render mode."""
         return None if self.render_mode is None else self._game.text()
 
-    def _observed(self) -> dict[str, Any]:
+    def _observed(self) -> dict[str, Seen]:
         state = self._game.state
         seen = observation(state)
         return {seat: {"observation": seen.copy(), "action_mask": action_mask(state, seat)} for seat in SEATS}

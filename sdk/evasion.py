@@ -44,12 +44,13 @@ from referee.games.evasion.state import State as EngineState
 from sdk.bot import Bot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, Literal
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Literal, TypeGuard
 
     from referee.games.evasion.analysis.verdict import Verdict
     from referee.games.evasion.forward import Forward as EngineForward
     from referee.games.evasion.forward import Room
+    from referee.games.game import Json
 
     Cell = tuple[int, int]
     Player = Literal["hunter", "prey"]
@@ -265,7 +266,7 @@ def engine_state(state: object) -> EngineState | None:
 MOVES = {HUNTER: HunterMove, PREY: PreyMove}
 
 
-def _is_pair(value: object) -> bool:
+def _is_pair(value: object) -> TypeGuard[Sequence[int]]:
     return (
         isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(part, int) and not isinstance(part, bool) for part in value)
     )
@@ -292,7 +293,7 @@ def hunter_move(move: object) -> HunterMove | None:
     return move
 
 
-def prey_move(move: Any) -> PreyMove | None:
+def prey_move(move: object) -> PreyMove | None:
     """Return a prey's move as PreyMove or None. TypeError if it isn't a possible answer."""
     go = move.go if isinstance(move, PreyMove) else move
     if go is None:
@@ -310,15 +311,15 @@ def _hunter_command(move: object) -> AddWall | RemoveWall | HunterMove | None:
     raise TypeError(f"under gameserver a hunter's move is None, self.add(...) or self.remove(one id), but this is {move!r:.80}")
 
 
-def _prey_command(move: Any) -> Step | To | None:
+def _prey_command(move: object) -> Step | To | None:
     """Return a prey's move as a command of ``gameserver``; (0, 0) is a pass."""
     if move is None or isinstance(move, (Step, To)):
         return move
     go = move.go if isinstance(move, PreyMove) else move
     if go is None or (_is_pair(go) and (*go,) == (0, 0)):
         return None
-    if _is_pair(go) and (*go,) in HEADINGS:
-        return Step(HEADINGS[(*go,)])
+    if _is_pair(go) and (go[0], go[1]) in HEADINGS:
+        return Step(HEADINGS[go[0], go[1]])
     raise TypeError(f"a prey's move is {move!r:.80}; it must be None, (dx, dy), each -1, 0 or 1, or a Step or To of sdk.evasion")
 
 
@@ -329,10 +330,10 @@ class _Reader:
         self.settings = settings
         self.is_turnwise = is_turnwise
         self.walls = Walls(settings.width, settings.height)
-        self.raw: list[dict[str, Any]] = []
+        self.raw: list[dict[str, Json]] = []
         self.next_id = 0
 
-    def read(self, state: dict[str, Any]) -> State:
+    def read(self, state: dict[str, Json]) -> State:
         raw = state["walls"]
         if raw != self.raw:
             self.raw = raw
@@ -361,7 +362,7 @@ class _EvasionBot(Bot):
     _game = "evasion"
     _variants = variants
 
-    def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
+    def _responder(self, start: dict[str, Json]) -> Callable[[dict[str, Json]], str]:
         decide = getattr(self, self._seats[start["seat"]])
         is_hunter, rules = start["seat"] == HUNTER, variants.RULE_SETS[start["rules"]]
         read = _Reader(self.settings, is_turnwise=rules.is_turnwise).read

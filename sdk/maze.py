@@ -12,8 +12,9 @@ from sdk.bot import Bot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, Literal
+    from typing import Literal
 
+    from referee.games.game import Json
     from referee.games.maze.solver import Solution, Value
 
     Square = tuple[int, int]
@@ -30,7 +31,7 @@ class State:
 
     __slots__ = ("_engine", "exit", "layout", "moves_left", "policeman", "policeman_from", "seat", "step", "thief", "thief_from")
 
-    def __init__(self, settings: Settings, seat: Role, view: dict[str, Any]) -> None:
+    def __init__(self, settings: Settings, seat: Role, view: dict[str, Json]) -> None:
         self.layout = layout = settings.layout
         self.seat = seat
         self.step: int = view["step"]
@@ -150,11 +151,11 @@ class _MazeBot(Bot):
         """Solve the layout now. Call this in ``begin``: then it counts towards the start-up limit and not towards the first move."""
         _solution(self.layout)
 
-    def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
+    def _responder(self, start: dict[str, Json]) -> Callable[[dict[str, Json]], str]:
         decide = getattr(self, self._seats[start["seat"]])
         self.layout = self.settings.layout
 
-        def respond(view: dict[str, Any]) -> str:
+        def respond(view: dict[str, Json]) -> str:
             order = decide(State(self.settings, self.seat, view))
             if not isinstance(order, str) or order not in STEPS:
                 raise TypeError(f"an order is {order!r:.80}; it must be U, D, L or R")

@@ -14,7 +14,8 @@ from sdk.bot import Bot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
+
+    from referee.games.game import Json
 
     Cell = tuple[int, int]
     Words = str | Sequence[Order] | Mapping[int, Order]
@@ -170,7 +171,7 @@ class _Reader:
         self.columns = [[0] * n for _ in range(players)]
         self.spent = [0] * n
 
-    def read(self, view: dict[str, Any]) -> State:
+    def read(self, view: dict[str, Json]) -> State:
         for row, (was, now) in enumerate(zip(self.texts, view["board"], strict=True)):
             if was != now:
                 self._change(row, was, now)
@@ -234,10 +235,10 @@ class RectangleBot(Bot):
         """Return a word for each robot, N, S, E, W or ``-``: one text, a list, or a dict by the robot's number (the other robots stay)."""
         raise TypeError(f"{type(self).__name__} must define orders(self, state)")
 
-    def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
+    def _responder(self, start: dict[str, Json]) -> Callable[[dict[str, Json]], str]:
         reader = _Reader(self.settings, self.seat)
 
-        def respond(view: dict[str, Any]) -> str:
+        def respond(view: dict[str, Json]) -> str:
             state = reader.read(view)
             if not state.step:
                 return f'{{"place":[{",".join(["[%d,%d]" % _cell(cell) for cell in self.place(state)])}]}}'

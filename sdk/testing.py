@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from referee.games.evasion.state import HunterMove, PreyMove
     from referee.games.evasion.state import State as EvasionState
-    from referee.games.game import Game
+    from referee.games.game import Game, Json
     from referee.games.maze.state import Go
     from referee.games.maze.state import State as MazeState
     from referee.games.rectangle.state import Orders
@@ -58,24 +58,24 @@ NO_LIMITS = TimeControl(startup=None, move=None, bank=None)
 
 
 @overload
-def start(*, game: Literal["evasion"] = "evasion", rules: evasion.Rules | None = None, **settings: Any) -> evasion.State: ...
+def start(*, game: Literal["evasion"] = "evasion", rules: evasion.Rules | None = None, **settings: Json) -> evasion.State: ...
 
 
 @overload
-def start(*, game: Literal["maze"], seat: maze.Role | None = None, seed: int = 0, **settings: Any) -> maze.State: ...
+def start(*, game: Literal["maze"], seat: maze.Role | None = None, seed: int = 0, **settings: Json) -> maze.State: ...
 
 
 @overload
 def start(
-    *, game: Literal["rectangle"], rules: rectangle.Rules | None = None, seat: str | None = None, seed: int = 0, **settings: Any
+    *, game: Literal["rectangle"], rules: rectangle.Rules | None = None, seat: str | None = None, seed: int = 0, **settings: Json
 ) -> rectangle.State: ...
 
 
 @overload
-def start(*, game: str, rules: str | None = None, seat: str | None = None, seed: int = 0, **settings: Any) -> Any: ...
+def start(*, game: str, rules: str | None = None, seat: str | None = None, seed: int = 0, **settings: Json) -> Any: ...
 
 
-def start(*, game: str = "evasion", rules: str | None = None, seat: str | None = None, seed: int = 0, **settings: Any) -> Any:
+def start(*, game: str = "evasion", rules: str | None = None, seat: str | None = None, seed: int = 0, **settings: Json) -> Any:
     """Return the position in which a match with these settings begins, as the bot in a seat gets it (None: the first that is asked).
 
     Raises SettingsError for settings that the game refuses, and ValueError for a seat that the game doesn't have.
@@ -94,7 +94,7 @@ class Answer(NamedTuple):
 
     move: Any
     say: str | None
-    draw: Sequence[Mapping[str, Any]]
+    draw: Sequence[Mapping[str, Json]]
 
 
 @overload
@@ -123,7 +123,7 @@ def ask(
 def ask(bot: type[RectangleBot] | RectangleBot, state: RectangleState, *, seat: str | None = None, **options: Unpack[Asking]) -> Orders: ...
 
 
-def ask(bot: type[Bot] | Bot, state: Any, **options: Any) -> Any:
+def ask(bot: type[Bot] | Bot, state: object, **options: Any) -> Any:
     """Ask a bot one question and return its move, as the referee reads it.
 
     ``state`` is one of ``start`` and what follows from it, a state that the bot has seen, or a position of a replay (``replay.state_at(412)``).
@@ -146,7 +146,7 @@ def ask(bot: type[Bot] | Bot, state: Any, **options: Any) -> Any:
 
 def answer(
     bot: type[Bot] | Bot,
-    state: Any,
+    state: object,
     *,
     seat: str | None = None,
     seed: int = 0,
@@ -157,7 +157,7 @@ def answer(
     """Ask a bot one question and return its whole answer: the move of any kind, and what it says and draws. Otherwise as ``ask``."""
     _check_bot(bot)
     module, room = _sdk_module(bot._game), games.get(bot._game)
-    position = state if module is None else module.engine_state(state)
+    position: Any = state if module is None else module.engine_state(state)
     settings = getattr(position, "settings", None)
     if settings is None:
         raise TypeError(f"the state is {state!r:.60}, but {_name(bot)} plays {bot._game}; sdk.testing.start makes its states")
@@ -194,7 +194,7 @@ def _check_bot(bot: object) -> None:
         raise TypeError(f"{_name(bot)} plays no game; derive it from a class of sdk, such as sdk.HunterBot")
 
 
-def _asked_seat(bot: type[Bot] | Bot, room: Game[Any, Any], state: Any, seat: str | None) -> str:
+def _asked_seat(bot: type[Bot] | Bot, room: Game, state: Any, seat: str | None) -> str:
     """Return the seat that is asked. Raises ValueError if it can't be told, or owes no move."""
     outcome = room.outcome(state)
     if outcome is not None:
@@ -243,7 +243,7 @@ def play(
     time: TimeControl = NO_LIMITS,
     replay: Path | None = None,
     reraise: bool = True,
-    **settings: Any,
+    **settings: Json,
 ) -> Result:
     """Play one match between bot classes, given in the order of the game's seats (hunter, prey).
 

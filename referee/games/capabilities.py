@@ -11,15 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Protocol
 
-    from typing_extensions import TypeVar
+    from referee.games.outcome import G, G_contra, Json, M_contra, Outcome, S, S_contra, Seat, Settings
 
-    from referee.games.outcome import GameSettings, Json, Outcome, Seat
-
-    S = TypeVar("S", default=Any)
-    G = TypeVar("G", default=Any)
-    S_contra = TypeVar("S_contra", contravariant=True, default=Any)
-    M_contra = TypeVar("M_contra", contravariant=True, default=Any)
-    G_contra = TypeVar("G_contra", contravariant=True, default=Any)
 
 #: The names of all capabilities.
 CAPABILITIES = (
@@ -89,7 +82,7 @@ class Position(NamedTuple):
 
     kind: str
     about: str
-    settings: GameSettings
+    settings: Settings
     state: Any
     turn: int
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol
 
-    from referee.games.outcome import Outcome, Seat
+    from referee.games.outcome import Outcome, S_contra, Seat
 
 
 class DialectError(ValueError):
@@ -42,7 +42,7 @@ class Dialect(NamedTuple):
 
 if TYPE_CHECKING:
 
-    class Host(Protocol):
+    class Host(Protocol[S_contra]):
         """Our side of a conversation with one player in one game; lines are given and taken with and without their ends."""
 
         dialect: str
@@ -58,14 +58,14 @@ if TYPE_CHECKING:
         def take_name(self, line: bytes) -> str:
             """Its name, from its first line. Raises DialectError."""
 
-        def opening(self, state: Any) -> bytes:
+        def opening(self, state: S_contra) -> bytes:
             """Return the first lines of a game for the player."""
 
-        def question(self, turn: int, state: Any, bank: float | None) -> bytes:
+        def question(self, turn: int, state: S_contra, bank: float | None) -> bytes:
             """Return the question to the player; ``bank`` is its remaining time in seconds."""
 
-        def answer(self, turn: int, state: Any, line: bytes) -> Heard:
+        def answer(self, turn: int, state: S_contra, line: bytes) -> Heard:
             """Parse the player's answer. Raises DialectError."""
 
-        def closing(self, state: Any, outcome: Outcome) -> bytes:
+        def closing(self, state: S_contra, outcome: Outcome) -> bytes:
             """Return the lines for the player at the end of the game."""

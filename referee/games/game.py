@@ -13,9 +13,7 @@ from referee.games.outcome import IllegalMove, MalformedMove, Notice, Outcome, S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, Protocol, TypeAlias
-
-    from typing_extensions import TypeVar
+    from typing import Protocol, TypeAlias
 
     from referee.games.capabilities import (
         Adjudication,
@@ -31,16 +29,10 @@ if TYPE_CHECKING:
         TextView,
     )
     from referee.games.dialect import Dialect
-
-    #: The state, the move and the settings of a game; ``Game`` alone is a game of any kind.
-    S = TypeVar("S", default=Any)
-    M = TypeVar("M", default=Any)
-    G = TypeVar("G", default=Any)
-    S_contra = TypeVar("S_contra", contravariant=True, default=Any)
-
-    from referee.games.outcome import GameSettings as GameSettings  # noqa: PLC0414 - mypy takes it for exported
+    from referee.games.outcome import G, M, S, S_contra
     from referee.games.outcome import Json as Json  # noqa: PLC0414 - mypy takes it for exported
     from referee.games.outcome import Seat as Seat  # noqa: PLC0414 - the same
+    from referee.games.outcome import Settings as Settings  # noqa: PLC0414 - mypy takes it for exported
 
 
 __all__ = ["GameInfo", "IllegalMove", "MalformedMove", "Notice", "Option", "Outcome", "SettingsError"]
@@ -110,13 +102,6 @@ class GameInfo(NamedTuple):
 
 
 if TYPE_CHECKING:
-
-    class Settings(Protocol):
-        """Checked settings of a game. Outside of the game only their rule set is read."""
-
-        @property
-        def rules(self) -> str:
-            """The rule set."""
 
     class Codec(Protocol[S_contra, M, G]):
         """JSON forms of a game's settings, states and moves.

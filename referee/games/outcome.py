@@ -8,15 +8,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Protocol
 
+    from typing_extensions import TypeVar
+
     Json = Any
     Seat = str
+    #: The state, the move and the settings of a game; ``Game`` alone is a game of any kind.
+    S = TypeVar("S", default=Any)
+    M = TypeVar("M", default=Any)
+    G = TypeVar("G", default=Any)
+    S_contra = TypeVar("S_contra", contravariant=True, default=Any)
+    M_contra = TypeVar("M_contra", contravariant=True, default=Any)
+    G_contra = TypeVar("G_contra", contravariant=True, default=Any)
 
-    class GameSettings(Protocol):
-        """What the settings of every game have."""
+    class Settings(Protocol):
+        """Checked settings of a game. Outside of the game only their rule set is read."""
 
         @property
         def rules(self) -> str:
-            """The name of the rule set."""
+            """The rule set."""
 
 
 class SettingsError(ValueError):

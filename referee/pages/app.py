@@ -7,7 +7,7 @@ import contextlib
 import hmac
 import json
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Scope
     from starlette.websockets import WebSocket
 
-    from referee.games.game import Seat
+    from referee.games.game import Json, Seat
     from referee.pages.replay_session import ReplaySession
 
 #: How many bytes of a file are read at once.
@@ -53,7 +53,7 @@ class Site:
     def __init__(
         self,
         replay: ReplaySession,
-        config: Mapping[str, Any],
+        config: Mapping[str, Json],
         tokens: Mapping[str, Seat | None],
         logs: Mapping[Seat, Path],
         *,
@@ -129,7 +129,7 @@ class Site:
     async def _page(self, request: Request, seat: Seat | None) -> Response:
         return Response(page.page(self.config_for(seat)), media_type="text/html; charset=utf-8")
 
-    def config_for(self, seat: Seat | None) -> dict[str, Any]:
+    def config_for(self, seat: Seat | None) -> dict[str, Json]:
         """Return the page's configuration."""
         return dict(self.config)
 
@@ -227,7 +227,7 @@ async def _no_token(_: Request) -> Response:
     raise HTTPException(404, text, _CLOSE)
 
 
-def read_json(text: str) -> dict[str, Any] | None:
+def read_json(text: str) -> dict[str, Json] | None:
     """Return a page's message; None if it isn't valid."""
     try:
         value = json.loads(text)

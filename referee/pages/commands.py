@@ -11,7 +11,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.errors import RefereeError
 from referee.players.names import HUMAN
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json
 
 
-def commands_of(file: Path | None, head: Mapping[str, Json], *, is_here: bool = True, is_public: bool = False) -> dict[str, Any]:
+def commands_of(file: Path | None, head: Mapping[str, Json], *, is_here: bool = True, is_public: bool = False) -> dict[str, Json]:
     """Return ``program``, the ``replay`` as a command names it, and ``bots``: by seat the program, "human" for a person, or None.
 
     ``file`` is the replay as its user knows it; None if the user has no such file. ``is_here``: commands are run in this folder on this
@@ -45,7 +45,7 @@ def _inside(name: str | None) -> str | None:
     return None if name is not None and name.startswith(("/", "~")) else name
 
 
-def read_commands(file: Path | None, path: Path, lines: Iterator[bytes], *, is_here: bool, is_public: bool) -> dict[str, Any]:
+def read_commands(file: Path | None, path: Path, lines: Iterator[bytes], *, is_here: bool, is_public: bool) -> dict[str, Json]:
     """Return the same for the replay at ``path`` with these lines. ReplayError if it can't be read."""
     head, _ = read_head(path, lines)
     return commands_of(file, head, is_here=is_here, is_public=is_public)

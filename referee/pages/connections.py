@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -13,6 +13,7 @@ from referee.support.descriptors import raise_limit
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
+    from typing import Any
 
     from h11 import Request
     from starlette.types import ASGIApp

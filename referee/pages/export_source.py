@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.errors import ReplayCut, ReplayError
 from referee.replay.paths import SUFFIX, why_unreadable
@@ -13,6 +13,8 @@ from referee.replay.reader import open_game, read_head, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from referee.games.game import Json
 
 
 @contextlib.contextmanager
@@ -33,7 +35,7 @@ def replay_in(file: Path) -> Iterator[Path]:
         yield path
 
 
-def head_of(path: Path, file: Path) -> dict[str, Any]:
+def head_of(path: Path, file: Path) -> dict[str, Json]:
     """Return the head of a replay. Raises ReplayError if the file is not a replay that can be shown."""
     try:
         head, _ = read_head(file, read_lines(path))

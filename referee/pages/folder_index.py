@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.pages.folder_listing import read_entry, scan
 from referee.pages.replay_session import call_in, in_thread
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from referee.games.game import Json
     from referee.pages.folder_listing import ListedReplay, ReplayFile
 
 #: How often a folder is read at most, in seconds. One that takes long is read less often: this many times its duration.
@@ -43,7 +45,7 @@ class FolderIndex:
         entry = self.entries.get(number)
         return self.files[number] if entry is not None and entry.opens else None
 
-    async def after(self, start: int) -> dict[str, Any]:
+    async def after(self, start: int) -> dict[str, Json]:
         """Return the entries from an index of the log on, as JSON. Waits while the first reading has found nothing more."""
         self.begin()
         while len(self._log) <= start and self._is_reading():
@@ -55,7 +57,7 @@ class FolderIndex:
         is_reading = end < len(self._log) or self._is_reading()
         return {"entries": list(entries.items()), "next": end, "reading": is_reading, "notes": self.notes}
 
-    def _shown(self, number: int) -> dict[str, Any] | None:
+    def _shown(self, number: int) -> dict[str, Json] | None:
         entry = self.entries.get(number)
         return None if entry is None else entry.to_json()
 
@@ -73,7 +75,7 @@ class FolderIndex:
         news, self._news = self._news, asyncio.Event()
         news.set()
 
-    def _read(self, on_batch: Any) -> None:
+    def _read(self, on_batch: Callable[[], None]) -> None:
         """Read what is new; runs in a thread, one at a time."""
         begun = monotonic()
         try:

@@ -6,7 +6,7 @@ import os
 import shlex
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import ReplayError, UsageError
 from referee.replay.names import player_name
@@ -19,6 +19,8 @@ from referee.wire import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from referee.games.game import Json
 
 #: The ending of the files that are listed.
 _ENDING = ".gz"
@@ -71,7 +73,7 @@ class ListedReplay(NamedTuple):
     problem: str = ""
     opens: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """The entry for a page. The time is in milliseconds."""
         return {**self._asdict(), "modified": self.modified // 1_000_000}
 
@@ -152,7 +154,7 @@ def _read(entry: ListedReplay, replay: ReplayFile) -> ListedReplay:
     return entry._replace(steps=steps, problem=f"{what}{after}.")
 
 
-def _with_result(entry: ListedReplay, result: Mapping[str, Any]) -> ListedReplay:
+def _with_result(entry: ListedReplay, result: Mapping[str, Json]) -> ListedReplay:
     winner, steps, scores, reason = (result.get(name) for name in ("winner", "steps", "scores", "reason"))
     numbers = scores if isinstance(scores, dict) else {}
     return entry._replace(
@@ -168,7 +170,7 @@ def _score(value: object) -> float | None:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _MOST_SCORE else None
 
 
-def _json(line: bytes) -> dict[str, Any]:
+def _json(line: bytes) -> dict[str, Json]:
     try:
         value = strict_json.read(line)
     except strict_json.NotJson:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse, Response
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Scope
 
+    from referee.games.game import Json
     from referee.pages.folder_index import FolderIndex
 
 #: The most bytes of a replay that are read for its small board.
@@ -35,7 +36,7 @@ class FolderPages:
     """
 
     def __init__(
-        self, index: FolderIndex, token: str, name: str, standings: Callable[[], dict[str, Any]] | None = None, join: str | None = None
+        self, index: FolderIndex, token: str, name: str, standings: Callable[[], dict[str, Json]] | None = None, join: str | None = None
     ) -> None:
         self.index = index
         self._name = name
@@ -113,6 +114,6 @@ class FolderPages:
         return self._sites.open(key, file.path, file.below, self.index.entries[int(number)].players, {"listed": int(number)})
 
 
-def _json(value: Any) -> Response:
+def _json(value: Json) -> Response:
     # Escaped, because names of files can hold what UTF-8 can't.
     return Response(json.dumps(value, allow_nan=False), media_type="application/json")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from referee.games.game import Json
     from referee.league.league import OpenLeague
 
 
-def of_folder(folder: Path) -> tuple[str, Callable[[], dict[str, Any]]]:
+def of_folder(folder: Path) -> tuple[str, Callable[[], dict[str, Json]]]:
     """Return the name of a folder's league, and the function that reads its standings. UsageError if it can't be opened."""
     from referee.league.league import open_league
 
@@ -19,7 +20,7 @@ def of_folder(folder: Path) -> tuple[str, Callable[[], dict[str, Any]]]:
     return opened.league.name, lambda: _read(opened)
 
 
-def _read(opened: OpenLeague) -> dict[str, Any]:
+def _read(opened: OpenLeague) -> dict[str, Json]:
     """Return the standings as JSON."""
     counts = opened.store.counts()
     rows = [

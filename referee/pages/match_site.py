@@ -9,7 +9,7 @@ import os
 import threading
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -60,7 +60,7 @@ class MatchSite(Site):
     def __init__(
         self,
         path: Path,
-        config: Mapping[str, Any],
+        config: Mapping[str, Json],
         tokens: Mapping[str, Seat | None],
         logs: Mapping[Seat, Path],
         pipes: Mapping[Seat, tuple[int, int, int]],
@@ -108,7 +108,7 @@ class MatchSite(Site):
         """Return whether the visitor may see everything: players only after the match."""
         return seat is None or self._is_over
 
-    def config_for(self, seat: Seat | None) -> dict[str, Any]:
+    def config_for(self, seat: Seat | None) -> dict[str, Json]:
         """A seat's page is made for the seat."""
         return {**self.config, "mode": "live"} if seat is None else {**self.config, "mode": "seat", "seat": seat}
 

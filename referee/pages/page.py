@@ -15,7 +15,7 @@ import posixpath
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee import games
 from referee.errors import ReplayError
@@ -24,6 +24,8 @@ from referee.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    from referee.games.game import Json
 
 _PACKAGE = Path(__file__).parents[1]
 _APP = "pages/viewer/app"
@@ -94,7 +96,7 @@ def _assets() -> dict[str, Asset]:
     return {**assets, f"{_APP}/displays.js": Asset(displays.encode(), _TYPES[".js"])}
 
 
-def page(config: Mapping[str, Any]) -> str:
+def page(config: Mapping[str, Json]) -> str:
     """Return the page for a server, with its configuration.
 
     Its modules come as one script and its style sheets as one: on a busy machine each request takes longer than all the reading.
@@ -118,13 +120,13 @@ def _style() -> str:
     return "".join((_PACKAGE / "pages/viewer" / f"{name}.css").read_text(encoding="utf-8") for name in _SHEETS)
 
 
-def _configured(text: str, config: Mapping[str, Any]) -> str:
+def _configured(text: str, config: Mapping[str, Json]) -> str:
     """Insert the configuration into a page, as data. It is escaped so that no text can end the enclosing element."""
     data = json.dumps({"version": __version__, **config}).replace("<", "\\u003c")
     return text.replace('id="page">null<', f'id="page">{data}<')
 
 
-def single(config: Mapping[str, Any], replay: bytes) -> str:
+def single(config: Mapping[str, Json], replay: bytes) -> str:
     """Return the page as one file that contains its replay and makes no requests."""
     return _configured(_viewer().replace("<!--replay-->", _data("replay", replay)), config)
 
@@ -165,11 +167,15 @@ def generated(text: str, command: str) -> str:
     return text.replace("<head>", f'<head>\n<meta name="generator" content="{command}">', 1)
 
 
-def _inlined(script: str, **allowed: Any) -> str:
-    """Return the page with its style and a script in it, and a security policy that allows these; ``allowed`` is more for ``policy``."""
+def _inlined(script: str, more: Iterable[str] = (), policies: str = "'none'") -> str:
+    """Return the page with its style and a script in it, and a security policy that allows these; ``more`` and ``policies`` as for ``policy``."""
     assert "</script" not in script.lower()
     style = _style()
-    return _filled(policy=policy((script,), (style,), **allowed), style=f"<style>{style}</style>", script=f"<script>{script}</script>")
+    return _filled(
+        policy=policy((script,), (style,), more=more, policies=policies),
+        style=f"<style>{style}</style>",
+        script=f"<script>{script}</script>",
+    )
 
 
 _CONNECTS = "connect-src 'self'; "

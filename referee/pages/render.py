@@ -13,7 +13,7 @@ import math
 import re
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -28,6 +28,8 @@ from referee.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from referee.games.game import Json
+
 _FOLDER = Path(__file__).parent
 STYLE = "pages/style.css"
 #: Stands for a value that isn't there.
@@ -37,7 +39,7 @@ _UNSEEN = re.compile("[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202
 _LONE = re.compile("[\ud800-\udfff]")
 
 
-def single(name: str, config: Mapping[str, Any], bulk: object = None, **values: Any) -> str:
+def single(name: str, config: Mapping[str, Json], bulk: object = None, **values: object) -> str:
     """Return the page ``name`` as one file. ``config`` and ``bulk`` are for its script; ``values`` are what its template shows.
 
     If ``config`` says that it is live, a server may serve the file, and the page may ask that server for it again.
@@ -47,7 +49,7 @@ def single(name: str, config: Mapping[str, Any], bulk: object = None, **values: 
     return _rendered(name, config, bulk, {"is_inline": True, **inline, **values})
 
 
-def served(name: str, config: Mapping[str, Any], bulk: object = None, *, base: str = "", script: str = "", **values: Any) -> str:
+def served(name: str, config: Mapping[str, Json], bulk: object = None, *, base: str = "", script: str = "", **values: object) -> str:
     """Return the page ``name`` for a server, which answers requests for ``asset`` too. The other parameters are those of ``single``.
 
     ``base`` stands before the addresses of its files. ``script`` is the page whose script it has, if it has none of its own.
@@ -56,7 +58,7 @@ def served(name: str, config: Mapping[str, Any], bulk: object = None, *, base: s
     return _rendered(name, config, bulk, {"is_inline": False, "style": base + STYLE, "script": base + file, **values})
 
 
-def part(name: str, **values: Any) -> Markup:
+def part(name: str, **values: object) -> Markup:
     """Return a part of a page, which many pages may show, from its template."""
     return escape(_environment().get_template(f"{name}.html").make_module(values))
 
@@ -93,7 +95,7 @@ def _style() -> str:
     return "".join(path.read_text(encoding="utf-8") for path in (page.BASE_STYLE, _FOLDER / "style.css"))
 
 
-def _rendered(name: str, config: Mapping[str, Any], bulk: object, values: Mapping[str, Any]) -> str:
+def _rendered(name: str, config: Mapping[str, Json], bulk: object, values: Mapping[str, object]) -> str:
     packed = gzip.compress(json.dumps(bulk, separators=(",", ":"), allow_nan=False).encode(), 6, mtime=0) if bulk is not None else b""
     template = _environment().get_template(f"{name}.html")
     return template.render(version=__version__, config=config, bulk=base64.b64encode(packed).decode(), **values)

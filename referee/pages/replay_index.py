@@ -17,6 +17,7 @@ from referee.wire import decode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+    from typing import Any
 
     from referee.games.capabilities import Analysis
     from referee.games.game import Game, Json, Notice, Seat
@@ -28,7 +29,7 @@ _EVERY = 200
 _MOST_KEPT = 2_000
 #: The most different moves that are stored once, however often they were made.
 _MOST_MOVES = 4_000
-_NOTHING: dict[str, Any] = {}
+_NOTHING: dict[str, Json] = {}
 #: Budgets of processor time for one file, in seconds: for metrics and for verdicts. Ordinary files need a hundredth of this. A
 #: malicious file of a few kilobytes could need hours.
 MEASURING_SECONDS = 5.0
@@ -70,18 +71,18 @@ class ReplayIndex:
         #: Called when the first position is known, before any step.
         self._on_begin = on_begin
         self.verdict: dict[str, Json] | None = None
-        self.game: Game[Any, Any] | None = None
-        self._analysis: Analysis[Any] | None = None
+        self.game: Game | None = None
+        self._analysis: Analysis | None = None
         self.head: dict[str, Json] = {}
         self.latest: Any = None
-        self._states: list[Any] = []
+        self._states: list[object] = []
         #: The positions whose verdicts are computed, by turn, so that they need not be stepped to again; not more than ``_MOST_KEPT``.
-        self._kept: dict[int, Any] = {}
+        self._kept: dict[int, object] = {}
         self._moves: list[Mapping[Seat, object]] = []
         self._same_moves: dict[tuple[tuple[Seat, object], ...], Mapping[Seat, object]] = {}
         self._questions: Questions | None = None
         #: The positions before and after the game has handled the faults of a step, by turn.
-        self._faulted: dict[int, tuple[Any, Any]] = {}
+        self._faulted: dict[int, tuple[object, object]] = {}
 
     def give_up(self, text: str) -> None:
         """Note that the referee itself failed while it played the replay again; ``text`` says how."""
@@ -137,14 +138,14 @@ class ReplayIndex:
         """True if the budget for verdicts isn't used up."""
         return self._judging.left > 0.0
 
-    def suggestion(self, state: Any) -> Mapping[str, Json]:
+    def suggestion(self, state: object) -> Mapping[str, Json]:
         """Return the suggestion for a position; empty if the budget for this file is used up."""
         if self._analysis is None or not self.may_go_on:
             return {}
         with self._judging:
             return self._analysis.suggestion(state)
 
-    def _verdict_of(self, state: Any) -> Mapping[str, Json]:
+    def _verdict_of(self, state: object) -> Mapping[str, Json]:
         if self._is_cancelled.is_set():
             raise Cancelled
         if self._analysis is None:
@@ -204,7 +205,7 @@ class ReplayIndex:
             return moves
         return self._same_moves.setdefault(key, moves)
 
-    def _measure(self, position: int, before: Any, state: Any) -> None:
+    def _measure(self, position: int, before: object, state: object) -> None:
         assert self.game is not None
         if self.game.metrics is None or not self._is_measured:
             return
@@ -232,7 +233,7 @@ class ReplayIndex:
             state, _ = self._stepped(state, step)
         return state
 
-    def _stepped(self, state: Any, turn: int) -> tuple[Any, tuple[Notice, ...]]:
+    def _stepped(self, state: object, turn: int) -> tuple[object, tuple[Notice, ...]]:
         """A position one step on, by the moves that were made there."""
         assert self.game is not None
         if turn in self._faulted:
@@ -276,14 +277,14 @@ class ReplayIndex:
         except (RecursionError, ValueError):
             return "the move can't be read"
 
-    def refusal_in(self, preview: Mapping[str, Any]) -> str:
+    def refusal_in(self, preview: Mapping[str, Json]) -> str:
         """Return why the rules refuse the move of a preview; "" if they don't."""
         samples = None if self.game is None else self.game.samples
         codes = {"refused", *(() if samples is None else samples.refusals)}
         return "; ".join(str(notice["text"]) for notice in preview["notices"] if notice.get("code") in codes)
 
 
-def preview(game: Game[Any, Any], state: Any, seat: Seat, answer: Json) -> dict[str, Json]:
+def preview(game: Game, state: object, seat: Seat, answer: Json) -> dict[str, Json]:
     """Return the changes and notices of a seat's move in a position, if the other seats do nothing."""
     try:
         moves = {mover: game.codec.parse(state, mover, answer if mover == seat else _NOTHING) for mover in game.movers(state)}

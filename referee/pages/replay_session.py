@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import threading
 import zlib
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from referee.pages.replay_index import ReplayIndex
 from referee.replay.reader import read_lines
@@ -16,6 +17,10 @@ from referee.replay.reader import read_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from referee.games.game import Json
+
+
+T = TypeVar("T")
 
 #: The most verdicts in one response.
 _MOST_POINTS = 500
@@ -44,11 +49,11 @@ class ReplaySession:
         self.name = Path(path.name)
         self.recorded = recorded or ReplayIndex()
         self._turn = turn or asyncio.Lock()
-        self._verdict: asyncio.Future[dict[str, Any]] | None = None
+        self._verdict: asyncio.Future[dict[str, Json]] | None = None
         self._judging: asyncio.Future[None] | None = None
         self._news = asyncio.Event()
 
-    async def verdict(self) -> dict[str, Any]:
+    async def verdict(self) -> dict[str, Json]:
         """Return whether the replay is complete and correct, with the metrics."""
         self.begin()
         verdict = self.recorded.verdict if self._verdict is None else await asyncio.shield(self._verdict)
@@ -82,7 +87,7 @@ class ReplaySession:
         news, self._news = self._news, asyncio.Event()
         news.set()
 
-    async def judged_from(self, start: int) -> tuple[list[tuple[int, dict[str, Any]]], bool]:
+    async def judged_from(self, start: int) -> tuple[list[tuple[int, dict[str, Json]]], bool]:
         """Wait for verdicts from an index on; return them and whether they are all."""
         while True:
             news = self._news
@@ -93,34 +98,33 @@ class ReplaySession:
             await news.wait()
 
 
-def call_in(loop: asyncio.AbstractEventLoop, what: Callable[..., object], *arguments: Any) -> None:
+def call_in(loop: asyncio.AbstractEventLoop, what: Callable[[], object]) -> None:
     """Call a function in a loop of another thread, unless the loop has ended meanwhile."""
     with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(what, *arguments)
+        loop.call_soon_threadsafe(what)
 
 
-def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
+def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
     """Run a function in a daemon thread, so that it doesn't delay the program's exit."""
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
+    future: asyncio.Future[T] = loop.create_future()
 
-    def settle(result: Any, error: BaseException | None) -> None:
+    def settle(finish: Callable[[], None]) -> None:
         if not future.done():
-            future.set_result(result) if error is None else future.set_exception(error)
+            finish()
 
     def run() -> None:
-        result, failure = None, None
         try:
-            result = work()
+            finish = partial(future.set_result, work())
         except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
-            failure = error
-        call_in(loop, settle, result, failure)
+            finish = partial(future.set_exception, error)
+        call_in(loop, partial(settle, finish))
 
     threading.Thread(target=run, daemon=True).start()
     return future
 
 
-async def worked(work: Callable[[], Any], turn: asyncio.Lock | asyncio.Semaphore, patience: float | None = None) -> Any:
+async def worked(work: Callable[[], T], turn: asyncio.Lock | asyncio.Semaphore, patience: float | None = None) -> T:
     """Run a function in a thread when it is its turn. The turn ends with the thread, also if the visitor has left before.
 
     asyncio.TimeoutError if it isn't its turn within ``patience`` seconds.
@@ -191,7 +195,7 @@ class RunningReplaySession(ReplaySession):
         super()._tell()
         self._on_judged()
 
-    async def verdict(self) -> dict[str, Any]:
+    async def verdict(self) -> dict[str, Json]:
         """Return whether the replay is complete and correct; waits for the end of the match."""
         await self.played.wait()
         return await super().verdict()

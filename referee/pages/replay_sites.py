@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, Response
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from referee.games.game import Seat
+    from referee.games.game import Json, Seat
     from referee.pages.page import Asset
 
     Answer = Callable[[Request], Awaitable[Response]]
@@ -97,7 +97,7 @@ class ReplaySites:
         return hmac.compare_digest(token.encode(), self._token.encode())
 
     def open(
-        self, key: str, path: Path, below: Path | None, seats: Iterable[Seat], config: Mapping[str, Any] | None = None
+        self, key: str, path: Path, below: Path | None, seats: Iterable[Seat], config: Mapping[str, Json] | None = None
     ) -> ASGIApp | None:
         """Return the pages of a replay; None if it can't be opened.
 

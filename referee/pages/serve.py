@@ -16,7 +16,7 @@ import socket
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import uvicorn
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from starlette.types import ASGIApp, Scope
+
+    from referee.games.game import Json
+    from referee.pages.match_site import MatchSite
 
 #: The first port to try, and the number of ports after it.
 PORT = 8300
@@ -192,7 +195,7 @@ def _leave(server: uvicorn.Server) -> None:
     server.force_exit = True
 
 
-def _serve_match(handover: dict[str, Any]) -> None:
+def _serve_match(handover: dict[str, Json]) -> None:
     """The process of a running match's pages; ``handover`` is what the match hands over."""
     from referee.pages.match_site import MatchSite
 
@@ -246,7 +249,7 @@ def _announce(fd: int) -> None:
 class _MatchNews:
     """Reads the match's messages: the replay has grown, the match is over, stay, or exit (the end of the pipe)."""
 
-    def __init__(self, news: int, site: Any, server: uvicorn.Server) -> None:
+    def __init__(self, news: int, site: MatchSite, server: uvicorn.Server) -> None:
         self._news = news
         self._site = site
         self._server = server

@@ -7,7 +7,7 @@ import contextlib
 import gzip
 import html
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.pages import page
 from referee.pages.commands import commands_of
@@ -18,6 +18,8 @@ from referee.support.files import open_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from referee.games.game import Json
 
 #: The most bytes of one bot's log, and of a replay, in a page.
 _LOG_BYTES = 1 << 20
@@ -41,7 +43,7 @@ def single_page(path: Path, named: Path | None = None, judging_seconds: float = 
         return page.generated(page.single(config, file.read()), "referee export")
 
 
-def findings(path: Path, below: Path | None = None) -> dict[str, Any]:
+def findings(path: Path, below: Path | None = None) -> dict[str, Json]:
     """Return what the viewer shows of a replay besides its steps: whether it is correct, the metrics and the verdicts of its positions.
 
     ``below`` is as for ``open_regular``.
@@ -56,11 +58,11 @@ def _played_again(path: Path, below: Path | None, judging_seconds: float) -> Rep
     return recorded
 
 
-def _findings(recorded: ReplayIndex) -> dict[str, Any]:
+def _findings(recorded: ReplayIndex) -> dict[str, Json]:
     return {"check": recorded.verdict, "metrics": recorded.metrics, "judged": recorded.judged}
 
 
-def _config(path: Path, named: Path, recorded: ReplayIndex) -> dict[str, Any]:
+def _config(path: Path, named: Path, recorded: ReplayIndex) -> dict[str, Json]:
     """The configuration of the viewer for a replay, with its logs."""
     logs = {}
     for seat in recorded.head.get("players", {}):
@@ -68,7 +70,7 @@ def _config(path: Path, named: Path, recorded: ReplayIndex) -> dict[str, Any]:
         # The user has named the replay, but not this file.
         with contextlib.suppress(OSError, ValueError), open_regular(log, log.parent) as file:
             logs[seat] = base64.b64encode(gzip.compress(file.read(_LOG_BYTES), mtime=0)).decode()
-    config: dict[str, Any] = {"mode": "export", "name": named.name, "server": False, **_findings(recorded), "logs": logs}
+    config: dict[str, Json] = {"mode": "export", "name": named.name, "server": False, **_findings(recorded), "logs": logs}
     if recorded.head and named == path:
         config["commands"] = commands_of(named, recorded.head, is_here=False)
     return config

@@ -12,10 +12,12 @@ import os
 import re
 import tempfile
 import zlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from referee.games.game import Json
 
 #: The check sum and the length at the end of a gzip stream, in bytes. Source: RFC 1952, section "Member header and trailer".
 _TRAILER_BYTES = 8
@@ -113,12 +115,12 @@ def public_fault(line: bytes) -> bytes:
     return _line({**record, "faults": faults})
 
 
-def _public(value: Any) -> Any:
+def _public(value: Json) -> Json:
     """Return a value of the head without the folders of this machine: the players' programs and the file of an earlier match have them."""
     if isinstance(value, dict):
         return {key: _FOLDERS.sub("", part) if key in _NAMES and isinstance(part, str) else _public(part) for key, part in value.items()}
     return value
 
 
-def _line(record: dict[str, Any]) -> bytes:
+def _line(record: dict[str, Json]) -> bytes:
     return json.dumps(record, separators=(",", ":")).encode() + b"\n"

@@ -11,7 +11,7 @@ import contextlib
 import multiprocessing
 import signal
 import socket
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import RefereeError
 from referee.games.dialect import DialectError
@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
 
     from referee.games.evasion.state import State
+    from referee.games.game import Json
     from referee.players import player
     from referee.replay.events import MatchBegun, MatchEnded, StepTaken
     from referee.servers.listener import Caller
 
     #: Plays a game: takes the visitors by seat and further listeners; returns the game's ``--json`` object.
-    Play = Callable[[Mapping[str, player.Connection], list[Listener]], dict[str, Any]]
+    Play = Callable[[Mapping[str, player.Connection], list[Listener]], dict[str, Json]]
 
 #: The most spectators of one game, and the bytes that the system may keep for each.
 MOST_SPECTATORS = 50
@@ -110,7 +111,7 @@ class Gameserver:
     """Serves games until all are played, or until it is interrupted. ``results`` holds their results, by number."""
 
     def __init__(self, sock: socket.socket, plan: ServerOptions, report: Callable[[str], None]) -> None:
-        self.results: dict[int, dict[str, Any]] = {}
+        self.results: dict[int, dict[str, Json]] = {}
         self._reception = Reception(sock, _first_line, report)
         self._plan = plan
         self._say = report

@@ -13,7 +13,7 @@ import re
 import runpy
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.match.options import TimeControl
 from referee.wire import encode
@@ -21,7 +21,7 @@ from referee.wire import encode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from referee.games.maze.state import State
+    from referee.games.maze.state import Settings, State
     from sdk.bot import Conversation
 
 #: The example bot that plays against a person, by the person's role and the difficulty.
@@ -109,7 +109,7 @@ class Keys:
             termios.tcsetattr(fd, termios.TCSADRAIN, before)
 
 
-def play_games(settings: Any, role: str, difficulty: str | None, seed: int | None) -> None:
+def play_games(settings: Settings, role: str, difficulty: str | None, seed: int | None) -> None:
     """Play games with the person at this terminal until the person quits. Without ``difficulty`` each game asks for one.
 
     ``role`` is the person's seat, ``seed`` that of the first game; None: starts and the opponent's choices are random.
@@ -131,7 +131,7 @@ def _ask(keys: Keys, question: str, answers: Sequence[str], hint: str) -> str:
     return answer
 
 
-def _play(keys: Keys, settings: Any, role: str, opponent: str, seed: int | None, number: int) -> bool:
+def _play(keys: Keys, settings: Settings, role: str, opponent: str, seed: int | None, number: int) -> bool:
     from referee.games.maze.game import GAME
     from referee.games.maze.state import Go
     from referee.wire.seeds import match_id, seat_seed, secret_of
@@ -181,7 +181,7 @@ def _draw(keys: Keys, state: State) -> None:
     _put(f"{_CLEAR if keys.is_terminal else ''}{text}")
 
 
-def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
+def _opponent(name: str, seat: str, settings: Settings, seed: int) -> Conversation:
     from example_bots import BOTS
     from referee.games.maze.game import GAME
     from sdk.bot import Bot, Conversation

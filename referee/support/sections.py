@@ -20,12 +20,12 @@ class Section(BaseModel):
         """The values that were given, by name. All others are the defaults."""
         return {name: value for name, value in self if name in self.model_fields_set}
 
-    def replace(self, **values: Any) -> Self:
+    def replace(self, **values: object) -> Self:
         """Return a copy with other values. They are not checked: use this for the referee's own values, not for those of users."""
         return self.model_copy(update=values)
 
 
-def option(default: Any, text: str, *, unit: str = "", flag: str = "", **bounds: Any) -> Any:
+def option(default: object, text: str, *, unit: str = "", flag: str = "", **bounds: Any) -> Any:
     """Return the declaration of an option. ``text`` is its sentence in a help, ``unit`` that of its number, ``flag`` its flag on a command line.
 
     ``bounds`` are those of ``pydantic.Field``, such as ``ge`` and ``le``.

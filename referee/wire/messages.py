@@ -140,8 +140,8 @@ __all__ = ["FROM_BOT", "TO_BOT", "End", "Move", "Ready", "Start", "Turn", "Valid
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of every message, by direction."""
-    to_bot: TypeAdapter[Any] = TypeAdapter(Start | Turn | End)
-    from_bot: TypeAdapter[Any] = TypeAdapter(Ready | Move)
+    to_bot: TypeAdapter[Message] = TypeAdapter(Start | Turn | End)
+    from_bot: TypeAdapter[Message] = TypeAdapter(Ready | Move)
     return {"protocol": PROTOCOL, "to_bot": to_bot.json_schema(), "from_bot": from_bot.json_schema()}
 
 

@@ -1,8 +1,15 @@
 """Reads untrusted JSON: every invalid or unsafe input raises the same exception and never crashes the referee."""
 
+from __future__ import annotations
+
 import json
 import re
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from referee.games.game import Json
 
 #: An integer of more digits than this is malformed; Python itself refuses to read longer ones.
 MOST_DIGITS = 4_300
@@ -26,7 +33,7 @@ class NotJson(ValueError):
         self.data = data
 
 
-def read(line: bytes) -> Any:
+def read(line: bytes) -> Json:
     """Return the value of one line of JSON.
 
     Raises NotJson for: invalid UTF-8, a byte order mark, invalid JSON, NaN and Infinity under any spelling, numbers too large for
@@ -54,7 +61,7 @@ def read(line: bytes) -> Any:
     return value
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     value = dict(pairs)
     if len(value) != len(pairs):
         seen: set[str] = set()
@@ -72,7 +79,7 @@ def _finite(text: str) -> float:
     return value
 
 
-def _no_constant(name: str) -> Any:
+def _no_constant(name: str) -> NoReturn:
     raise NotJson("constant", name)
 
 
@@ -86,14 +93,14 @@ _decode = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse
 _decode_long = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant, parse_int=_bounded).decode
 
 
-def _is_deep(value: Any, most: int) -> bool:
+def _is_deep(value: Json, most: int) -> bool:
     """True if lists and objects nest deeper than ``most`` levels."""
     if not isinstance(value, (dict, list)):
         return False
     return most == 0 or any(_is_deep(part, most - 1) for part in (value.values() if isinstance(value, dict) else value))
 
 
-def _has_lone_surrogate(value: Any) -> bool:
+def _has_lone_surrogate(value: Json) -> bool:
     if isinstance(value, str):
         return _LONE_SURROGATE.search(value) is not None
     if isinstance(value, dict):

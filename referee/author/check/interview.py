@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from referee.games.game import Game, GameSettings, Json, Seat
+    from referee.games.game import Game, Json, Seat, Settings
     from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
     from referee.isolation.supervision import SupervisionReserve
@@ -55,7 +55,7 @@ class Subject(NamedTuple):
     """The bot under check at one seat: built if it needs to be, and the match for which it is checked."""
 
     game: Game
-    settings: GameSettings
+    settings: Settings
     seat: Seat
     bot: Bot
     isolation: Isolation
@@ -123,7 +123,7 @@ class Interview:
     """
 
     def __init__(
-        self, subject: Subject, settings: GameSettings | None = None, late_budget: LateBudget | None = None, *, is_noisy: bool = False
+        self, subject: Subject, settings: Settings | None = None, late_budget: LateBudget | None = None, *, is_noisy: bool = False
     ) -> None:
         self.subject = subject
         self.late_budget = LateBudget(subject.time) if late_budget is None else late_budget

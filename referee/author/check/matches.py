@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from referee.author.check.interview import Interview
     from referee.author.check.shared_runs import CheckedBot
-    from referee.games.game import Game, GameSettings, Notice, Seat
+    from referee.games.game import Game, Notice, Seat, Settings
     from referee.players.player import Player
     from referee.replay.events import MatchBegun, PlayersFaulted, StepTaken
     from referee.replay.faults import Fault
@@ -167,7 +167,7 @@ def _opponent(bot: CheckedBot, seat: str) -> Player:
     return Function("a player of plain moves", _plain, about={"program": "plain"})
 
 
-def play_words(game: Game, settings: GameSettings, bots: Mapping[Seat, str]) -> str:
+def play_words(game: Game, settings: Settings, bots: Mapping[Seat, str]) -> str:
     """Return the arguments of ``referee play`` for a match of some bots, as a shell takes them; example bots fill the other seats."""
     name, rules = game.info.name, settings.rules
     words = [] if name == games.names()[0] else ["--game", name]

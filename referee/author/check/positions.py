@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from referee.games.capabilities import Samples
-    from referee.games.game import Game, GameSettings, Json, Seat
+    from referee.games.game import Game, Json, Seat, Settings
 
 S = TypeVar("S")
 
@@ -26,7 +26,7 @@ SECRET = b"referee check"
 class Positions(Generic[S]):
     """The positions of one seat. ``samples`` is None for a game that offers none."""
 
-    def __init__(self, game: Game[S], settings: GameSettings, seat: Seat) -> None:
+    def __init__(self, game: Game[S], settings: Settings, seat: Seat) -> None:
         self.game = game
         self.settings = settings
         self.seat = seat
@@ -50,7 +50,7 @@ class Positions(Generic[S]):
         named = ((EMPTY, "the first question", 0), (FULL, "in the middle of a match", len(states) // 2), (LAST, "the last question", -1))
         return [Position(kind, about, self.settings, states[place][1], states[place][0]) for kind, about, place in named]
 
-    def walk(self, settings: GameSettings, moves: Callable[[int, S], object]) -> Iterator[tuple[int, S]]:
+    def walk(self, settings: Settings, moves: Callable[[int, S], object]) -> Iterator[tuple[int, S]]:
         """Yield the turns and positions of a match in which the seat is asked, until it is over.
 
         ``moves`` returns the seat's move for a turn and its position after it was yielded; None: a simple move.

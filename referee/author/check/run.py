@@ -20,7 +20,7 @@ from referee.players.names import is_human, resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from referee.games.game import Game, GameSettings, Json, Seat
+    from referee.games.game import Game, Json, Seat, Settings
     from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
 
@@ -46,7 +46,7 @@ class CheckRequest(NamedTuple):
 
     bot: str
     game: Game
-    settings: GameSettings
+    settings: Settings
     seats: Sequence[Seat]
     isolate: Callable[[Bot], Isolation]
     time: TimeControl = TimeControl()
@@ -221,7 +221,7 @@ class _CheckRun:
         except StartError as error:
             raise _NotBuiltError(str(error)) from None
 
-        def plays(settings: GameSettings) -> bool:
+        def plays(settings: Settings) -> bool:
             try:
                 resolve(request.bot, seat, game, settings)
             except PlayerError:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from referee.games.capabilities import Position
-    from referee.games.game import GameSettings, Json
+    from referee.games.game import Json, Settings
 
     T = TypeVar("T")
 
@@ -117,7 +117,7 @@ class CheckedBot:
     time for late answers.
     """
 
-    def __init__(self, subject: Subject, plays: Callable[[GameSettings], bool] = lambda _: True, share: float = 1.0) -> None:
+    def __init__(self, subject: Subject, plays: Callable[[Settings], bool] = lambda _: True, share: float = 1.0) -> None:
         self.subject = subject
         self.plays = plays
         self.late_budget = LateBudget(subject.time, share)
@@ -126,7 +126,7 @@ class CheckedBot:
         self.startups: list[float] = []
         self._gathered: dict[object, object] = {}
 
-    def interview(self, settings: GameSettings | None = None) -> Interview:
+    def interview(self, settings: Settings | None = None) -> Interview:
         """Start the bot in a process of its own. LateBudgetSpent if it has been late for too long."""
         self.late_budget.check()
         # Until the first process is recorded nothing is known.
@@ -173,7 +173,7 @@ class CheckedBot:
         remedy: str,
         asking: Callable[[Interview], Iterable[Response]],
         *,
-        settings: GameSettings | None = None,
+        settings: Settings | None = None,
         start: Mapping[str, Json] = _AS_USUAL,
         status: str = FAILED,
         is_of_start: bool = False,
