@@ -123,7 +123,7 @@ def rerun(
     assert recorded.clock is not None, "there is a start line"
     host = host_of(bot, seat)
     patience = _patience(recorded.clock.move) if patience is None else patience
-    comparison = _Comparison(recorded, most)
+    comparison = _Tally(recorded, most)
     with Repeat(recorded, bot, isolation, patience) as repeat:
         failure = repeat.greet(line, _patience(recorded.clock.startup))
         if failure is not None or recorded.not_ready is not None:
@@ -144,7 +144,7 @@ def rerun(
     return comparison.result(bot)
 
 
-class _Comparison:
+class _Tally:
     """Counts equal and differing answers."""
 
     def __init__(self, recorded: RecordedSeat, most: int) -> None:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.pages.stream import Stream
+from referee.pages.stream import Stream, public_fault
+from referee.replay.faults import CRASHED, Fault
 
 HEAD = {"type": "head", "format": 1, "secret": "00ff", "seed": 7, "players": {"hunter": {"name": "A"}}}
 
@@ -97,3 +98,14 @@ def test_spectators_see_no_folder_of_the_machine(named: str, shown: str) -> None
     head = json.loads(gzip.decompress(stream.read(0, stream.size)))
     assert (head["players"]["hunter"]["program"], head["from"]["file"]) == (shown, shown)
     stream.close()
+
+
+def test_other_players_see_neither_code_nor_values_of_a_fault() -> None:
+    values = {"seat": "hunter", "label": "bot.py", "words": "KeyError: 'secret'"}
+    fault = Fault.of(CRASHED, "raised", values, "'secret'", {"stderr": ["secret"]})
+    line = json.dumps({"type": "fault", "turn": 3, "faults": {"hunter": fault.to_json()}, "us": {"hunter": 1}}).encode()
+    assert b"secret" in line
+    public = json.loads(public_fault(line))
+    assert public["us"] == {"hunter": 1}
+    assert public["faults"]["hunter"].keys() == {"kind", "cause", "text"}
+    assert "secret" not in json.dumps(public)
