@@ -12,13 +12,14 @@ import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, columns, command, group, put, put_json, say
 from referee.cli.league_output import progress, put_check, put_export
-from referee.cli.options import Force, Game, WorkerOptions
+from referee.cli.options import Database, FirstRules, Force, Game, NoProgress, SeriesOptions
 from referee.cli.season import Folder, check_playable, invite, log_action, opened_arena, serve
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
+from referee.league.standings_text import fitted
 from referee.league.workers import Workers, open_pool
 from referee.support.packages import need_league
-from referee.support.times import shown_time
+from referee.support.times import moment, shown_time
 from referee.support.words import aligned, counted, program, signed
 
 if TYPE_CHECKING:
@@ -31,20 +32,14 @@ if TYPE_CHECKING:
 arena = group("arena", "A competition without an end: versions of bots join at any time, and the next duel is the one that tells most.")
 app.add_typer(arena, rich_help_panel=INSTRUCTORS)
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-
 
 @arena.command("new")
 @command
 def new(
     folder: Folder,
     game: Game = None,
-    rules: Annotated[
-        str | None, typer.Option("--rules", metavar="RULES", help="The rule set.  (default: the first one of the game)")
-    ] = None,
-    database: Annotated[
-        str | None, typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name")
-    ] = None,
+    rules: FirstRules = None,
+    database: Database = None,
 ) -> None:
     """Begin an arena: write DIR/arena.toml, with example bots of the game as references, and the store. Nothing is overwritten."""
     need_league("arena")
@@ -66,7 +61,7 @@ def add(
     activate: Annotated[
         tuple[str, int] | None, typer.Option("--activate", metavar="TEAM VERSION", help="Make an older version of a team the active one.")
     ] = None,
-    quiet: Quiet = False,
+    quiet: NoProgress = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Take a copy of a bot as a team's new version and check it. If it is accepted, it becomes the team's active version.
@@ -107,21 +102,19 @@ def run(
     folder: Folder,
     duels: Annotated[int | None, typer.Option("--duels", metavar="N", help="Play so many duels.", min=1)] = None,
     until_decided: Annotated[bool, typer.Option("--until-decided", help="Play until it is certain which version is the best.")] = False,
-    workers: WorkerOptions,
-    quiet: Quiet = False,
-    as_json: JsonFlag = False,
+    series: SeriesOptions,
 ) -> None:
     """Play duels: so many, until the best version is certain, or until Ctrl-C. It goes on where it was stopped or killed."""
-    place = workers.place()
+    place = series.place()
     with opened_arena(folder) as opened:
         check_playable(opened)
         with opened.store.claim():
             try:
-                _play(opened, place, duels, until_decided=until_decided, quiet=quiet)
+                _play(opened, place, duels, until_decided=until_decided, quiet=series.quiet)
             except (KeyboardInterrupt, SystemExit):
                 say(f"{counted(opened.store.counts().done, 'match')} are done and stored. Go on:  {_again(opened)}")
                 raise
-            _put_standings(opened, as_json=as_json)
+            _put_standings(opened, as_json=series.as_json)
 
 
 @arena.command("standings")
@@ -178,7 +171,6 @@ def export(
         raise UsageError("Say which form to export: --csv or --json.")
     with opened_arena(folder) as opened:
         from referee.arena.history import histories
-        from referee.support.times import moment
 
         opened.glance()
         teams = list(dict.fromkeys(version.team for version in opened.versions)) if as_json else []
@@ -329,7 +321,6 @@ def _lines(opened: OpenArena, high: int) -> list[str]:
 
 
 def _table(places: Sequence[VersionStanding]) -> list[str]:
-    from referee.league.standings_text import fitted
 
     rows = []
     for place in places:

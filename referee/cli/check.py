@@ -12,11 +12,13 @@ import typer
 
 from referee import games
 from referee.cli.app import AUTHORS, GRADERS, JsonFlag, app, columns, command, put, put_json, say
-from referee.cli.options import BotIsolation, Game, bot_argument, seat_option
+from referee.cli.options import BotIsolation, FirstRules, Game, bot_argument, seat_option
+from referee.cli.run import announce_build
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.isolation.limits import ISOLATED_CGROUP
 from referee.match.options import TimeControl, checked_isolation
+from referee.players.building import tell_builds
 from referee.support.packages import EXTRAS, install_command, missing_of_extras
 from referee.support.words import counted, program
 
@@ -42,14 +44,7 @@ def check(
     bot: Annotated[str | None, bot_argument()] = None,
     seat: Annotated[str | None, seat_option(help="Check it at this seat only.  (default: each seat that it plays)")] = None,
     game: Game = None,
-    rules: Annotated[
-        str | None,
-        typer.Option(
-            "--rules",
-            metavar="RULES",
-            help="The rule set.  (default: the first one of the game)",
-        ),
-    ] = None,
+    rules: FirstRules = None,
     isolation: BotIsolation = "auto",
     only: Annotated[
         list[str] | None,
@@ -74,8 +69,6 @@ def check(
         raise UsageError(f"Name the bot to check; for instance: {program()} check my_bot.py")
     checked_isolation(isolation, "--isolation")
     from referee.author.check.run import run
-    from referee.cli.run import announce_build
-    from referee.players.building import tell_builds
 
     if not quiet:
         tell_builds(announce_build)

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from example_bots import BOTS
+from referee import codes
 from referee import games as registry
+from referee.author.starters.compose import check_words, choose, choose_team, first_match
+from referee.author.starters.write import language_of, write_file, write_folder
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, note, put, put_json, say
 from referee.cli.options import flags_of
 from referee.cli.request import example
@@ -41,7 +45,6 @@ def games(
 
 
 def _lines(game: Game[Any, Any], wide: int) -> list[str]:
-    from example_bots import BOTS
 
     info = game.info
     lines = [f"{info.name}: {', '.join(info.rule_sets)}", f"seats: {', '.join(game.seats(game.codec.settings(None, {})))}", ""]
@@ -99,9 +102,6 @@ def new(
           referee new thief my_thief.py
           referee new team my_team
     """
-    from referee.author.starters.compose import check_words, choose, choose_team, first_match
-    from referee.author.starters.write import language_of, write_file, write_folder
-
     if seat is not None and role is not None:
         if file is None:
             role, file = seat, role
@@ -149,8 +149,6 @@ def explain(
     as_json: JsonFlag = False,
 ) -> None:
     """Explain a code of a result, a notice or a replay: what it means, its usual causes, and what to do."""
-    from referee import codes
-
     if code is not None:
         meanings = codes.find(code, note)
         if as_json:
@@ -182,11 +180,8 @@ def bots(
     as_json: JsonFlag = False,
 ) -> None:
     """List the example bots by game, weak to strong. Use their names as players."""
-    from example_bots import BOTS
-    from referee import games
-
-    chosen = games.get(game or games.names()[0])
-    listed = sorted((bot for bot in BOTS if game in (None, bot.game)), key=lambda bot: games.names().index(bot.game))
+    chosen = registry.get(game or registry.names()[0])
+    listed = sorted((bot for bot in BOTS if game in (None, bot.game)), key=lambda bot: registry.names().index(bot.game))
     if as_json:
         put_json([{"name": bot.name, "game": bot.game, "seats": bot.seats, "idea": bot.idea, "file": str(bot.path)} for bot in listed])
         return

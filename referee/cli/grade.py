@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import GRADERS, JsonFlag, app, columns, command, group, put, put_json, say
+from referee.cli.app import GRADERS, app, columns, command, group, put, put_json, say
+from referee.cli.league_output import progress
 from referee.cli.models import CommandModel
-from referee.cli.options import Force, WorkerOptions
+from referee.cli.options import Force, SeriesOptions
 from referee.errors import RefereeError, UsageError
+from referee.grading.marks_text import marks_lines
 from referee.isolation.limits import LIMITS, NONE
-from referee.league.workers import Workers, open_pool
+from referee.league.teams import file_name
+from referee.league.workers import open_pool
 from referee.support.outputs import check_output, no_mark
 from referee.support.packages import need_league
 from referee.support.words import counted, program
@@ -34,7 +37,6 @@ app.add_typer(grade, rich_help_panel=GRADERS)
 RubricIsolation = Annotated[
     str | None, typer.Option("--isolation", metavar="LEVEL", help="strict, limits or none, in place of the rubric's.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 AfterDue = Annotated[bool, typer.Option("--after-due", help='The due date has passed: show students the tests with when = "after_due".')]
 
 
@@ -118,10 +120,8 @@ def run(
         ),
     ] = None,
     marks: MarksOptions,
-    workers: WorkerOptions,
     force: Force = False,
-    quiet: Quiet = False,
-    as_json: JsonFlag = False,
+    series: SeriesOptions,
 ) -> None:
     """Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated.
 
@@ -141,8 +141,8 @@ def run(
     inputs = [path for path in (submissions, reading.rubric or Path(RUBRIC), reading.roster, marks.gradebook) if path is not None]
     _check_outputs(folder, inputs, marks.gradebook, force=force)
     selection = Selection(submissions, reading.roster, reading.only, None, reading.missing_is_zero, reading.layout or "auto")
-    grades = grade_class(folder, rubric, selection, Play(workers.place(), is_quiet=quiet).all, say, after_due=marks.after_due)
-    _finish(grades, selection.done(grades), marks, as_json=as_json)
+    grades = grade_class(folder, rubric, selection, Play(series).all, say, after_due=marks.after_due)
+    _finish(grades, selection.done(grades), marks, as_json=series.as_json)
 
 
 @grade.command("rerun")
@@ -152,17 +152,15 @@ def rerun(
     student: Annotated[str, typer.Argument(metavar="STUDENT", help="The student, by id or name.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the grading.")],
     after_due: AfterDue = False,
-    workers: WorkerOptions,
-    quiet: Quiet = False,
-    as_json: JsonFlag = False,
+    series: SeriesOptions,
 ) -> None:
     """Play all matches of one student again, compare them with those of before, and write the marks anew."""
     need_league("grade")
     from referee.grading.grade_class import Selection, grade_class
 
     selection = Selection(rerun=student)
-    grades = grade_class(out, None, selection, Play(workers.place(), is_quiet=quiet).all, say, after_due=after_due)
-    _finish(grades, selection.done(grades), MarksOptions(after_due=after_due), as_json=as_json)
+    grades = grade_class(out, None, selection, Play(series).all, say, after_due=after_due)
+    _finish(grades, selection.done(grades), MarksOptions(after_due=after_due), as_json=series.as_json)
 
 
 def _check_outputs(folder: Path, inputs: list[Path], gradebook: Path | None, *, force: bool) -> None:
@@ -208,7 +206,6 @@ def load_rubric(path: Path | None, isolation: str | None) -> Rubric:
 
 
 def _default_folder(rubric: Rubric | None) -> Path:
-    from referee.league.teams import file_name
 
     assert rubric is not None
     return Path("matches/grades") / file_name(rubric.name)
@@ -217,15 +214,13 @@ def _default_folder(rubric: Rubric | None) -> Path:
 class Play:
     """How matches are played. ``is_check``: only example bots play."""
 
-    def __init__(self, workers: Workers, *, is_quiet: bool, is_check: bool = False) -> None:
-        self._workers = workers
+    def __init__(self, series: SeriesOptions, *, is_check: bool = False) -> None:
+        self._workers = series.place()
         self._is_check = is_check
-        self._is_quiet = is_quiet
+        self._is_quiet = series.quiet
 
     def all(self, opened: OpenGrading) -> None:
         """Play what has no result yet."""
-        from referee.cli.league_output import progress
-
         if not opened.store.counts().planned:
             return
 
@@ -249,7 +244,6 @@ def _finish(grades: Grades, done: list[str], marks: MarksOptions, *, as_json: bo
     """Write the marks, and print them. Raise MarksIncomplete if matches could not be played."""
     from referee.grading import outputs
     from referee.grading.grade_class import again
-    from referee.grading.marks_text import marks_lines
 
     outputs.write(grades, after_due=marks.after_due)
     if as_json:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, group, put, put_json, say
-from referee.cli.league_output import plain_progress, put_check, put_export, put_standings, store_files, top
-from referee.cli.options import PAGE_HELP, Force, PageOptions, WorkerOptions
+from referee.cli.league_output import plain_progress, progress, put_check, put_export, put_standings, store_files, top
+from referee.cli.options import PAGE_HELP, Database, Force, PageOptions, SeriesOptions
 from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
+from referee.league.hosts import warnings_of_hosts
+from referee.league.teams import file_name
 from referee.league.workers import Workers, open_pool
 from referee.players.names import named_files
 from referee.support.outputs import check_not_input, check_output
@@ -36,7 +38,6 @@ _MANY_TEAMS = 20
 _FOLDER = Path("matches/leagues")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
 @league.command("run")
@@ -47,27 +48,22 @@ def run(
         Path, typer.Argument(metavar="FILE|FOLDER", help="A league file, or a folder in which each file and folder is a team.")
     ],
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The league's folder.  (default: matches/leagues/NAME)")] = None,
-    database: Annotated[
-        str | None, typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name")
-    ] = None,
-    workers: WorkerOptions,
-    quiet: Quiet = False,
-    as_json: JsonFlag = False,
+    database: Database = None,
+    series: SeriesOptions,
 ) -> None:
     """Begin a league and play it to the end."""
     need_league("league")
-    place = workers.place()
+    place = series.place()
     from referee.league.commitment import announcement, private_file
     from referee.league.config import load
     from referee.league.league import REPLAYS, Schedule, begin, check_new
-    from referee.league.teams import file_name
 
     config = load(file)
     folder = out if out is not None else _FOLDER / file_name(config.name)
     programs = [each for team in config.teams for player in team.players.values() for each in named_files(player)]
     check_not_input(folder, [file, *programs] if folder.exists() else ())
     if database is None and _has_unplayed(folder, config):
-        _resume(folder, place, quiet=quiet, as_json=as_json)
+        _resume(folder, place, series)
         return
     check_new(folder, database)
     schedule, place = Schedule(config, config.teams), place.or_slots(config.slots)
@@ -76,7 +72,7 @@ def run(
     pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, place, say)
     with contextlib.closing(pool), contextlib.closing(begin(config, folder, database)) as opened, opened.store.claim():
         say(*announcement(config.commitment, private_file(folder)))
-        _play(opened, pool, quiet=quiet, as_json=as_json)
+        _play(opened, pool, series)
 
 
 @league.command("starts")
@@ -101,12 +97,10 @@ def starts(
 def resume(
     *,
     folder: Folder,
-    workers: WorkerOptions,
-    quiet: Quiet = False,
-    as_json: JsonFlag = False,
+    series: SeriesOptions,
 ) -> None:
     """Continue a league: play the matches that have no result yet."""
-    _resume(folder, workers.place(), quiet=quiet, as_json=as_json)
+    _resume(folder, series.place(), series)
 
 
 def _has_unplayed(folder: Path, config: League) -> bool:
@@ -127,14 +121,14 @@ def _has_unplayed(folder: Path, config: League) -> bool:
         return is_same and bool(opened.store.fact(UNPLAYED))
 
 
-def _resume(folder: Path, workers: Workers, *, quiet: bool, as_json: bool) -> None:
+def _resume(folder: Path, workers: Workers, series: SeriesOptions) -> None:
     from referee.league.resume import claimed
 
     with claimed(folder) as opened:
         plan = opened.schedule
         pool = open_pool(plan.terms, plan.teams, opened.replays, workers.or_slots(opened.league.slots), say)
         with contextlib.closing(pool):
-            _play(opened, pool, quiet=quiet, as_json=as_json)
+            _play(opened, pool, series)
 
 
 @league.command("standings")
@@ -275,11 +269,9 @@ def _check_roles(schedule: Schedule, workers: Workers) -> None:
         raise
 
 
-def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None:
+def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
     """Play a league to the end, then print the standings. The caller has claimed it, and closes it and the workers."""
-    from referee.cli.league_output import progress
     from referee.league.engine import Engine, LeagueStopped
-    from referee.league.hosts import warnings_of_hosts
     from referee.league.league import first
     from referee.league.resume import again
     from referee.league.rows import StoreError
@@ -288,15 +280,15 @@ def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None
         say(
             f"{opened.league.name}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
         )
-        with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=quiet) as watch:
+        with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=series.quiet) as watch:
             engine = Engine(opened.store, pool, opened.schedule, watch)
             engine.run()
         pool.close()
         say(*warnings_of_hosts(opened))
         if forfeits := list(opened.store.forfeits()):
             say(f"{counted(len(forfeits), 'team')} could not start: {first(forfeits)}")
-        put_standings(opened, as_json=as_json)
-        if not as_json:
+        put_standings(opened, as_json=series.as_json)
+        if not series.as_json:
             put("", f"Next:  {program()} league report {shlex.quote(str(opened.folder))}")
         sys.stdout.flush()
         if engine.unplayed:

@@ -12,10 +12,11 @@ import typer
 
 from referee.cli.app import columns, put, put_csv, put_json, say
 from referee.cli.terminal import seldom
-from referee.league.export import csv_text
+from referee.league.export import MARK, as_csv_text, csv_text, export_rows
 from referee.league.pace import Pace
 from referee.league.standings_text import place_json, report, table
 from referee.support.escape import printable
+from referee.support.outputs import write_output
 from referee.support.words import counted, cut
 
 if TYPE_CHECKING:
@@ -195,9 +196,6 @@ def put_export(
     teams: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Print all matches, or write them to a file: as CSV with facts about ``teams`` by their names, or as JSON with facts ``about`` them."""
-    from referee.league.export import MARK, as_csv_text, export_rows
-    from referee.support.outputs import write_output
-
     rows = list(export_rows(opened))
     text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if as_json else as_csv_text(rows, opened, teams or {})
     if out is None:

@@ -10,6 +10,7 @@ import typer
 from pydantic import ConfigDict, Field
 
 from referee import games
+from referee.cli.app import JsonFlag
 from referee.cli.models import CommandModel, option
 from referee.isolation.limits import Limits
 from referee.league.workers import Workers, check_place
@@ -43,6 +44,11 @@ Out = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file that this command did not write.")]
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
+NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+FirstRules = Annotated[str | None, typer.Option("--rules", metavar="RULES", help="The rule set.  (default: the first one of the game)")]
+Database = Annotated[
+    str | None, typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name")
+]
 #: The arguments and options of commands that ask one bot.
 bot_argument = functools.partial(typer.Argument, metavar="BOT", help="The program: a player as in referee play.")
 seat_option = functools.partial(typer.Option, "--seat", metavar="SEAT")
@@ -194,3 +200,10 @@ class WorkerOptions(CommandModel):
         """Return where the matches are played. Raises UsageError for a number of slots or an address that can't be."""
         check_place(self.slots, self.cluster)
         return Workers(self.slots, self.cluster)
+
+
+class SeriesOptions(WorkerOptions):
+    """How many matches are played, and what is printed meanwhile and afterwards."""
+
+    quiet: NoProgress = False
+    as_json: JsonFlag = False

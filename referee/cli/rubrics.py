@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.app import JsonFlag, columns, command, put, put_json, say
-from referee.cli.grade import RUBRIC, Play, Quiet, RubricIsolation, grade, load_rubric, put_grades
-from referee.cli.options import WorkerOptions
+from referee.cli.grade import RUBRIC, Play, RubricIsolation, grade, load_rubric, put_grades
+from referee.cli.options import SeriesOptions
 from referee.errors import UsageError
+from referee.grading.escaping import number
+from referee.grading.marks_text import marks_lines
 from referee.support.packages import need_league
 from referee.support.words import program
 
@@ -95,20 +97,18 @@ def check_rubric(
     ),
     starts: Annotated[bool, typer.Option("--starts", help="Print the starts that follow from the file, and play nothing.")] = False,
     isolation: RubricIsolation = None,
-    workers: WorkerOptions,
-    quiet: Quiet = False,
-    as_json: JsonFlag = False,
+    series: SeriesOptions,
 ) -> None:
     """Grade all example bots by a rubric, and print their marks and the commitment to the starts. With --starts, print every start."""
     need_league("grade")
     from referee.league.commitment import is_commitment
 
     if starts:
-        _put_starts(file, as_json=as_json)
+        _put_starts(file, as_json=series.as_json)
         return
     if is_commitment(file):
         raise UsageError(f"{file} is a commitment, not a rubric; add --starts to see the starts that follow from it.")
-    _check(load_rubric(file, isolation), Play(workers.place(), is_quiet=quiet, is_check=True), as_json=as_json)
+    _check(load_rubric(file, isolation), Play(series, is_check=True), as_json=series.as_json)
 
 
 def _put_starts(file: Path, *, as_json: bool) -> None:
@@ -131,7 +131,6 @@ def _put_starts(file: Path, *, as_json: bool) -> None:
 def _check(rubric: Rubric, play: Play, *, as_json: bool) -> None:
     """Grade all example bots in a folder that is removed afterwards."""
     from referee.grading.grade_class import graded_examples
-    from referee.grading.marks_text import marks_lines
     from referee.grading.rubric import commitment_of
     from referee.league.commitment import digest, no_commitment
 
@@ -153,6 +152,5 @@ def _check(rubric: Rubric, play: Play, *, as_json: bool) -> None:
 
 
 def _example_marks(grades: Grades, at: int) -> list[str]:
-    from referee.grading.escaping import number
 
     return [f"{student.submission.student} {number(student.tests[at].points)}" for student in grades.students]

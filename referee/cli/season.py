@@ -16,6 +16,7 @@ from referee.cli.app import command, put, put_csv, say
 from referee.cli.options import ListenOptions, WorkerOptions
 from referee.cli.pages import tell_port
 from referee.errors import UsageError
+from referee.isolation import machine
 from referee.support.packages import need_league, need_server
 from referee.support.words import counted
 
@@ -142,7 +143,6 @@ def serve(
     from referee.arena.invitations import address
     from referee.arena.season_work import SeasonWork
     from referee.arena.server import ArenaServer
-    from referee.isolation import machine
     from referee.isolation.choose import choose
     from referee.pages import serve as pages
 
