@@ -378,7 +378,9 @@ class Exchange:
         now, seat, lines = perf_counter(), question.seat, question.link.lines
         del pending[seat]
         if lines.is_overlong:
-            replies[seat] = self._reply(question, now, None, Failure("overlong", line, lines.number, detail={"cause": "output"}))
+            replies[seat] = self._reply(
+                question, now, None, Failure("overlong", line, question.link.line_number, detail={"cause": "output"})
+            )
         else:
             replies[seat] = self._reply(question, now, line, None)
         if question.player.process is not None and pending:

@@ -33,7 +33,20 @@ class Link:
     ``unsent`` are bytes that didn't fit into ``stdin``. ``answered`` is what a poll returns if there is nothing but output on stdout.
     """
 
-    __slots__ = ("_log", "_overdue", "answered", "is_remote", "keeps_early", "lines", "stderr", "stdin", "stdout", "unsent")
+    __slots__ = (
+        "_answers",
+        "_log",
+        "_max_bytes",
+        "_overdue",
+        "answered",
+        "is_remote",
+        "keeps_early",
+        "lines",
+        "stderr",
+        "stdin",
+        "stdout",
+        "unsent",
+    )
 
     def __init__(
         self,
@@ -51,6 +64,9 @@ class Link:
                 os.set_blocking(fd, False)
         self.answered = [(self.stdout, select.POLLIN)]
         self.lines = lines
+        self._max_bytes = lines.max_bytes
+        #: How many lines came without the buffer.
+        self._answers = 0
         self.unsent = b""
         self.keeps_early = keeps_early
         self.is_remote = is_remote
@@ -95,9 +111,9 @@ class Link:
             data = os.read(self.stdout, 65_536)
         except BlockingIOError:
             return None
-        line = None if self._overdue else self.lines.pass_on(data)
-        if line is not None:
-            return line
+        if data and data.find(b"\n") == len(data) - 1 and len(data) <= self._max_bytes and data[0] > 32 and not self._overdue:
+            self._answers += 1
+            return data[:-1]
         self.lines.feed(data)
         return None if data else b""
 
@@ -131,6 +147,11 @@ class Link:
             self._overdue = b""
             line = self.lines.take()
         return line
+
+    @property
+    def line_number(self) -> int:
+        """The number of the last line taken, from 1; blank lines count."""
+        return self.lines.number + self._answers
 
     def drain_stderr(self) -> bool:
         """Log the available bytes, at most one full pipe; False at the end."""

@@ -179,7 +179,10 @@ class CpuMeter(BotMeter):
         if self.process.sandbox.is_exact or self._quick_answers == _MOST_QUICK:
             return self.newly_used(is_thorough=True)
         self._quick_answers += 1
-        now = self.first_seconds()
+        try:
+            now = self._read()
+        except OSError:
+            now = self._first_before
         used = self.last_used = now - self._first_before
         self._first_before = now
         self.used_before += used

@@ -66,15 +66,17 @@ class BotTurn:
             self._unchecked = CHECK_EVERY
             if turns.is_enabled and self not in turns.ponderers and self.meter.ponders(CHECK_EVERY):
                 turns.ponderers.append(self)
+        self.aside = 0.0
         if turns.ponderers:
             turns.stop_ponderers(self)
         if process.is_stopped:
             process.go_on()
         if self.is_watched:
             aside = self.meter.worked_aside() - GOING_TO_SLEEP
-            self.aside = self._add_aside(aside) if aside > 0.0 or self._worked_aside else 0.0
-        else:
-            self.aside = self._worked_until_frozen() if turns.ponderers and self in turns.ponderers else 0.0
+            if aside > 0.0 or self._worked_aside:
+                self.aside = self._add_aside(aside)
+        elif turns.ponderers and self in turns.ponderers:
+            self.aside = self._worked_until_frozen()
         return self
 
     def __exit__(self, *_: object) -> None:

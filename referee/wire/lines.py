@@ -37,16 +37,6 @@ class LineBuffer:
         self._data += chunk
         self.has_bytes = len(self._data) > self._start
 
-    def pass_on(self, chunk: bytes) -> bytes | None:
-        """Return a chunk that is one whole line, as nearly every answer is, without its end. None for others, which ``feed`` has to get.
-
-        Call this only when no bytes are waiting.
-        """
-        if chunk and chunk.find(b"\n") == len(chunk) - 1 and len(chunk) <= self.max_bytes and chunk[0] > 32:
-            self.number += 1
-            return chunk[:-1]
-        return None
-
     def take(self) -> bytes | None:
         """The next line that isn't blank, or None until more bytes come.
 
