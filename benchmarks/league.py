@@ -27,6 +27,7 @@ from example_bots import BOTS
 from referee.isolation.limits import Limits
 from referee.league import config
 from referee.league.engine import Engine
+from referee.league.progress import ProgressListener
 from referee.league.league import begin
 from referee.league.local import Finished, LocalPool, free_slots
 from referee.league.stream import play_stream
@@ -202,19 +203,6 @@ class PretendPool:
         """There is nothing to close."""
 
 
-class Silent:
-    """Watches a league and says nothing."""
-
-    def finished(self, task: MatchTask, record: MatchRecord) -> None:
-        """A match is done."""
-
-    def said(self, text: str) -> None:
-        """A sentence."""
-
-    def tick(self, running: Sequence[MatchTask] | None) -> None:
-        """Nothing to do."""
-
-
 def growth(matches: int, folder: Path) -> float:
     """Play at least this number of pretended matches of a round-robin. Return how much the coordinator's memory grew, in MiB."""
     teams = math.ceil((1 + math.sqrt(1 + 4 * matches)) / 2)
@@ -226,7 +214,7 @@ def growth(matches: int, folder: Path) -> float:
     opened = begin(config.load(file), folder / "out")
     pool = PretendPool()
     try:
-        Engine(opened.store, pool, opened.schedule, Silent()).run()
+        Engine(opened.store, pool, opened.schedule, ProgressListener()).run()
     finally:
         opened.store.close()
     return (max(pool.readings) - pool.readings[0]) / (1 << 20)

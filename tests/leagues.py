@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.league import config
 from referee.league.local import Finished
+from referee.league.progress import ProgressListener
 from referee.league.values import MatchRecord, MatchTask
 from referee.league.worker import Completed, Report
 
@@ -130,7 +131,7 @@ class PretendPool:
         """There is nothing to close."""
 
 
-class Notes:
+class Notes(ProgressListener):
     """Keeps what a league's watcher is told."""
 
     def __init__(self) -> None:
@@ -144,9 +145,6 @@ class Notes:
     def said(self, text: str) -> None:
         """A sentence."""
         self.sentences.append(text)
-
-    def tick(self, running: Sequence[MatchTask] | None) -> None:
-        """Nothing to do."""
 
 
 def record(task: MatchTask, steps: int | None = None, **changes: Any) -> MatchRecord:

@@ -17,21 +17,28 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from referee.arena.arena import OpenArena, open_arena
+from referee.arena.checking import Checker
+from referee.arena.engine import ArenaEngine
 from referee.arena.store import PAUSED, PLAYING
 from referee.errors import MatchVoid, RefereeError, UsageError
+from referee.isolation.choose import choose
+from referee.league.engine import MachineFailed
+from referee.league.progress import ProgressListener
 from referee.league.rows import StoreError
+from referee.league.worker import end_with
+from referee.league.workers import Workers, open_pool
+from referee.players import known_good
 from referee.support.escape import message
 from referee.support.processes import give_way, start_module
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.arena.arena import OpenArena
     from referee.arena.season_store import SeasonStore
     from referee.games.game import Json
     from referee.league.local import Pool
-    from referee.league.values import MatchRecord, MatchTask
-    from referee.league.workers import Workers
+    from referee.league.values import MatchTask
 
 #: How often a process looks for work, and how long it waits after a failure, in seconds.
 _PAUSE, _LONG_PAUSE = 0.2, 5.0
@@ -47,17 +54,14 @@ def say(text: str) -> None:
         sys.stderr.write(f"{message(text)}\n")
 
 
-class Notes:
-    """Says what people should see at once, and stores what is played; implements ``engine.ProgressListener``."""
+class Notes(ProgressListener):
+    """Says what people should see at once, and stores what is played."""
 
     def __init__(self, store: SeasonStore, pool: Pool) -> None:
         self._store = store
         self._pool = pool
         self._since: dict[str, float] = {}
         self._due = 0.0
-
-    def finished(self, task: MatchTask, record: MatchRecord) -> None:
-        """A match is done: the standings tell of it."""
 
     #: Says a sentence.
     said = staticmethod(say)
@@ -111,8 +115,6 @@ class SeasonWork:
 
 
 def _opened(options: dict[str, Json]) -> contextlib.closing[OpenArena]:
-    from referee.arena.arena import open_arena
-
     opened = open_arena(Path(options["folder"]))
     opened.isolate(options["isolation"])
     return contextlib.closing(opened)
@@ -120,8 +122,6 @@ def _opened(options: dict[str, Json]) -> contextlib.closing[OpenArena]:
 
 def _check(options: dict[str, Json]) -> None:
     """Check one submission after the other."""
-    from referee.arena.checking import Checker
-
     with _opened(options) as opened:
         checker = Checker(opened)
         while True:
@@ -131,10 +131,6 @@ def _check(options: dict[str, Json]) -> None:
 
 def _play(options: dict[str, Json]) -> None:
     """Play for ever. When a version is added, go on with other workers, which know it."""
-    from referee.arena.engine import ArenaEngine
-    from referee.league.engine import MachineFailed
-    from referee.league.workers import Workers, open_pool
-
     workers = Workers(*options["workers"])
     with _opened(options) as opened, opened.store.claim():
         opened.store.set_fact(PAUSED, "")
@@ -154,9 +150,6 @@ def _play(options: dict[str, Json]) -> None:
 
 def _pause(opened: OpenArena, workers: Workers, why: str) -> None:
     """Play nothing until this machine has what bots are promised and known good bots play on it, and tell the staff why."""
-    from referee.isolation.choose import choose
-    from referee.players import known_good
-
     say(f"note: {why} Play goes on when known good bots of the referee play here.")
     opened.store.set_fact(PAUSED, why)
     options, fails = opened.league.options, True
@@ -175,8 +168,6 @@ _KINDS = {"check": _check, "play": _play}
 
 def _run(options: dict[str, Json]) -> None:
     """Work until the server ends. After a failure, such as a full disk or a database that is restarted, go on a moment later."""
-    from referee.league.worker import end_with
-
     end_with(options["parent"])
     # Readers wait for their pages; nobody waits for a match.
     give_way()

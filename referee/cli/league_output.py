@@ -13,7 +13,7 @@ import typer
 from referee.cli.app import columns, put, put_csv, put_json, say
 from referee.cli.terminal import seldom
 from referee.league.export import MARK, as_csv_text, csv_text, export_rows
-from referee.league.pace import Pace
+from referee.league.progress import Pace, ProgressListener
 from referee.league.standings_text import place_json, report, table
 from referee.support.escape import printable
 from referee.support.outputs import write_output
@@ -61,8 +61,8 @@ _MEASURED_SECONDS = 10.0
 _PAUSE, _LEAST_PAUSE, _MOST_PAUSE = 5.0, 2.0, 15.0
 
 
-class ProgressPrinter:
-    """Counts matches and prints the progress; implements ``engine.ProgressListener``."""
+class ProgressPrinter(ProgressListener):
+    """Counts matches and prints the progress."""
 
     def __init__(self, store: Store, *, is_quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store

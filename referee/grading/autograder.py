@@ -15,6 +15,9 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import example_bots
+import referee
+import sdk
 from referee import games
 from referee.errors import UsageError
 from referee.grading.gradescope import check_runs_per_day
@@ -164,8 +167,6 @@ def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, s
 
 def _opponents(rubric: Rubric) -> dict[str, tuple[bytes, int]]:
     """Return the files of all opponents by their place in the zip, with their modes. Example bots are part of the referee."""
-    import example_bots
-
     home, examples = Path(rubric.home).resolve(), Path(example_bots.__file__).resolve().parent
     files: dict[str, tuple[bytes, int]] = {}
     size = 0
@@ -238,10 +239,6 @@ def _wheel() -> tuple[str, bytes]:
 
 def _package(name: str) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a package by their path in a wheel."""
-    import example_bots
-    import referee
-    import sdk
-
     module = {"referee": referee, "sdk": sdk, "example_bots": example_bots}[name]
     top = Path(str(module.__file__)).resolve().parent
     for path in _files(top):

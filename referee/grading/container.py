@@ -16,9 +16,10 @@ from referee.grading.pools import DeadlinePool, TimeIsUp
 from referee.grading.rubric import load
 from referee.grading.submissions import single
 from referee.league.local import LocalPool
+from referee.league.progress import ProgressListener
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from referee.grading.grading import OpenGrading
@@ -102,8 +103,8 @@ def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, report: 
     return grades
 
 
-class _ResultsWriter:
-    """Writes the results after every match; implements ``engine.ProgressListener``."""
+class _ResultsWriter(ProgressListener):
+    """Writes the results after every match."""
 
     def __init__(self, opened: OpenGrading, live: LiveResults, report: Callable[[str], None]) -> None:
         self._opened = opened
@@ -117,6 +118,3 @@ class _ResultsWriter:
     def said(self, text: str) -> None:
         """Tell the instructor."""
         self._report(text)
-
-    def tick(self, running: Sequence[MatchTask] | None) -> None:
-        """Nothing changes."""

@@ -19,6 +19,8 @@ from referee.grading import marks
 from referee.grading.escaping import number
 from referee.grading.marks import public
 from referee.grading.values import AFTER_DUE, ALWAYS, OK, Grades, RubricMark, StudentMarks, Submission, TrialMark
+from referee.isolation import probe
+from referee.isolation.choose import choose
 from referee.isolation.limits import LIMITS_USER, NONE
 from referee.support.escape import escape
 from referee.support.files import write_whole
@@ -228,9 +230,6 @@ def level_here(rubric: Rubric) -> str:
 
     A rubric that asks for ``limits`` gets ``limits+user``, too. UsageError if neither is possible.
     """
-    from referee.isolation import probe
-    from referee.isolation.choose import choose
-
     if rubric.options.isolation == NONE:
         return NONE
     why = ""

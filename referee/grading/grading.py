@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
     from referee.grading.values import StudentMarks, Trial
-    from referee.league.engine import ProgressListener
     from referee.league.local import Pool
+    from referee.league.progress import ProgressListener
     from referee.league.values import MatchRecord, MatchTask, Team
 
 #: In the private folder, which only the grader may see, beside the store and the commitment to the starts.

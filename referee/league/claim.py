@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import time
 from typing import TYPE_CHECKING
@@ -116,8 +117,6 @@ def is_claimed(engine: Engine, where: str) -> bool:
 
 def _lock(fd: int) -> None:
     """Lock a file. OSError if another process has it for longer than one that only looks whether it is free."""
-    import fcntl
-
     for left in reversed(range(_TRIES)):
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
+from referee.isolation.choose import choose
 from referee.league.local import LocalPool
 from referee.league.package import unpack
 from referee.league.values import Team
@@ -74,8 +75,6 @@ _hosts: dict[tuple[str, Limits], ClusterHost] = {}
 
 def this_host(terms: Terms) -> ClusterHost:
     """Return this machine, after a test that its sandbox has the isolation that the league asks for. UsageError if it hasn't."""
-    from referee.isolation.choose import choose
-
     with _lock:
         options = terms.options
         host = _hosts.get((options.isolation, options.limits))

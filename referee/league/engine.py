@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from referee.league.local import Finished, Pool
+    from referee.league.progress import ProgressListener
     from referee.league.store import Store
     from referee.league.values import DuelResult, MatchRecord, MatchTask, PlannedDuel
 
@@ -83,19 +84,6 @@ class MatchPlan(Protocol):
 
     def order(self, duel: PlannedDuel) -> tuple[int, ...]:
         """Return the place of a duel in the order in which duels are played."""
-
-
-class ProgressListener(Protocol):
-    """Receives the progress of a league."""
-
-    def finished(self, task: MatchTask, record: MatchRecord) -> None:
-        """A match is done."""
-
-    def said(self, text: str) -> None:
-        """Take a sentence that people should see at once."""
-
-    def tick(self, running: Sequence[MatchTask] | None) -> None:
-        """Called about twice a second, and after every match, with the matches that are played: None while nobody can play them."""
 
 
 class Engine:

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.league.config import StartList
-from referee.league.pace import Pace
+from referee.league.progress import Pace
 from referee.league.standings import rule
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from math import ceil, fsum, gcd
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
+from referee.league import swiss
 from referee.league.standings import table
 from referee.league.values import Fixture, PlannedDuel
 
@@ -245,8 +246,6 @@ def _swiss(plan: FixturePlan, number: int, results: Collection[DuelResult], befo
     if len({duel.number for duel in played}) == len(plan.teams) // 2 * plan.duels_each and len(teams) == len(plan.teams) // 2:
         resting = set(plan.teams).difference(*teams)
         return [*(Fixture(number, pair) for pair in teams), *(Fixture(number, (team,)) for team in plan.teams if team in resting)]
-    from referee.league import swiss
-
     had = byes(before)
     earlier = [result for result in results if result.duel.round < number]
     rows = table(earlier, plan.teams, byes=had, duels_each=plan.duels_each)

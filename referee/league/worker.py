@@ -12,6 +12,8 @@ import errno
 import hashlib
 import os
 import platform
+import select
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +22,7 @@ from referee import games
 from referee.api import runner
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError, of_seat
 from referee.games.game import SettingsError
+from referee.isolation.choose import choose, variants_of
 from referee.isolation.supervision import SupervisionReserve
 from referee.league.teams import check_copy
 from referee.league.values import MatchRecord
@@ -134,8 +137,6 @@ class Worker:
 
     def _proved(self, bots: Mapping[Seat, Bot]) -> Isolation:
         """The isolation for these bots, chosen and proved once for all whose sandboxes have the same variants."""
-        from referee.isolation.choose import choose, variants_of
-
         if not self._reserve.has_idle():
             # The match before failed, or something of it may be left.
             self._isolations.clear()
@@ -212,11 +213,8 @@ def replay_path(folder: Path, key: str) -> Path:
 
 def end_with(parent: int) -> None:
     """End this process at once when the process that started it is gone. Its supervisor then ends the match."""
-    import threading
 
     def wait() -> None:
-        import select
-
         try:
             fd = os.pidfd_open(parent)
         except (OSError, AttributeError):

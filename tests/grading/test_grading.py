@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hostile_archives import zipped_on_windows
-from leagues import IDLE, PretendPool, play
+from leagues import IDLE, Notes, PretendPool, play
 
 from referee.errors import UsageError
 from referee.grading import rubric as rubrics
@@ -26,10 +26,10 @@ from referee.league.local import Finished, LocalPool
 from referee.league.worker import Report, Void
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from referee.grading.values import Grades, Rubric
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.league.values import MatchTask
 
 RUBRIC = """
 name = "Homework"
@@ -65,23 +65,6 @@ need = { beats = "straight" }
 SMALL = RUBRIC[: RUBRIC.index('[[tests]]\nname = "runs"')].replace("starts = 3", "starts = 2")
 
 CRASHES = "import sys\nsys.exit(3)\n"
-
-
-class Notes:
-    """What the engine tells."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.keys: list[str] = []
-
-    def finished(self, task: MatchTask, record: MatchRecord) -> None:
-        self.keys.append(task.key)
-
-    def said(self, text: str) -> None:
-        self.texts.append(text)
-
-    def tick(self, running: Sequence[MatchTask] | None) -> None:
-        """Nothing is shown."""
 
 
 def written(folder: Path, text: str = RUBRIC) -> Rubric:
@@ -164,7 +147,7 @@ def test_against_an_opponent_of_the_rubric_the_first_repeat_is_the_submissions_f
         assert grades.is_complete
         assert [student.status for student in grades.students] == ["faulty", "ok"]
         assert "for which the hunter (./ada/bot.py) is to blame" in grades.students[0].reason
-        assert notes.texts[0].startswith("ada is to blame for void matches with still (opponent), and loses if that happens again")
+        assert notes.sentences[0].startswith("ada is to blame for void matches with still (opponent), and loses if that happens again")
         # Other files are another submission.
         opened.take([program(tmp_path, "ada", IDLE)])
         assert opened.store.fact("disputes") == []
@@ -189,7 +172,7 @@ def test_a_submission_without_a_program_for_a_seat_earns_the_points_of_the_other
         grades, notes = played(opened)
     ada = grades.students[0]
     assert points(grades) == {"ada": [12.0, 0.0, 0.0]}
-    assert len(notes.keys) == 3
+    assert len(notes.finished_keys) == 3
     assert (ada.status, ada.is_complete) == ("ok", True)
     assert [test.trials[0].text for test in ada.tests] == ["", *["The submission has no program for the prey."] * 2]
 
@@ -266,7 +249,7 @@ def test_the_same_files_are_not_played_again_and_changed_ones_are(tmp_path: Path
         opened.take([example("ada"), program(tmp_path, "carl", CRASHES), example("finn", "straight", "still")])
         again, notes = played(opened)
     finn = {task.key for test in again.students[2].tests for trial in test.trials for task, _ in trial.matches}
-    assert set(notes.keys) == finn
+    assert set(notes.finished_keys) == finn
     assert len(finn) == 2
     assert again.students[:2] == before.students
     with open_grading(tmp_path / "out", rubric) as opened:
@@ -275,7 +258,7 @@ def test_the_same_files_are_not_played_again_and_changed_ones_are(tmp_path: Path
     # Carl, who isn't among them, keeps what he has.
     assert [student.submission.student for student in last.students] == ["ada", "carl", "finn"]
     assert last.students[1:] == again.students[1:]
-    assert len(notes.keys) == 2
+    assert len(notes.finished_keys) == 2
 
 
 def test_another_rubric_is_refused_and_the_seed_that_was_drawn_is_kept(tmp_path: Path) -> None:
@@ -325,7 +308,7 @@ def test_rerun_plays_one_student_again_with_equal_marks(tmp_path: Path) -> None:
         assert not opened.grades().is_complete
         after, notes = played(opened)
         assert points(after) == points(before)
-        assert len(notes.keys) == 2
+        assert len(notes.finished_keys) == 2
         with pytest.raises(UsageError, match="No submission of 'eve'"):
             opened.rerun("eve")
 
@@ -381,7 +364,7 @@ def test_a_fault_of_the_opponent_alone_is_a_void(tmp_path: Path) -> None:
         grades, notes = played(opened)
     hunts = grades.students[0].tests[0]
     assert [trial.passed for trial in hunts.trials] == [None, None, None]
-    assert any("an opponent failed" in text for text in notes.texts)
+    assert any("an opponent failed" in text for text in notes.sentences)
     assert grades.students[0].tests[1].points == 4
 
 
@@ -405,14 +388,13 @@ from referee.grading import rubric as rubrics
 from referee.grading.grading import open_grading
 from referee.grading.values import Submission
 from referee.league.local import LocalPool
+from referee.league.progress import ProgressListener
 home, most = Path(sys.argv[1]), int(sys.argv[2])
-class Progress:
+class Progress(ProgressListener):
     def finished(self, task, record):
         if opened.store.counts().done >= most:
             print("now", flush=True)
             threading.Event().wait()
-    def said(self, text): pass
-    def tick(self, running): pass
 names = (("ada", "boxer", "runner"), ("bob", "straight", "still"))
 with open_grading(home / "out", rubrics.load(home / "rubric.toml")) as opened:
     opened.take([Submission(name, name, Path.cwd(), {"hunter": hunter, "prey": prey}) for name, hunter, prey in names])
@@ -432,8 +414,8 @@ def test_a_killed_grading_goes_on_and_ends_with_the_same_marks(tmp_path: Path) -
         before = {stored.task.key for stored in opened.store.matches(done=True)}
         assert len(before) >= 2
         grades, notes = played(opened)
-        assert not before & set(notes.keys)
-        assert len(before) + len(notes.keys) == 4
+        assert not before & set(notes.finished_keys)
+        assert len(before) + len(notes.finished_keys) == 4
     with open_grading(tmp_path / "undisturbed", written(tmp_path, SMALL)) as opened:
         opened.take([example("ada"), example("bob", "straight", "still")])
         undisturbed, _ = played(opened)

@@ -18,6 +18,7 @@ from referee.grading import rubric, templates
 from referee.grading.grading import open_grading
 from referee.grading.values import Submission
 from referee.league.local import LocalPool
+from referee.league.progress import ProgressListener
 
 TOY = Path(__file__).parents[1] / "games" / "toy"
 
@@ -112,7 +113,7 @@ def test_its_tests_tell_a_good_bot_from_a_weak_one_and_from_one_that_does_nothin
     with open_grading(tmp_path / "out", found) as opened:
         opened.take([Submission(name, name, Path.cwd(), players) for name, players in zip(names, bots, strict=True)])
         with contextlib.closing(LocalPool(opened.plan.terms, opened.teams, opened.replays, 2)) as pool:
-            opened.run(pool, Quiet())
+            opened.run(pool, ProgressListener())
         grades = opened.grades()
     assert grades.is_complete
     assert {student.status for student in grades.students} == {"ok"}
@@ -121,11 +122,3 @@ def test_its_tests_tell_a_good_bot_from_a_weak_one_and_from_one_that_does_nothin
     assert points["nothing"] <= 20
     assert points["nothing"] + 10 < points["weak"]
     assert points["weak"] + 10 < points["good"]
-
-
-class Quiet:
-    """Listens to an engine and tells nothing."""
-
-    def finished(self, task: object, record: object) -> None: ...
-    def said(self, text: str) -> None: ...
-    def tick(self, running: object) -> None: ...

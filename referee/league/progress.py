@@ -1,13 +1,32 @@
-"""The speed at which matches end: that of the last minute."""
+"""The progress of a league: who listens to it, and the speed at which matches end, which is that of the last minute."""
 
 from __future__ import annotations
 
 from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from referee.league.values import MatchRecord, MatchTask
 
 #: The speed is that of so many seconds, or that of the last matches if fewer than these ended in them.
 _SECONDS, _MATCHES = 60.0, 10
 #: After so many times the usual time between two ends, the speed says nothing about the present any more.
 _SILENCE = 5.0
+
+
+class ProgressListener:
+    """Receives the progress of a league. A subclass takes what it needs of it."""
+
+    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+        """A match is done."""
+
+    def said(self, text: str) -> None:
+        """Take a sentence that people should see at once."""
+
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
+        """Called about twice a second, and after every match, with the matches that are played: None while nobody can play them."""
 
 
 class Pace:
