@@ -46,6 +46,8 @@ class ArenaSchedule(Schedule):
     or when versions were added or activated since their ``mark`` was read.
     """
 
+    is_endless = True
+
     def __init__(
         self,
         config: ArenaConfig,
@@ -76,11 +78,6 @@ class ArenaSchedule(Schedule):
         self._is_untold, self._due = False, 0.0
         #: Why no more duels are planned, as a sentence; empty if that has another reason.
         self.ending = ""
-
-    @property
-    def is_endless(self) -> bool:
-        """True: an arena goes on until it is frozen."""
-        return True
 
     def owner(self, team: str) -> str | None:
         """The team of a version; None for a reference."""
@@ -220,18 +217,14 @@ class ArenaSchedule(Schedule):
 
         accepted = self._accepted if versions is None else versions
         return ratings.intervals(
-            self.state.comparisons(), accepted, seed=self._seed, resamples=min(resamples, self._resamples), among=among
+            self.state.comparisons(), accepted, seed=self.league.resampling_seed, resamples=min(resamples, self._resamples), among=among
         )
 
     def best(self, among: Collection[str]) -> tuple[str, float]:
         """Return the best of some versions, two or more, and how certain that is, from 0 to 1."""
         from referee.league import ratings
 
-        return ratings.best_of(self.state.comparisons(), self._accepted, among, seed=self._seed, resamples=self._resamples)
-
-    @property
-    def _seed(self) -> int:
-        return self.league.resampling_seed
+        return ratings.best_of(self.state.comparisons(), self._accepted, among, seed=self.league.resampling_seed, resamples=self._resamples)
 
     def known_at(self, duels: int) -> tuple[str, ...]:
         """Return the accepted versions whose ratings are those after so many duels: those that were there before the last of them."""

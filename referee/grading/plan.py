@@ -40,6 +40,8 @@ class GradingPlan:
     def __init__(self, rubric: Rubric, students: Sequence[str], teams: Mapping[str, Team]) -> None:
         self.rubric = rubric
         self.game: AnyGame = games.get(rubric.game)
+        #: How all matches are played.
+        self.terms = Terms(rubric.game, rubric.rules, rubric.options)
         self.students = tuple(students)
         self._numbers = {student: number for number, student in enumerate(students)}
         self.teams = teams
@@ -50,12 +52,6 @@ class GradingPlan:
         settings = self.game.codec.settings(self.rubric.rules, dict(test.settings))
         checked = placed(self.game, settings, start.settings)
         return PlannedStart(test, start, self.game.codec.settings_json(checked), checked, test.is_hidden(start.number))
-
-    @property
-    def terms(self) -> Terms:
-        """How all matches are played."""
-        rubric = self.rubric
-        return Terms(rubric.game, rubric.rules, rubric.options)
 
     def duels(self, results: Sequence[DuelResult]) -> list[PlannedDuel]:
         """All trials that can be played. A duel's ``variant`` is the number of its test."""

@@ -21,11 +21,3 @@ def elo_of_share(share: float) -> float:
     if share in (0, 1):
         return math.copysign(math.inf, share - 0.5)
     return POINTS * (math.log(share) - math.log1p(-share))
-
-
-def share_of_elo(difference: float) -> float:
-    """Return the share of the points that a team wins at an Elo difference; infinite differences give 0 and 1."""
-    if difference >= 0:
-        return 1 / (1 + math.exp(-difference / POINTS))
-    odds = math.exp(difference / POINTS)
-    return odds / (1 + odds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.league.ratings import Rating
     from referee.league.standings import StandingsRow
-    from referee.league.values import DuelResult, Fixture, MatchRecord, MatchStart, PlannedDuel, Team
+    from referee.league.values import DuelResult, Fixture, MatchRecord, PlannedDuel, Team
 
 #: The folder of the replays in that of the league.
 REPLAYS = "replays"
@@ -39,11 +38,19 @@ class Schedule:
     """What a league plays: implements ``engine.MatchPlan``."""
 
     has_forfeits = True
+    #: True if further duels follow for ever, so that none of them is missing.
+    is_endless = False
 
     def __init__(self, league: config.League, teams: Sequence[Team]) -> None:
         self.league = league
         self.game: AnyGame = games.get(league.game)
         self.teams = {team.name: team for team in teams}
+        #: How all matches are played.
+        self.terms = Terms(league.game, league.rules, league.options)
+        #: The number of matches of each duel.
+        self.matches_each = 1 if self.game.pairing is None else 2
+        #: The starts of each variant.
+        self.starts = tuple(league.starts_of(variant) for variant in range(len(league.variants)))
         form = league.format
         self.plan = schedule.FixturePlan(
             form.kind,
@@ -54,27 +61,6 @@ class Schedule:
             secret=league.secret,
         )
         self._settings: dict[tuple[int, int], tuple[dict[str, Json], Settings]] = {}
-
-    @cached_property
-    def starts(self) -> tuple[tuple[MatchStart, ...], ...]:
-        """The starts of each variant."""
-        return tuple(self.league.starts_of(variant) for variant in range(len(self.league.variants)))
-
-    @property
-    def is_endless(self) -> bool:
-        """True if further duels follow for ever, so that none of them is missing."""
-        return False
-
-    @property
-    def matches_each(self) -> int:
-        """The number of matches of each duel."""
-        return 1 if self.game.pairing is None else 2
-
-    @property
-    def terms(self) -> Terms:
-        """How all matches are played."""
-        league = self.league
-        return Terms(league.game, league.rules, league.options)
 
     def fixtures(self, results: Sequence[DuelResult]) -> Sequence[Fixture]:
         """All fixtures that are known after these results."""

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
     Comparisons: TypeAlias = "Iterable[PairedComparison] | ComparisonArrays"
 
+#: The confidence of the intervals of ratings and ranks.
+CONFIDENCE = 0.95
 #: The most numbers in one array of the bootstrap; more resamples are computed in parts.
 MOST_NUMBERS = 1_000_000
 #: With more teams than this, ranks come from the intervals of the teams instead of those of all pairs.
@@ -61,7 +63,7 @@ TOWARDS_EQUAL = 0.8
 class Rating(NamedTuple):
     """The rating of a team. ``low`` to ``high`` is its interval.
 
-    ``best_rank`` to ``worst_rank`` are the ranks that the team may have; all of them hold together at the given confidence.
+    ``best_rank`` to ``worst_rank`` are the ranks that the team may have; all of them hold together at the ``CONFIDENCE``.
     """
 
     team: str
@@ -94,7 +96,6 @@ def intervals(
     comparisons: Comparisons,
     teams: Iterable[str] = (),
     *,
-    confidence: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
     among: Iterable[str] | None = None,
@@ -108,7 +109,7 @@ def intervals(
     scaled to what all teams together show.
 
     Two teams are in a certain order if the interval of their difference excludes zero. The intervals of all pairs hold simultaneously
-    (the largest studentized error of all pairs calibrates them). So with probability ``confidence`` no certain order is wrong. The best
+    (the largest studentized error of all pairs calibrates them). So with the probability ``CONFIDENCE`` no certain order is wrong. The best
     rank of a team counts the teams that are certainly better, its worst rank those that are certainly worse. With more than
     ``MOST_PAIRED_TEAMS`` teams, the order of two teams is certain if their own simultaneous intervals don't overlap, which is less often.
     This holds for one look at the league. A person who looks after every round and stops at a good moment needs a higher confidence.
@@ -120,8 +121,8 @@ def intervals(
     names, rows = design.rows(among)
     centre = _centred(best)[rows, 0]
     errors = design.errors(best, resamples, seed).of(rows)
-    reach = errors.reach_of_teams(float(ndtri((1 + confidence) / 2)))
-    better, worse = _certainly_better(centre, errors, confidence)
+    reach = errors.reach_of_teams(float(ndtri((1 + CONFIDENCE) / 2)))
+    better, worse = _certainly_better(centre, errors)
     ends = np.array([centre, centre - reach, centre + reach]).T * POINTS
     ratings = [
         Rating(team, elo, low, high, 1 + int(above), len(ends) - int(below))
@@ -395,14 +396,14 @@ def _centred(strengths: Floats) -> Floats:
     return np.asarray(strengths - strengths.mean(axis=0)) if strengths.size else strengths
 
 
-def _certainly_better(centre: Floats, errors: _Errors, confidence: float) -> tuple[Counts, Counts]:
+def _certainly_better(centre: Floats, errors: _Errors) -> tuple[Counts, Counts]:
     """Return how many teams are certainly better than each team, and how many are certainly worse."""
     if len(centre) < 2:
         none = np.zeros(len(centre), dtype=np.int64)
         return none, none
     if len(centre) > MOST_PAIRED_TEAMS:
         largest = np.abs(errors.model / errors.model.std(axis=1, keepdims=True)).max(axis=0)
-        reach = errors.reach_of_teams(float(np.quantile(largest, confidence)))
+        reach = errors.reach_of_teams(float(np.quantile(largest, CONFIDENCE)))
         lows, highs = np.sort(centre - reach), np.sort(centre + reach)
         return len(centre) - np.searchsorted(lows, centre + reach, "right"), np.searchsorted(highs, centre - reach, "left")
     with np.errstate(divide="ignore"):
@@ -411,7 +412,7 @@ def _certainly_better(centre: Floats, errors: _Errors, confidence: float) -> tup
     part = max(1, MOST_NUMBERS // scales.size)
     draws = (errors.nearer.T[first : first + part, :, np.newaxis] for first in range(0, errors.nearer.shape[1], part))
     largest = np.concatenate([(np.abs(draw - draw.transpose(0, 2, 1)) * scales).max(axis=(1, 2)) for draw in draws])
-    is_better = centre[:, np.newaxis] - centre > errors.reach_of_pairs(float(np.quantile(largest, confidence)))
+    is_better = centre[:, np.newaxis] - centre > errors.reach_of_pairs(float(np.quantile(largest, CONFIDENCE)))
     return is_better.sum(axis=0), is_better.sum(axis=1)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from referee.league import ratings
-from referee.league.elo import POINTS, share_of_elo
+from referee.league.elo import POINTS
 from referee.league.ratings import decided_places, intervals, rate
 from referee.league.values import PairedComparison
 
@@ -50,7 +50,11 @@ def test_a_fit_by_another_method_is_the_same() -> None:
 
 
 def logistic(x: float) -> float:
-    return share_of_elo(x * POINTS)
+    return 1 / (1 + math.exp(-x))
+
+
+def share_of_elo(difference: float) -> float:
+    return logistic(difference / POINTS)
 
 
 def league(teams: int, starts: int, seed: int, copies: int = 1) -> tuple[dict[str, float], list[PairedComparison]]:
