@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from referee.grading import rubric
+from referee.grading import marks, rubric
 from referee.grading.marks import opponent_name
 from referee.grading.values import Rubric, Trial
 from referee.league.values import MatchRecord, MatchTask
@@ -77,6 +77,11 @@ def match(
             fault_steps={} if fault_step is None else dict.fromkeys(faults, fault_step),
         ),
     )
+
+
+def trials(rubric: Rubric) -> list[Trial]:
+    """All trials of the student."""
+    return [trial for test in rubric.tests for trial in marks.trials(test, STUDENT)]
 
 
 def trial(rubric: Rubric, test: int = 0, start: int = 0, student: str = STUDENT) -> Trial:

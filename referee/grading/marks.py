@@ -35,12 +35,8 @@ def opponent_name(against: str) -> str:
     return f"{against} (opponent)"
 
 
-def trials(rubric: Rubric, student: str) -> tuple[Trial, ...]:
-    """Return all trials of a student, in the order of the rubric."""
-    return tuple(trial for test in rubric.tests for trial in _trials(test, student))
-
-
-def _trials(test: RubricTest, student: str) -> tuple[Trial, ...]:
+def trials(test: RubricTest, student: str) -> tuple[Trial, ...]:
+    """Return the trials of a student in a test, in the order of its starts."""
     return tuple(Trial(student, test.number, start, test.is_hidden(start)) for start in range(test.starts))
 
 
@@ -50,11 +46,12 @@ def student_marks(game: AnyGame, rubric: Rubric, submission: Submission, results
     A submission that is missing or refused, or can't start, has no points for any test. A trial that isn't decided has none yet.
     """
     if submission.status in (MISSING, REFUSED):
-        return StudentMarks(submission, submission.status, submission.reason, _nothing(rubric, submission))
+        nothing = tuple(_nothing(test, submission.student, submission.reason) for test in rubric.tests)
+        return StudentMarks(submission, submission.status, submission.reason, nothing)
     forfeit = results.forfeits.get(submission.student)
     tests = tuple(
         _lacking(game, rubric, test, submission)
-        or RubricMark(test, tuple(_trial_mark(game, rubric, trial, results, forfeit) for trial in _trials(test, submission.student)))
+        or RubricMark(test, tuple(_trial_mark(game, rubric, trial, results, forfeit) for trial in trials(test, submission.student)))
         for test in rubric.tests
     )
     status, reason = _verdict(tests, show_all=True, is_due=True)
@@ -78,14 +75,9 @@ def public(marks: StudentMarks, *, is_due: bool = False) -> tuple[str, str]:
     return _verdict(marks.tests, show_all=False, is_due=is_due)
 
 
-def _nothing(rubric: Rubric, submission: Submission) -> tuple[RubricMark, ...]:
-    """Return marks without points for a submission of which nothing is played."""
-    return tuple(
-        RubricMark(
-            test, tuple(TrialMark(trial, passed=False, points=0.0, text=submission.reason) for trial in _trials(test, submission.student))
-        )
-        for test in rubric.tests
-    )
+def _nothing(test: RubricTest, student: str, text: str) -> RubricMark:
+    """Return a mark without points for a test of which nothing is played."""
+    return RubricMark(test, tuple(TrialMark(trial, passed=False, points=0.0, text=text) for trial in trials(test, student)))
 
 
 def _lacking(game: AnyGame, rubric: Rubric, test: RubricTest, submission: Submission) -> RubricMark | None:
@@ -94,8 +86,7 @@ def _lacking(game: AnyGame, rubric: Rubric, test: RubricTest, submission: Submis
     missing = next((seat for seat in seats if submission.players and seat not in submission.players), None)
     if missing is None:
         return None
-    text = f"The submission has no program for the {missing}."
-    return RubricMark(test, tuple(TrialMark(trial, passed=False, points=0.0, text=text) for trial in _trials(test, submission.student)))
+    return _nothing(test, submission.student, f"The submission has no program for the {missing}.")
 
 
 def _trial_mark(game: AnyGame, rubric: Rubric, trial: Trial, results: Results, forfeit: str | None) -> TrialMark:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from referee.league.values import MatchRecord, MatchTask
 
 
-def write(grades: Grades, folders: Mapping[str, str], most_bytes: int = report_folder.MOST_BYTES) -> None:
+def write(grades: Grades, folders: Mapping[str, str]) -> None:
     """Write the report with its viewer. Scripts of replays that are in no trial any more are removed."""
     replays = dict.fromkeys(
         path
@@ -36,7 +36,7 @@ def write(grades: Grades, folders: Mapping[str, str], most_bytes: int = report_f
         for _, record in trial.matches
         if (path := _path(grades, record)) is not None
     )
-    viewable = report_folder.write_pages(replays, grades.folder, most_bytes)
+    viewable = report_folder.write_pages(replays, grades.folder)
     write_changed(grades.folder / report_folder.REPORT, html(grades, folders, viewable).encode())
     report_folder.remove_others(grades.folder / report_folder.PAGES, viewable)
 

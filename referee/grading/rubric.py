@@ -79,20 +79,15 @@ class RubricFile(Section):
     tests: list[dict[str, object]] = Field(default_factory=list)
 
 
-def load(path: Path, seed: str = "") -> Rubric:
+def load(path: Path) -> Rubric:
     """Return the rubric of a file. Paths of opponents in it begin in its folder.
 
-    ``seed`` is that of a rubric without one; "" draws it. Everything is checked, and all starts are drawn once. The UsageError names the
-    file, the test, the key and what to do.
+    Everything is checked, and all starts are drawn once. The UsageError names the file, the test, the key and what to do.
     """
-    return parse(content(path, f"The rubric {path}", _MOST_BYTES), path, path.parent.resolve(), seed)
-
-
-def parse(text: bytes, path: Path, home: Path, seed: str = "") -> Rubric:
-    """Return the rubric with this text. Messages name the file ``path``; paths of opponents begin in ``home``."""
-    rubric_file = settings_file.parse(text, RubricFile, f"The rubric {path}")
+    text = content(path, f"The rubric {path}", _MOST_BYTES)
+    file = settings_file.parse(text, RubricFile, f"The rubric {path}")
     try:
-        return _RubricReader(rubric_file, home, seed).rubric()._replace(text=plain(text).decode())
+        return _RubricReader(file, path.parent.resolve()).rubric()._replace(text=plain(text).decode())
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the rubric {path}: {error}") from None
 
@@ -160,12 +155,12 @@ def example_submissions(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ..
 class _RubricReader:
     """Turns a rubric file into a rubric. Its errors name the test and the key; the caller adds the file."""
 
-    def __init__(self, file: RubricFile, home: Path, seed: str) -> None:
+    def __init__(self, file: RubricFile, home: Path) -> None:
         self.file = file
         self.home = home
         self.game: AnyGame = games.get(file.game)
         self.is_seed_drawn = file.seed is None
-        self.seed = (seed or new_secret()) if file.seed is None else _seed(file.seed)
+        self.seed = new_secret() if file.seed is None else _seed(file.seed)
         self.start_keys = _start_keys(self.game, file.rules)
 
     def rubric(self) -> Rubric:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rubrics import STUDENT, load, match, table
+from rubrics import STUDENT, load, match, table, trials
 
 from referee import games
 from referee.errors import UsageError
@@ -25,7 +25,7 @@ from referee.grading.gradescope import (
 from referee.grading.marks import Results
 from referee.grading.pools import Deadline, DeadlinePool, TimeIsUp
 from referee.grading.values import REFUSED, Grades, Submission
-from referee.isolation import choose, probe
+from referee.isolation import probe
 from referee.isolation.limits import LIMITS_USER
 from referee.isolation.probe import SandboxCheck
 from referee.match.options import MatchOptions
@@ -51,7 +51,7 @@ def rubric(tmp_path: Path) -> Rubric:
 def student(rubric: Rubric, facts: dict[tuple[int, int], dict[str, Any] | None] | None = None, **more: Any) -> StudentMarks:
     """Every trial is won, except for the ``facts`` by test and start; None: not played."""
     found: dict[Trial, Any] = {}
-    for trial in marks.trials(rubric, STUDENT):
+    for trial in trials(rubric):
         given = (facts or {}).get((trial.test, trial.start), {})
         won = {"winner": "hunter", "steps": 50, "scores": {"hunter": 50.0}, "test": trial.test}
         known = {**won, **(given or {})}
@@ -155,7 +155,7 @@ def test_what_is_not_played_is_marked_so_from_the_first_moment(rubric: Rubric) -
 
 def test_the_reason_of_a_void_is_not_told(rubric: Rubric) -> None:
     """It may come from a hidden match: a match that was void stops the others of the same programs."""
-    notes = dict.fromkeys(marks.trials(rubric, STUDENT), f"3 matches were void: the opponent failed {SECRET}.")
+    notes = dict.fromkeys(trials(rubric), f"3 matches were void: the opponent failed {SECRET}.")
     content = results(graded(rubric, {(0, 2): None, (0, 5): None}, notes=notes))
     assert SECRET not in json.dumps(content)
     assert lines(content)["catch, start 3"]["output"] == "Not decided, through no fault of the submission."
@@ -358,7 +358,7 @@ def test_the_level_is_the_best_that_keeps_bots_from_the_rubric(rubric: Rubric, m
         if requested not in possible:
             raise UsageError(f"{requested} is not possible.")
 
-    monkeypatch.setattr(choose, "choose", chosen)
+    monkeypatch.setattr("referee.grading.gradescope.choose", chosen)
     monkeypatch.setattr(probe, "parts", list)
     possible = {"strict", LIMITS_USER}
     assert level_here(rubric._replace(options=MatchOptions(isolation="none"))) == "none"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rubrics import STUDENT, load, match, table
+from rubrics import STUDENT, load, match, table, trials
 
 from referee import games
 from referee.grading import marks
@@ -37,7 +37,7 @@ def rubric(tmp_path: Path) -> Rubric:
 def results(rubric: Rubric, facts: dict[tuple[int, int], Any], **others: Any) -> Results:
     """Every trial is won, except for the ``facts`` by test and start; None: not played."""
     found: dict[Trial, Any] = {}
-    for trial in marks.trials(rubric, STUDENT):
+    for trial in trials(rubric):
         given = facts.get((trial.test, trial.start), {})
         won = {"winner": "hunter", "steps": 50, "scores": {"hunter": 50.0}, "test": trial.test}
         seats = ["hunter"] if rubric.tests[trial.test].seat else ["hunter", "prey"]
@@ -109,8 +109,7 @@ def test_the_student_learns_nothing_of_faults_in_hidden_matches(rubric: Rubric) 
 
 
 def test_a_void_leaves_the_marks_incomplete(rubric: Rubric) -> None:
-    trials = marks.trials(rubric, STUDENT)
-    found = marked(rubric, {(0, 0): None, (2, 0): None}, notes={trials[0]: "3 matches were void: the disk failed."})
+    found = marked(rubric, {(0, 0): None, (2, 0): None}, notes={trials(rubric)[0]: "3 matches were void: the disk failed."})
     assert (found.status, found.is_complete) == ("void", False)
     # The student learns no more than that it isn't decided.
     assert marks.public(found) == ("ok", "2 starts are not decided yet.")
@@ -129,7 +128,7 @@ def test_an_opponent_that_cannot_start_is_named(rubric: Rubric) -> None:
 def test_a_submission_that_cannot_start_has_no_points(rubric: Rubric) -> None:
     """The reason of a forfeit may come from a hidden match, so students see a public one."""
     crash = failed(is_started=False, fault_step=0, steps=0)
-    nothing = dict.fromkeys([(trial.test, trial.start) for trial in marks.trials(rubric, STUDENT)])
+    nothing = dict.fromkeys([(trial.test, trial.start) for trial in trials(rubric)])
     found = marked(rubric, {**nothing, (0, 4): crash, (0, 0): {**crash, "faults": {"hunter": "It ended."}}}, forfeits={STUDENT: SECRET})
     assert (found.status, found.points, found.is_complete) == ("faulty", 0, True)
     assert found.reason == f"The submission can't start: {SECRET}"

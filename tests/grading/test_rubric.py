@@ -97,22 +97,6 @@ def test_the_seed_is_text_a_number_or_drawn(tmp_path: Path) -> None:
     assert drawn.is_seed_drawn
     assert re.fullmatch("[0-9a-f]{32}", drawn.seed)
     assert rubric.load(path).seed != drawn.seed
-    assert rubric.load(path, drawn.seed) == drawn
-
-
-def test_a_seed_in_the_file_stands(tmp_path: Path) -> None:
-    assert rubric.load(write(tmp_path, GOOD), "another").seed == "0123456789abcdef0123456789abcdef"
-
-
-def test_a_kept_text_is_read_with_its_old_home(tmp_path: Path) -> None:
-    (tmp_path / "enemy.py").write_text("")
-    path = write(tmp_path, GOOD.replace('"runner"', '"enemy.py"'))
-    found = rubric.load(path)
-    path.rename(tmp_path / "copy.toml")
-    (tmp_path / "other").mkdir()
-    assert rubric.parse(found.text.encode(), path, Path(found.home)) == found
-    with pytest.raises(UsageError, match=r"against: The prey '.*/other/enemy\.py' does not exist"):
-        rubric.parse(found.text.encode(), path, tmp_path / "other")
 
 
 def test_all_seats_are_alike_where_there_can_be_any_number_of_players(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_worker_tests_its_sandbox_again_after_a_match_that_ended_its_superviso
         tested.append(wanted)
         return choosing(*wanted)
 
-    monkeypatch.setattr(choose, "choose", counted)
+    monkeypatch.setattr("referee.league.worker.choose", counted)
     for number, times in ((1, 1), (2, 1)):
         assert isinstance(worker.play(task(number)), Completed)
         assert len(tested) == times
