@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sdk.bot import Bot as BotClass
 
 _MOST_STDERR = 2_000
+_NO_SECRET = "The replay has no secret in its head, so the seed that the bot got isn't known; it gets another one."  # noqa: S105 - no password
 
 
 class BotAnswer(NamedTuple):
@@ -161,77 +162,55 @@ def debug(
 
     Raises StartError if its program can't be started.
     """
-    stderr = _Stderr(on_stderr)
+    head, stderr = recorded.replay.head, _Stderr(on_stderr)
+    secret = known_secret(head)
+    notes = [] if secret is not None else [_NO_SECRET]
+    head = {**head, "secret": (secret or b"0").hex(), "match": str(head.get("match"))}
+    line = start_line(recorded.game, recorded.settings, head, recorded.seat)
+    earlier: list[tuple[int, RepeatedAnswer]] = []
+    latest: RepeatedAnswer | None = None
     with Repeat(recorded, player, isolation, None, Log(None, isolation.limits.stderr_bytes, stderr)) as repeat:
-        run = _Debugging(recorded, turn, repeat, stderr)
-        result = run.go()
-        if isinstance(player, Bot) and result.has_answered:
-            repeat.dismiss(b"", 1.0)
-    stderr.finish()
-    return result
-
-
-class _Debugging:
-    """Asks one bot the questions up to a turn."""
-
-    def __init__(self, recorded: RecordedSeat, turn: int, repeat: Repeat, stderr: _Stderr) -> None:
-        self._recorded, self._turn, self._repeat, self._stderr = recorded, turn, repeat, stderr
-        self._same = self._different = 0
-        self._first: int | None = None
-        self._failed: int | None = None
-        self._has_erred = False
-        self._notes: list[str] = []
-
-    def go(self) -> DebugResult:
-        recorded = self._recorded
-        head = recorded.replay.head
-        secret = known_secret(head)
-        if secret is None:
-            self._notes.append("The replay has no secret in its head, so the seed that the bot got isn't known; it gets another one.")
-        head = {**head, "secret": (secret or b"0").hex(), "match": str(head.get("match"))}
-        failure = self._repeat.greet(start_line(recorded.game, recorded.settings, head, recorded.seat), None)
-        is_ready = failure is None
-        latest: RepeatedAnswer | None = None
+        failure = repeat.greet(line, None)
+        is_ready, failed = failure is None, None
         for question in recorded.questions():
             if failure is None:
-                self._stderr.turn = question.turn
-                latest = self._repeat.ask(question)
-                if latest is not None and question.turn < self._turn:
-                    failure = self._count(question.turn, latest)
-            if question.turn == self._turn:
+                stderr.turn = question.turn
+                latest = repeat.ask(question)
+            if question.turn == turn:
                 break
-        remark = None if latest is None else latest.judged.remark
-        return DebugResult(
-            recorded,
-            question,
-            self._same,
-            self._different,
-            self._first,
-            failure if failure is not None or latest is None else latest.answer,
-            self._failed,
-            is_ready,
-            None if failure is not None or remark is None else remark.say,
-            0.0 if failure is not None or latest is None else latest.judged.seconds,
-            tuple(self._notes),
-        )
+            if failure is None and latest is not None:
+                earlier.append((question.turn, latest))
+                if _has_ended(latest):
+                    failure, failed = latest.answer, question.turn
+        has_answered = failure is None and latest is not None and latest.answer.is_answer
+        if isinstance(player, Bot) and has_answered:
+            repeat.dismiss(b"", 1.0)
+    stderr.finish()
+    faults = [(number, answer.answer.text) for number, answer in earlier if not answer.answer.is_answer and number != failed]
+    notes += [f"In turn {number} a match would end or warn: {text}" for number, text in faults[:1]]
+    different = [number for number, answer in earlier if not answer.is_same]
+    asked = latest if failure is None else None
+    remark = None if asked is None else asked.judged.remark
+    return DebugResult(
+        recorded,
+        question,
+        len(earlier) - len(different),
+        len(different),
+        min(different, default=None),
+        failure if asked is None else asked.answer,
+        failed,
+        is_ready,
+        None if remark is None else remark.say,
+        0.0 if asked is None else asked.judged.seconds,
+        tuple(notes),
+    )
 
-    def _count(self, turn: int, latest: RepeatedAnswer) -> ComparedAnswer | None:
-        """Count an earlier answer. Return its fault if the program can't be asked any more."""
-        self._same += latest.is_same
-        self._different += not latest.is_same
-        if not latest.is_same and self._first is None:
-            self._first = turn
-        fault = latest.judged.fault
-        if fault is None:
-            return None
-        # After another line than an object the bot may still write its answer, which would count as that of the next turn.
-        if fault.kind in (MALFORMED, ILLEGAL) and latest.judged.line.startswith(b"{"):
-            if not self._has_erred:
-                self._has_erred = True
-                self._notes.append(f"In turn {turn} a match would end or warn: {fault.text}")
-            return None
-        self._failed = turn
-        return latest.answer
+
+def _has_ended(answer: RepeatedAnswer) -> bool:
+    """True if a bot can't be asked any more after an answer."""
+    fault = answer.judged.fault
+    # After another line than an object the bot may still write its answer, which would count as that of the next turn.
+    return fault is not None and not (fault.kind in (MALFORMED, ILLEGAL) and answer.judged.line.startswith(b"{"))
 
 
 class _Stderr:
