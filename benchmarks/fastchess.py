@@ -39,8 +39,9 @@ from referee.games.evasion.game import GAME
 from referee.isolation import delays
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match.options import CPU, FAIR, WALL, TimeControl, RunOptions
-from referee.match.loop import Match, Options
+from referee.match.options import MatchOptions, CPU, FAIR, WALL, TimeControl, RunOptions
+from referee.match.loop import Match
+from referee.match.spec import MatchSpec
 from referee.match.start import Start
 from referee.players.cores import Cores
 from referee.players.names import resolve
@@ -309,11 +310,9 @@ class Matches:
     def __init__(self, bot: Path, level: str, clock: str, folder: Path) -> None:
         programs = {seat: resolve(str(bot), seat, "evasion") for seat in ("hunter", "prey")}
         self.entrants = {seat: program._replace(name=seat, about={"program": bot.name}) for seat, program in programs.items()}
-        isolation = choose(level, Limits(), list(programs.values()))
+        self.isolation = choose(level, Limits(), list(programs.values()))
         # This script has chosen the core.
-        self.options = Options(
-            TimeControl(startup=60, move=60, bank=None, kind=clock), RunOptions(cores=0, max_lateness=60), isolation=isolation
-        )
+        self.options = MatchOptions(time=TimeControl(startup=60, move=60, bank=None, kind=clock), run=RunOptions(cores=0, max_lateness=60))
         self.name = f"{level}, {clock} clock"
         self.replay = folder / "match.replay.jsonl.gz"
         self.notes: tuple[str, ...] = ()
@@ -322,13 +321,12 @@ class Matches:
         """Play a match and return the microseconds for a question."""
         stopwatch = Stopwatch()
         settings = GAME.codec.settings("classic", {"max_steps": steps})
-        result = Match(
-            GAME, settings, self.entrants, self.options, start=Start.of(GAME, settings, 1), listeners=[ReplayWriter(self.replay), stopwatch]
-        ).run()
+        spec = MatchSpec(GAME, settings, self.entrants, Start.of(GAME, settings, 1), self.options, self.replay)
+        result = Match(spec, [stopwatch], isolation=self.isolation).run()
         self.notes = result.notes
-        questions = sum(clock.answers for clock in result.clocks.values())
+        questions = sum(time.answers for time in result.times.values())
         if result.faults or questions != steps + steps // 2:
-            told = "; ".join(fault.text for fault in result.faults.values()) or f"it had {questions:,} questions"
+            told = "; ".join(result.faults.values()) or f"it had {questions:,} questions"
             raise RefereeError(f"A match of {steps:,} steps ({self.name}) failed: {escape(told, 300)}.")
         return stopwatch.seconds / questions * 1e6
 

@@ -194,7 +194,7 @@ def environment_steps(rounds: int, steps: int) -> Figure:
 
 def replays(rounds: int, steps: int) -> list[Figure]:
     """Verification and size of a replay of two moving bots."""
-    from referee.api.matches import play
+    from referee.api import play
 
     with tempfile.TemporaryDirectory() as folder:
         played = play("straight", "evader", max_steps=steps, seed=1, out=folder + os.sep)

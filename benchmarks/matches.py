@@ -18,11 +18,12 @@ from referee.games.evasion.game import Evasion
 from referee.games.evasion.state import Settings, State
 from referee.isolation.level import Isolation
 from referee.isolation.bot import Bot
-from referee.match.options import FAIR, TimeControl, RunOptions
+from referee.match.options import MatchOptions, FAIR, TimeControl, RunOptions
 from referee.replay.events import Listener, MatchBegun, StepTaken
-from referee.match.loop import Match, Options
+from referee.match.loop import Match
+from referee.match.spec import MatchSpec
 from referee.match.start import Start
-from referee.match.loop import Match, Options
+from referee.players.names import environment
 from referee.replay.writer import ReplayWriter
 from referee.wire import encode
 
@@ -102,8 +103,9 @@ def step_of_match(
     settings = game.codec.settings("classic", {"max_steps": steps})
     stopwatch = Stopwatch()
     listeners = [stopwatch] if path is None else [ReplayWriter(path), stopwatch]
-    options = Options(TimeControl(bank=None, kind=clock), RunOptions(idle=idle), isolation=isolation or Isolation())
-    Match(game, settings, entrants(source), options, start=Start.of(game, settings, 1), listeners=listeners).run()
+    options = MatchOptions(time=TimeControl(bank=None, kind=clock), run=RunOptions(idle=idle))
+    spec = MatchSpec(game, settings, entrants(source), Start.of(game, settings, 1), options)
+    Match(spec, listeners, isolation=isolation or Isolation()).run()
     return stopwatch.seconds / steps * 1e6
 
 

@@ -8,33 +8,33 @@ from referee.version import __version__ as __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from referee.api.matches import Duel as Duel
-    from referee.api.matches import Result as Result
-    from referee.api.matches import duel as duel
-    from referee.api.matches import play as play
-    from referee.api.opened import open_replay as open_replay
-    from referee.api.replays import Replay as Replay
+    from referee.api import Duel as Duel
+    from referee.api import Result as Result
+    from referee.api import duel as duel
+    from referee.api import play as play
     from referee.author.debugger import BotAnswer as BotAnswer
     from referee.author.debugger import ask as ask
     from referee.league.comparison import Comparison as Comparison
     from referee.league.comparison import compare as compare
     from referee.league.many import ManyGame as ManyGame
     from referee.league.many import play_many as play_many
+    from referee.replay_view import Replay as Replay
+    from referee.replay_view import open_replay as open_replay
 
 __all__ = ["BotAnswer", "Comparison", "Duel", "ManyGame", "Replay", "Result", "ask", "compare", "duel", "open_replay", "play", "play_many"]
 
 _HOMES = {
     "BotAnswer": "author.debugger",
     "Comparison": "league.comparison",
-    "Duel": "api.matches",
+    "Duel": "api",
     "ManyGame": "league.many",
-    "Replay": "api.replays",
-    "Result": "api.matches",
+    "Replay": "replay_view",
+    "Result": "api",
     "ask": "author.debugger",
     "compare": "league.comparison",
-    "duel": "api.matches",
-    "open_replay": "api.opened",
-    "play": "api.matches",
+    "duel": "api",
+    "open_replay": "replay_view",
+    "play": "api",
     "play_many": "league.many",
 }
 

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, overload
 from referee import games
 from referee.games.outcome import MalformedMove
 from referee.match import judgement
-from referee.match.loop import Match, Options, Result
-from referee.match.options import TimeControl
+from referee.match.loop import Match
+from referee.match.options import MatchOptions, TimeControl
+from referee.match.spec import MatchSpec
 from referee.match.start import Start
 from referee.players.player import Function, Player
+from referee.replay.events import MatchResult as Result
 from referee.wire import decode, encode
 from referee.wire.seeds import new_seed, secret_of
 from sdk.bot import Bot, Conversation
@@ -266,7 +268,7 @@ def play(
 
         listeners.append(ReplayWriter(replay))
     begin = Start.of(room, checked, new_seed() if seed is None else seed)
-    result = Match(room, checked, players, Options(time), start=begin, listeners=listeners).run()
+    result = Match(MatchSpec(room, checked, players, begin, MatchOptions(time=time, isolation="none")), listeners).run()
     if errors and reraise:
         raise errors[0]
     return result

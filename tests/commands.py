@@ -52,8 +52,8 @@ _IMPORTED = (
     "example_bots",
     "importlib.metadata",
     "psutil",
-    "referee.api.runner",
-    "referee.api.shown_match",
+    "referee.match.play",
+    "referee.pages.match_pages",
     "referee.arena.arena",
     "referee.author.check.run",
     "referee.pages.pictures",
@@ -409,7 +409,7 @@ if __name__ == "__main__":
     # As the command line itself does: what is loaded at the start stays.
     gc.disable()
     import_all()
-    for name in ("referee.league.local", "referee.pages.live"):
+    for name in ("referee.league.local", "referee.pages.match_pages"):
         vars(import_module(name))["start_module"] = _start_worker
     gc.freeze()
     _become(_requests(socket.socket(fileno=int(sys.argv[1]))))

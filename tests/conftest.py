@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from commands import SAME_USER, Commands
-from new_match import match_between
+from new_match import Options, match_between
 from sandboxes import HOSTILE, PATIENT, UNHURRIED, Planted, missing, need
 from serving import Client, Server
 
@@ -26,16 +26,14 @@ from referee.isolation import cgroups
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, Limits
 from referee.players.names import resolve
-from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
     from referee.grading.values import Grades
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.loop import Options, Result
     from referee.match.options import TimeControl
-    from referee.replay.events import Listener
+    from referee.replay.events import Listener, MatchResult
 
 
 # Reading 200 test files anew takes as long as hundreds of tests; only this process writes what it has read, the programs of tests don't.
@@ -140,18 +138,13 @@ def play_match(
     listeners: list[Listener] | None = None,
     reserve: SupervisionReserve | None = None,
     **settings: Any,
-) -> Result:
+) -> MatchResult:
     """Play a match of real programs; without options the clock is patient. ``times`` gives some seats a clock of their own."""
     game = games.get("evasion")
     bots = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", hunter), ("prey", prey))}
-    followers = list(listeners or [])
-    logs = {}
-    if replay is not None:
-        followers.insert(0, ReplayWriter(replay))
-        logs = {seat: replay.with_name(f"{seat}.log") for seat in bots}
     checked = game.codec.settings(rules, settings)
     match = match_between(
-        game, checked, bots, options or UNHURRIED, seed=seed, listeners=followers, logs=logs, reserve=reserve, times=times
+        game, checked, bots, options or UNHURRIED, seed=seed, replay=replay, listeners=listeners or [], reserve=reserve, times=times
     )
     return match.run()
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.match.loop import Match, Options
+from referee.isolation.level import Isolation
+from referee.match.loop import Match
+from referee.match.options import MatchOptions, RunOptions, TimeControl
+from referee.match.spec import MatchSpec
 from referee.match.start import Start
 from referee.players.clock import Clock
 from referee.wire.seeds import new_seed
@@ -15,33 +18,37 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game
     from referee.isolation.supervision import SupervisionReserve
-    from referee.match.loop import Result
-    from referee.players.clock import TimeControl
     from referee.players.player import Player
     from referee.replay.events import Listener
 
 
+class Options(NamedTuple):
+    """How a test's match is run, at a level of isolation that is there."""
+
+    time: TimeControl = TimeControl()
+    run: RunOptions = RunOptions()
+    isolation: Isolation = Isolation()
+
+
 def match_between(
-    game: Game[Any, Any],
+    game: Game,
     settings: Any,
     players: Mapping[str, Player],
     options: Options | None = None,
     *,
     seed: int | None = None,
-    start: Start[Any] | None = None,
+    start: Start | None = None,
+    replay: Path | None = None,
     listeners: Sequence[Listener] = (),
-    logs: Mapping[str, Path] | None = None,
     reserve: SupervisionReserve | None = None,
     times: Mapping[str, TimeControl] | None = None,
 ) -> Match:
-    """A match that hasn't begun. ``times`` gives some seats a time control of their own."""
+    """A match that hasn't begun. Its logs are beside its replay. ``times`` gives some seats a time control of their own."""
+    time, run, isolation = options or Options()
     start = start or Start.of(game, settings, new_seed() if seed is None else seed)
-    match = Match(game, settings, players, options, start=start, listeners=listeners, logs=logs, reserve=reserve)
-    is_strict = match.options.isolation.is_strict
-    match.clocks |= {seat: Clock(control.settled(is_strict=is_strict)) for seat, control in (times or {}).items()}
-    return match
+    spec = MatchSpec(game, settings, players, start, MatchOptions(time=time, run=run), replay)
 
+    def clock_of(seat: str, control: TimeControl) -> Clock:
+        return Clock((times or {}).get(seat, control).settled(is_strict=isolation.is_strict))
 
-def play_out(game: Game[Any, Any], settings: Any, players: Mapping[str, Player], *options: Any, **more: Any) -> Result:
-    """The result of such a match."""
-    return match_between(game, settings, players, *options, **more).run()
+    return Match(spec, listeners, isolation=isolation, reserve=reserve, clock_of=clock_of)

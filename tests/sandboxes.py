@@ -17,23 +17,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import psutil
 import pytest
 from commands import MARK
-from new_match import match_between
+from new_match import Options, match_between
 
 import referee
 from referee import games
 from referee.isolation import cgroups, probe
 from referee.isolation.names import PREFIX
-from referee.match.loop import Options, Result
 from referee.match.options import RunOptions, TimeControl
 from referee.players.names import resolve
-from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.isolation.level import Isolation
     from referee.isolation.supervision import SupervisionReserve
-    from referee.replay.events import Listener
+    from referee.replay.events import Listener, MatchResult
 
 HOSTILE = Path(__file__).parent / "hostile_bots"
 INTRUDERS = Path(__file__).parent / "intruders"
@@ -51,7 +49,7 @@ UNHURRIED = Options(PATIENT, RunOptions(max_lateness=3600.0))
 class Played(NamedTuple):
     """A match with an intruder as the prey: its result, and what the intruder wrote to its log."""
 
-    result: Result
+    result: MatchResult
     log: str
 
     @property
@@ -147,8 +145,6 @@ def intrude(
     bots = {seat: resolve(text, seat, "evasion") for seat, text in players.items()}
     game = games.get("evasion")
     replay = planted.folder / "match.replay.jsonl.gz"
-    logs = {seat: planted.folder / f"{seat}.log" for seat in bots}
-    logs["prey"].unlink(missing_ok=True)
     chosen = (options or UNHURRIED)._replace(isolation=isolation)
     match = match_between(
         game,
@@ -156,13 +152,13 @@ def intrude(
         bots,
         chosen,
         seed=1,
-        listeners=[ReplayWriter(replay), *(listeners or [])],
-        logs=logs,
+        replay=replay,
+        listeners=listeners or [],
         reserve=reserve,
         times={} if time is None else {"prey": time},
     )
     result = match.run()
-    return Played(result, logs["prey"].read_text("utf-8", "replace") if logs["prey"].exists() else "")
+    return Played(result, result.logs["prey"].read_text("utf-8", "replace") if "prey" in result.logs else "")
 
 
 def command_of(process: psutil.Process) -> str | None:

@@ -11,11 +11,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from referee import games
-from referee.api import runner
 from referee.errors import MatchVoid
 from referee.isolation.limits import Limits
 from referee.isolation.supervision import SupervisionReserve
+from referee.match.loop import Match
 from referee.match.options import MatchOptions, TimeControl
+from referee.match.play import MatchRequest
 from referee.players.names import resolve
 
 if TYPE_CHECKING:
@@ -48,9 +49,8 @@ def _play(bots: dict[str, Bot], isolation: Isolation, reserve: SupervisionReserv
     run = {"cores": 0, "idle": idle, "max_lateness": 3600.0}
     options = MatchOptions.model_validate({"time": TimeControl(startup=None, move=None, bank=None), "run": run})
     settings = game.codec.settings("classic", {"max_steps": steps})
-    request = runner.MatchRequest(game, settings, options, out=out)
-    prepared = runner.prepare(request, ["bot" for _ in bots], bots, isolation=isolation)
-    runner.play(prepared, bots, reserve=reserve)
+    request = MatchRequest(game, settings, options, out=out)
+    Match(request.spec(bots, request.reserve(["bot" for _ in bots], tuple(bots))), isolation=isolation, reserve=reserve).run()
 
 
 def _terminate(number: int, _: object) -> None:

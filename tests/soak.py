@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from new_match import match_between
+from new_match import Options, match_between
 from quick_workers import kill_at_random
 from sandboxes import PATIENT, ROOT, USER, busy, census, opened
 from victims import KILLS, Victim
@@ -28,7 +28,6 @@ from referee import games
 from referee.isolation import cgroups
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match.loop import Options
 from referee.match.options import RunOptions
 from referee.players.names import resolve
 
@@ -91,9 +90,9 @@ def moves(count: int, level: str) -> Counter[str]:
             settings = game.codec.settings("classic", {"max_steps": 500, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
             options = Options(PATIENT.replace(move=0.02, kind="cpu"), RunOptions(max_lateness=60.0), isolation=isolation)
             result = match_between(game, settings, programs, options, seed=1).run()
-            asked += sum(clock.answers for clock in result.clocks.values())
+            asked += sum(time.answers for time in result.times.values())
             found[f"{level}: moves"] = asked
-            for fault in result.faults.values():
+            for fault in result.failures.values():
                 found[f"LATE at {level}"] += 1
                 print(f"late at {level}: {fault.text}", flush=True)
     return found

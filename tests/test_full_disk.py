@@ -68,7 +68,7 @@ def test_what_a_bot_says_has_a_budget_and_it_is_told_once(talker: Path, tmp_path
     assert last.to_json() == {"warnings": ["say, draw and warnings are no longer kept in the replay: their budget of 97.66 KiB is used up"]}
     assert replay.stat().st_size < 100_000
     assert verify(replay).problem is None
-    log = (tmp_path / "hunter.log").read_text()
+    log = result.logs["hunter"].read_text()
     assert log.count("no longer kept in the replay") == 1
 
 

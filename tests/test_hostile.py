@@ -27,7 +27,9 @@ from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
-    from referee.match.loop import Options, Result
+    from new_match import Options
+
+    from referee.replay.events import MatchResult
 
 #: Bots that are waited for get these limits, in seconds, and their opponents patience; nobody measures how long they really took.
 SHORT = PATIENT.replace(move=0.4)
@@ -122,7 +124,7 @@ def left_behind() -> list[str]:
     return found
 
 
-def run(name: str, tmp_path: Path, options: Options | None = None, **settings: Any) -> Result:
+def run(name: str, tmp_path: Path, options: Options | None = None, **settings: Any) -> MatchResult:
     replay = tmp_path / "match.replay.jsonl.gz"
     time = PATIENT
     if FAULTS.get(name, STARTS.get(name, ("", "")))[0] == "late":
@@ -154,7 +156,7 @@ def test_a_fault_ends_the_match_with_its_sentence(name: str, tmp_path: Path) -> 
     result = run(name, tmp_path)
     assert result.started
     assert list(result.faults) == ["prey"]
-    fault = result.faults["prey"]
+    fault = result.failures["prey"]
     assert fault.kind == kind
     assert sentence in fault.text
     assert fault.text.isprintable()
@@ -168,8 +170,8 @@ def test_a_bot_that_cannot_start(name: str, tmp_path: Path) -> None:
     kind, sentence = STARTS[name]
     result = run(name, tmp_path)
     assert not result.started
-    assert result.faults["prey"].kind == kind
-    assert sentence in result.faults["prey"].text
+    assert result.failures["prey"].kind == kind
+    assert sentence in result.failures["prey"].text
 
 
 @pytest.mark.parametrize("name", TOLERATED)
@@ -192,11 +194,11 @@ def test_the_one_bot_of_a_match_is_to_blame_for_its_supervisor(tmp_path: Path) -
     """The other seat is played in this process."""
     result = against_a_function(str(HOSTILE / "kills_the_supervisor.py"))
     assert result.outcome.reason == "prey-fault"
-    assert "for which the prey (" in result.faults["prey"].text
-    assert result.faults["prey"].text.endswith("is to blame: no other player can do that.")
+    assert "for which the prey (" in result.failures["prey"].text
+    assert result.failures["prey"].text.endswith("is to blame: no other player can do that.")
 
 
-def against_a_function(prey: str) -> Result:
+def against_a_function(prey: str) -> MatchResult:
     """A match against a hunter that is a function; it never builds."""
 
     def converse(line: bytes) -> bytes | None:
@@ -219,14 +221,14 @@ def test_who_is_to_blame_already_loses_whoever_was_asked(blamed: tuple[str, ...]
     assert tuple(result.faults) == blamed
     assert all(
         fault.kind == "crashed" and "the same happened in its matches against other opponents" in fault.text
-        for fault in result.faults.values()
+        for fault in result.failures.values()
     )
     assert verify(replay).problem is None
 
 
 def test_a_flood_on_stderr_is_kept_to_the_cap_and_counted(tmp_path: Path) -> None:
-    run("floods_stderr", tmp_path)
-    assert (tmp_path / "prey.log").stat().st_size == 1_048_576
+    result = run("floods_stderr", tmp_path)
+    assert result.logs["prey"].stat().st_size == 1_048_576
     last = gzip.open(tmp_path / "match.replay.jsonl.gz").read().splitlines()[-1]
     assert json.loads(last)["stderr_bytes"]["prey"] >= 100_000_000
 
@@ -257,7 +259,7 @@ def test_a_malformed_answer_can_be_a_pass_with_a_warning(name: str, tmp_path: Pa
     result = run(name, tmp_path, UNHURRIED._replace(run=UNHURRIED.run.replace(on_malformed="pass")))
     steps = [json.loads(line) for line in gzip.open(tmp_path / "match.replay.jsonl.gz").read().splitlines()]
     warnings = [warning for step in steps for warning in step.get("remarks", {}).get("prey", {}).get("warnings", ())]
-    assert all(fault.kind == "crashed" for fault in result.faults.values()), "these bots leave after a while"
+    assert all(fault.kind == "crashed" for fault in result.failures.values()), "these bots leave after a while"
     assert name == "two_answers" or any("It counts as a pass." in warning for warning in warnings)
     assert result.steps > 1
 

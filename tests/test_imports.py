@@ -26,8 +26,10 @@ HOUSE = (
     ("referee.handins",),
     ("referee.statistics",),
     ("referee.league",),
-    ("referee.author",),
     ("referee.api",),
+    ("referee.replay_view",),
+    ("referee.author",),
+    ("referee.notebook",),
     ("referee.author.starters",),
     ("sdk.env",),
     ("referee.pages.browser", "referee.pages.export_source", "referee.pages.pictures", "referee.pages.standalone"),
@@ -51,13 +53,13 @@ _PLACES = {name: level for level, part in enumerate(HOUSE) for name in part}
 #: Imports that point up or back on purpose, with the reason. They happen when a name is first asked for, so that they close no circle.
 ALLOWED = {
     ("referee", name): "the public names, each loaded when it is first used"
-    for name in ("referee.api", "referee.author.debugger", "referee.league.comparison", "referee.league.many")
+    for name in ("referee.api", "referee.replay_view", "referee.author.debugger", "referee.league.comparison", "referee.league.many")
 }
 
 #: Modules for one game outside its folder, with the reason.
 OF_ONE_GAME = {
     "referee.games.registry": "the table of games",
-    "referee.api.opened": "the types of positions by the name of their game, for type checkers",
+    "referee.replay_view": "the types of positions by the name of their game, for type checkers",
     "referee.cli.servers": "the course's servers",
     "referee.servers.architect": "the server of a dialect",
     "referee.servers.gameserver": "the same",

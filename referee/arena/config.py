@@ -8,12 +8,12 @@ from pydantic import AwareDatetime, Field
 
 import example_bots
 from referee import games
-from referee.api import settings_file
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation import submission
 from referee.league import teams
 from referee.league.config import LeagueFile, LeagueReader, PlayFile, StartsSection
+from referee.match import settings_file
 from referee.match.options import shown
 from referee.support.meant import near_one
 from referee.support.sections import Section

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from referee.api.runner import MatchRequest
     from referee.league.many import ManyGame
+    from referee.match.play import MatchRequest
 
 
 def play_games(match: MatchRequest, players: Mapping[str, str], games: int, slots: int | None, *, is_quiet: bool, as_json: bool) -> None:

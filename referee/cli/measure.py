@@ -23,8 +23,8 @@ from referee.support.packages import need_league
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from referee.api.runner import MatchRequest
     from referee.league.compare import BotComparison
+    from referee.match.play import MatchRequest
 
 _test_option = functools.partial(typer.Option, rich_help_panel="THE TEST")
 

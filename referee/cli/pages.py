@@ -7,10 +7,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from referee.api.shown_match import Show
 from referee.cli.app import put, say
 from referee.cli.options import PageOptions, page_option
 from referee.errors import UsageError
+from referee.pages.show import Show
 from referee.support.packages import install_command
 from referee.support.words import the_seat
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from socket import socket
 
     from referee.games.game import Game, Seat
-    from referee.pages.live import Pages
+    from referee.pages.match_pages import MatchPages
 
 
 class MatchPageOptions(PageOptions):
@@ -124,7 +124,7 @@ def tell_code(address: str, host: str) -> None:
     say(*code.splitlines() or [f"note: a QR code of this address needs the package segno; {install_command('segno')}"])
 
 
-def tell(pages: Pages, people: tuple[Seat, ...], show: Show) -> None:
+def tell(pages: MatchPages, people: tuple[Seat, ...], show: Show) -> None:
     """Print the addresses, and open the page of each person, or else the spectators' page, in a browser on this machine."""
     from referee.pages.serve import PORT
 

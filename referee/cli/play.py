@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.api.shown_match import Show
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, put, put_json
 from referee.cli.models import CommandModel
 from referee.cli.options import SLOTS_HELP, Force, MatchFlags, Out, Quiet, bot_argument
 from referee.cli.pages import MatchPageOptions
-from referee.cli.run import linger, run_match, tell_notes
+from referee.cli.run import run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
 from referee.match.start import Start, lineup, split
+from referee.pages.show import Show
 from referee.players.names import HUMAN, is_human, named_files, resolve
 from referee.replay.paths import DUEL_SUFFIX, SUFFIX
 from referee.replay.recorded_match import RecordedMatch
@@ -35,8 +35,9 @@ from referee.support.words import counted, fitted, of_unit, program
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from referee.api.matches import Player
-    from referee.api.runner import MatchRequest, PlayedMatch
+    from referee.api import Player
+    from referee.match.play import MatchRequest
+    from referee.replay.events import MatchResult
     from referee.replay.faults import Fault
 
 
@@ -163,7 +164,7 @@ def duel(
     escape, then with the quicker capture. Both games have the same start in Maze; in Evasion the second one has the first one's seed plus one.
     """
     flags = request.with_file(flags.replace(out=out, quiet=quiet or None, as_json=as_json or None))
-    from referee.api.matches import play_pair
+    from referee.api import play_pair
 
     match = _with_inputs(request.build(flags), (team_a, team_b), flags)
     if out is not None and Path(out).is_file():
@@ -172,9 +173,9 @@ def duel(
 
     numbers = count(1)
 
-    def run(game: MatchRequest, lineup: Mapping[str, Player]) -> PlayedMatch:
+    def run(game: MatchRequest, lineup: Mapping[str, Player]) -> MatchResult:
         names = {seat: str(player) for seat, player in lineup.items()}
-        return run_match(game, names, quiet=flags.quiet, title=f"game {next(numbers)}, ")[0]
+        return run_match(game, names, quiet=flags.quiet, title=f"game {next(numbers)}, ")
 
     _check_teams(match, (team_a, team_b))
     played = play_pair(match._replace(out=folder), {"a": team_a, "b": team_b}, run)
@@ -203,28 +204,23 @@ def _check_teams(match: MatchRequest, teams: tuple[str, str]) -> None:
 
 def _play_one(match: MatchRequest, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool) -> None:
     """Play one match, print its result and serve its pages."""
-    played, pages = run_match(match, lineup, quiet=is_quiet, show=show)
-    try:
+
+    def report(result: MatchResult) -> None:
         if as_json:
-            put_json(played.to_json())
+            put_json(result.to_json())
         else:
-            put(*_report(played))
+            put(*_report(result))
         sys.stdout.flush()
-        if pages is not None:
-            linger(pages, show)
-    finally:
-        if pages is not None:
-            pages.close()
-    if not played.result.started:
+
+    if not run_match(match, lineup, quiet=is_quiet, show=show, report=report).started:
         raise typer.Exit(3)
 
 
-def _report(played: PlayedMatch) -> list[str]:
-    result = played.result
+def _report(result: MatchResult) -> list[str]:
     winner = result.outcome.winner
     wide = columns(0)
     # Messages of bots, paths and commands stay whole, for copying. A person who gave up has not failed.
-    faults = [line for fault in result.faults.values() for line in _fault(fault)]
+    faults = [line for fault in result.failures.values() for line in _fault(fault)]
     lines = [f"  winner   {f'{winner} {result.names[winner]}' if winner else 'nobody'} ({result.outcome.reason})"]
     scores = ", ".join(
         f"{seat} {'none' if score is None else of_unit(score, result.outcome.unit)}" for seat, score in result.outcome.scores.items()
@@ -236,21 +232,22 @@ def _report(played: PlayedMatch) -> list[str]:
         places = [f"{rank}{shared.get(rank, '')} {seat}" for seat, rank in sorted(ranks.items(), key=itemgetter(1))]
         lines.append("  ranks    " + ", ".join(places))
     lines.append(f"  sandbox  {result.head['isolation']}")
-    for seat, clock in result.clocks.items():
-        mean = clock.used / clock.answers * 1e3 if clock.answers else 0.0
-        what = " of processor time" if clock.control.kind == CPU else ""
+    for seat, time in result.times.items():
+        clock = result.head["players"][seat].get("clock") or result.head["clock"]
+        what = " of processor time" if clock["kind"] == CPU else ""
         lines.append(
-            f"  time     {seat} {clock.used:.3f} s{what} in {counted(clock.answers, 'answer')}, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
+            f"  time     {seat} {time.used:.3f} s{what} in {counted(time.answers, 'answer')}, {time.mean * 1e3:.3f} ms each, "
+            f"longest {time.longest * 1e3:.1f} ms"
         )
     lines = [*fitted(result.outcome.text, 2, wide), *faults, *(part for line in lines for part in fitted(line, 11, wide))]
-    lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
+    lines += [f"  log      {seat} {path}" for seat, path in result.logs.items()]
     lines.append(f"  seed     {result.head['seed']}")
-    lines.append(f"  replay   {played.replay}")
+    lines.append(f"  replay   {result.replay}")
     lines += [
         f"Next:  {program()} explain {code}"
-        for code in dict.fromkeys(fault.topic for fault in result.faults.values() if fault.cause != "left")
+        for code in dict.fromkeys(fault.topic for fault in result.failures.values() if fault.cause != "left")
     ]
-    return [*lines, f"Next:  {to_watch(played.replay)}"]
+    return [*lines, f"Next:  {to_watch(result.replay)}"]
 
 
 def _fault(fault: Fault) -> list[str]:

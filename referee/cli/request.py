@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee import games
-from referee.api.runner import MatchRequest, continued, settings_of
 from referee.cli.options import LIMITS, MatchFlags
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.match.options import MatchOptions, checked, declared
+from referee.match.play import MatchRequest, continued, settings_of
 from referee.match.start import options_of
 from referee.players.names import HUMAN
 from referee.support.files import open_regular
@@ -31,7 +31,7 @@ def with_file(flags: MatchFlags) -> MatchFlags:
     """Return the flags with the values of their match file below them."""
     if flags.match is None:
         return flags
-    from referee.api import settings_file
+    from referee.match import settings_file
 
     file = settings_file.read(flags.match, settings_file.MatchFile, "match file")
     values = {name: value for name, value in file.given.items() if name in ("game", "rules", "players", "seed", "out", "quiet")}
@@ -63,7 +63,7 @@ def build(flags: MatchFlags, *, draws_starts: bool = False) -> MatchRequest:
     return MatchRequest(game, checked_settings, _options(flags), flags.seed, flags.out)
 
 
-def resumed(recorded: RecordedMatch, start: Start[Any], notes: Sequence[str], flags: MatchFlags) -> MatchRequest:
+def resumed(recorded: RecordedMatch, start: Start, notes: Sequence[str], flags: MatchFlags) -> MatchRequest:
     """Return the request for a match that begins in a replay. UsageError for a flag that contradicts the replay.
 
     The time, the limits and the way in which the match is run are those of the replay where no flag sets them.

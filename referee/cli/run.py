@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.api.shown_match import Show, play_shown
 from referee.cli.app import say
 from referee.cli.pages import tell
+from referee.cli.terminal import Live
+from referee.errors import UsageError
+from referee.isolation.supervision import start_early
+from referee.match.loop import Match
+from referee.match.options import CPU, TimeControl
+from referee.match.play import bot_of
+from referee.pages.show import Show, SteadyPace
+from referee.players.building import tell_builds
+from referee.players.names import HUMAN, is_human
+from referee.support.packages import need_web
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from referee.api.runner import MatchRequest, PlayedMatch
     from referee.isolation.bot import Bot
-    from referee.match.loop import Match
-    from referee.pages.live import Pages
-    from referee.players.player import Connection
-    from referee.replay.events import Listener
+    from referee.match.play import MatchRequest
+    from referee.pages.match_pages import MatchPages
+    from referee.players.player import Connection, Player
+    from referee.replay.events import Listener, MatchResult
 
 #: The default: do not serve a live page.
 _PLAIN = Show()
 _NOBODY: Mapping[str, Connection] = {}
+#: The time control of a person without --human-clock: no limits.
+_UNTIMED = TimeControl(startup=None, move=None, bank=None)
 
 
 def run_match(
-    match: MatchRequest,
+    request: MatchRequest,
     names: Mapping[str, str],
     *,
     quiet: bool,
@@ -34,24 +45,69 @@ def run_match(
     visitors: Mapping[str, Connection] = _NOBODY,
     listeners: Sequence[Listener] = (),
     title: str = "",
-) -> tuple[PlayedMatch, Pages | None]:
-    """Play one match as ``play_shown`` does, and print its progress unless ``quiet``.
+    report: Callable[[MatchResult], None] = lambda _: None,
+) -> MatchResult:
+    """Play one match, print its progress unless ``quiet``, ``report`` its result and serve its pages.
 
-    ``title`` begins the lines of one of several matches, such as "game 2, ".
+    ``names`` maps each seat to its player. Players in ``visitors`` are connected already. ``title`` begins the lines of one of several
+    matches, such as "game 2, ".
     """
-    from referee.cli.terminal import Live
-    from referee.players.building import tell_builds
-
     tell_builds(announce_build if not quiet else lambda _: None)
+    game, settings = request.game, request.settings
+    people = tuple(seat for seat, name in names.items() if seat not in visitors and is_human(name))
+    bots = {seat: bot_of(name, seat, game, settings) for seat, name in names.items() if seat not in visitors and seat not in people}
+    if bots:
+        start_early()
+    _check(show, is_for_people=bool(people), time=request.options.settled().time)
+    said = () if request.start is None else request.start.notes
+    request = request.started()
+    replay = request.reserve(names.values(), tuple(bots))
+    players: dict[str, Player] = {**bots, **visitors}
+    with ExitStack() as stack:
+        try:
+            followers = [*listeners, *([] if quiet else [Live(title)])]
+            pages = None
+            if people or show.is_live:
+                assert request.start is not None
+                # The server of pages is in an extra.
+                from referee.pages.match_pages import MatchPages
 
-    def listen(running: Match) -> list[Listener]:
-        progress = [] if quiet else [Live(running.game, running.clocks, title, running.awaited)]
-        return [*listeners, *progress]
+                labels = {seat: bots[seat].label if seat in bots else name.strip() for seat, name in names.items()}
+                pages = stack.enter_context(MatchPages(game, settings, request.start, replay, labels, people, tuple(bots), show))
+                tell(pages, people, show)
+                followers.insert(0, pages)
+                clock = request.options.time if show.is_timed else _UNTIMED
+                about = {"program": HUMAN, "clock": clock.to_json()}
+                players |= {seat: connection._replace(time=clock, about=about) for seat, connection in pages.connections.items()}
+                if not people and show.bots_pace is not None:
+                    followers.append(SteadyPace(show.bots_pace))
+            result = Match(request.spec({seat: players[seat] for seat in names}, replay), followers).run()
+        except BaseException:
+            stack.close()
+            _tell_beginning(replay)
+            raise
+        tell_notes([note for note in result.notes if note not in said], is_quiet=quiet)
+        report(result)
+        if pages is not None:
+            linger(pages, show)
+    return result
 
-    played, pages = play_shown(match, names, listen, show, tell, say, visitors=visitors)
-    said = () if match.start is None else match.start.notes
-    tell_notes([note for note in played.result.notes if note not in said], is_quiet=quiet)
-    return played, pages
+
+def _tell_beginning(replay: Path) -> None:
+    """Name the replay of a match that has failed; remove it if nothing was written to it."""
+    if replay.exists() and replay.stat().st_size == 0:
+        replay.unlink()
+    if replay.exists():
+        say(f"The replay so far: {replay}")
+
+
+def _check(show: Show, *, is_for_people: bool, time: TimeControl) -> None:
+    if is_for_people:
+        need_web("A person's page")
+        if show.is_timed and time.kind == CPU:
+            raise UsageError("--human-clock needs --clock fair or wall: a person uses no processor time.")
+    elif show.is_live:
+        need_web("--live")
 
 
 def tell_notes(notes: Sequence[str], *, is_quiet: bool) -> None:
@@ -65,7 +121,7 @@ def announce_build(bot: Bot) -> None:
     say(f"Building {bot.label}:  {shlex.join([Path(bot.build[0]).name, *bot.build[1:]])}")
 
 
-def linger(pages: Pages, show: Show) -> None:
+def linger(pages: MatchPages, show: Show) -> None:
     """Serve the pages after the match: until Ctrl-C if ``show.stays``, else until all connected pages have received the end."""
     try:
         if show.stays:

@@ -10,23 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.api.shown_match import Show
 from referee.cli import request
 from referee.cli.app import PLAYERS, SERVERS, JsonFlag, app, command, group, put, put_json, say
 from referee.cli.models import CommandModel
 from referee.cli.options import Browser, MatchFlags, page_option
-from referee.cli.run import linger, run_match
+from referee.cli.run import run_match
 from referee.errors import PlayerError, UsageError
+from referee.pages.show import Show
 from referee.support.packages import to_watch
 from referee.support.words import of_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from referee.api.runner import MatchRequest, PlayedMatch
-    from referee.match.loop import Result
+    from referee.match.play import MatchRequest
     from referee.players.player import Connection
-    from referee.replay.events import Listener
+    from referee.replay.events import Listener, MatchResult
     from referee.servers.architect import ArchitectTeam
 
 serve = group("serve", "Serve games to programs that were written for one of the course's own servers.")
@@ -138,8 +137,8 @@ def gameserver(
 
     def play(visitors: Mapping[str, Connection], listeners: list[Listener]) -> dict[str, Any]:
         names = {seat: visitors[seat].label if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
-        played, _ = run_match(match, names, quiet=True, visitors=visitors, listeners=listeners)
-        return {"text": played.result.outcome.text, **played.to_json()}
+        result = run_match(match, names, quiet=True, visitors=visitors, listeners=listeners)
+        return {"text": result.text, **result.to_json()}
 
     sock = listen(host, port)
     say(f"Listening on {shown_address(sock)} for clients of the gameserver protocol; Ctrl-C ends.")
@@ -251,7 +250,7 @@ def architect(
         raise
     say(f"Waiting for the first team on {shown_address(first)} and for the second on {shown_address(second)}.")
     teams = TeamPorts((first, second), say).wait()
-    played: list[tuple[str, PlayedMatch]] = []
+    played: list[tuple[str, MatchResult]] = []
     status = 0
     try:
         _play_session(match, teams, games, Show(is_live, opens=browser), played)
@@ -261,18 +260,17 @@ def architect(
     finally:
         finish(teams)
     names = {place: team.name for place, team in zip(TEAMS, teams, strict=True)}
-    results = [(hunting, match.result) for hunting, match in played]
     if as_json:
-        matches = [{"hunting": hunting, **match.to_json()} for hunting, match in played]
-        put_json({"teams": names, "winners": winners(results), "games": matches})
+        matches = [{"hunting": hunting, **result.to_json()} for hunting, result in played]
+        put_json({"teams": names, "winners": winners(played), "games": matches})
     else:
-        put(*_session_lines(names, results))
+        put(*_session_lines(names, played))
         _hint(played[0][1].replay if played else None)
     raise typer.Exit(status)
 
 
 def _play_session(
-    match: MatchRequest, teams: tuple[ArchitectTeam, ArchitectTeam], games: int, show: Show, played: list[tuple[str, PlayedMatch]]
+    match: MatchRequest, teams: tuple[ArchitectTeam, ArchitectTeam], games: int, show: Show, played: list[tuple[str, MatchResult]]
 ) -> None:
     """Play the games of a session. Each match joins ``played`` when it ends, with the team that hunts."""
     from referee.servers.architect import late_answers, visitors
@@ -284,16 +282,13 @@ def _play_session(
         names = {seat: visitor.label for seat, visitor in lineup.items()}
         say(f"game {number}: {names['hunter']} hunts {names['prey']}")
         remarks = Remarks(say, partial("game {}, tick {}".format, number))
-        one_match, pages = run_match(match, names, quiet=True, show=show, visitors=lineup, listeners=[remarks])
-        if pages is not None:
-            linger(pages, show)
-            pages.close()
-        say(f"game {number}: {one_match.result.outcome.text}  {one_match.replay}")
-        played.append((hunting, one_match))
-        owing = late_answers(number, one_match.result)
+        result = run_match(match, names, quiet=True, show=show, visitors=lineup, listeners=[remarks])
+        say(f"game {number}: {result.text}  {result.replay}")
+        played.append((hunting, result))
+        owing = late_answers(number, result)
 
 
-def _session_lines(names: Mapping[str, str], played: Sequence[tuple[str, Result]]) -> list[str]:
+def _session_lines(names: Mapping[str, str], played: Sequence[tuple[str, MatchResult]]) -> list[str]:
     """Return the results of a session for people. ``names`` are those of the teams."""
     from referee.servers.architect import TEAMS, winners
 

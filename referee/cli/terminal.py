@@ -6,12 +6,12 @@ import os
 import shutil
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from referee.cli.app import say
-from referee.replay.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.replay.events import Listener, MatchBegun, MatchResult, PlayersFaulted, StepTaken, Waiting
 from referee.support.escape import printable
 from referee.support.words import cut
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from referee.games.game import Game, Seat
-    from referee.players.clock import Clock
 
 #: Where there is no terminal, a line comes at most this often, in seconds.
 _PLAIN_SECONDS = 10.0
@@ -79,20 +78,19 @@ _OTHERS: _Kind = ("", "", "")
 
 
 class Live(Listener):
-    """Follows a match on stderr; prints every refused wall and every warning with its step and reason.
+    """Follows a match on stderr; prints every refused wall and every warning with its step and reason."""
 
-    ``awaited`` says for whom the match waits at present, "" for nobody.
-    """
-
-    def __init__(
-        self, game: Game[Any, Any], clocks: Mapping[Seat, Clock], title: str = "", awaited: Callable[[], str] = lambda: ""
-    ) -> None:
-        self._awaited = awaited
+    def __init__(self, title: str = "") -> None:
         #: What begins the lines of one of two matches that change the roles, such as "game 2, "; and the seats with their players' names.
         self._title = title
         self._called: dict[Seat, str] = {}
-        self._game = game
-        self._clocks = clocks
+        self._game: Game | None = None
+        #: By seat: the seconds used, the number of answers, and the bank with its increment, None without one.
+        self._seconds: defaultdict[Seat, float] = defaultdict(float)
+        self._answers: Counter[Seat] = Counter()
+        self._banks: dict[Seat, tuple[float, float] | None] = {}
+        #: For whom the match waits, "" for nobody.
+        self._waits = ""
         self._is_terminal = sys.stderr.isatty()
         self._drawn = monotonic()
         self._state: Any = None
@@ -105,7 +103,10 @@ class Live(Listener):
         """Print the game, the rule set and the players."""
         self._called = {seat: f"{seat} {self._name(player)}" for seat, player in event.head["players"].items()}
         self._put_line(f"{self._title}{event.head['game']}, {event.head['rules']}: {' against '.join(self._called.values())}")
-        self._state = event.state
+        self._state, self._game = event.state, event.game
+        for seat, player in event.head["players"].items():
+            clock = player.get("clock") or event.head["clock"]
+            self._banks[seat] = None if clock["bank"] is None else (clock["bank"], clock["increment"])
 
     def _name(self, player: Mapping[str, Any]) -> str:
         """Return a player's own name; where the roles change, with its team: the bots of two teams may have the same name."""
@@ -120,9 +121,12 @@ class Live(Listener):
                 kind = (notice.seat, notice.code, str((notice.data or {}).get("reason", "")))
                 self._tell(event.turn, kind, notice.text)
         for seat, answer in event.answers.items():
+            self._seconds[seat] += answer.seconds
+            self._answers[seat] += 1
             for warning in answer.remark.warnings if answer.remark is not None else ():
                 self._tell(event.turn, (seat, warning.notice_code, warning.code), warning.text)
-        self.ticked()
+        self._waits = ""
+        self._redraw()
 
     def _tell(self, turn: int, kind: _Kind, text: str) -> None:
         """Print the first remarks of a kind, with their seat and its player, and count the others."""
@@ -135,7 +139,12 @@ class Live(Listener):
         if self._told[kind] <= _MOST_TOLD:
             self._put_line(f"{self._title}step {turn}, {called}: {text}")
 
-    def ticked(self) -> None:
+    def waiting(self, event: Waiting) -> None:
+        """Show for whom the match waits."""
+        self._waits = event.text
+        self._redraw()
+
+    def _redraw(self) -> None:
         """Redraw if it is time."""
         now = monotonic()
         if now - self._drawn < (_REDRAW_SECONDS if self._is_terminal else _PLAIN_SECONDS):
@@ -144,15 +153,15 @@ class Live(Listener):
         if self._state is not None:
             # All players are ready.
             self._draw()
-        if not self._is_terminal and (text := self._awaited()):
-            self._put_line(f"{self._title}{text}")
+        if not self._is_terminal and self._waits:
+            self._put_line(f"{self._title}{self._waits}")
 
     def faulted(self, event: PlayersFaulted) -> None:
         """Print why a player failed."""
         for fault in event.faults.values():
             self._put_line(f"{self._title}step {event.turn}: {fault.text}")
 
-    def ended(self, event: MatchEnded) -> None:
+    def ended(self, event: MatchResult) -> None:
         """Print the last lines."""
         self.stopped()
 
@@ -167,17 +176,17 @@ class Live(Listener):
         self._told.clear()
 
     def _draw(self) -> None:
-        game_text = self._game.text
+        game_text = None if self._game is None else self._game.text
         numbers = {} if game_text is None else game_text.status_fields(self._state)
         line = "  ".join(f"{name} {value:,}" for name, value in numbers.items())
-        for seat, clock in self._clocks.items():
-            bank = "" if clock.bank is None else f" of {clock.bank + clock.used:.0f}"
-            line += f"  {seat} {clock.used:.1f}{bank} s"
+        for seat, bank in self._banks.items():
+            of_bank = "" if bank is None else f" of {bank[0] + bank[1] * self._answers[seat]:.0f}"
+            line += f"  {seat} {self._seconds[seat]:.1f}{of_bank} s"
         if self._is_terminal:
             room = shutil.get_terminal_size().columns - 1
-            waits = f"  {text}" if (text := self._awaited()) else ""
+            waits = f"  {self._waits}" if self._waits else ""
             if len(line + waits) > room:
-                short = "  ".join(f"{seat[0].upper()} {clock.used:.1f}s" for seat, clock in self._clocks.items())
+                short = "  ".join(f"{seat[0].upper()} {self._seconds[seat]:.1f}s" for seat in self._banks)
                 line = " ".join(f"{value:,}" for value in numbers.values()) + f"  {short}"
             line += waits
             self._write("\r\x1b[K" + line[: max(1, room)])

@@ -8,7 +8,6 @@ from pydantic import Field
 
 import example_bots
 from referee import games
-from referee.api import settings_file
 from referee.errors import PlayerError, UsageError
 from referee.games.game import SettingsError
 from referee.games.values import is_whole
@@ -17,6 +16,7 @@ from referee.grading.values import Need, Rubric, RubricTest
 from referee.isolation.limits import IsolationValue, Limits
 from referee.league import teams
 from referee.league.commitment import GRADING, Commitment, StartFamily, new_secret
+from referee.match import settings_file
 from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.players.names import is_human, resolve
 from referee.replay.paths import content

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from pydantic import AfterValidator, Field
 
 from referee import games
-from referee.api import settings_file
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.league import starts as start_lists
 from referee.league.values import MatchStart
+from referee.match import settings_file
 from referee.replay.paths import content
 from referee.support.files import write_whole
 from referee.support.plain_text import toml

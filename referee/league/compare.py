@@ -25,11 +25,11 @@ from referee.wire.seeds import new_seed, secret_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
-    from referee.api.runner import MatchRequest
     from referee.games.game import Json, Seat, Settings
     from referee.league.comparison_store import ComparisonStore
     from referee.league.sequential import Compared
     from referee.league.values import DuelResult, MatchRecord, MatchStart, Team
+    from referee.match.play import MatchRequest
 
 MOST_DUELS = 1_000_000
 

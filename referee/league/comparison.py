@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from referee import api
 from referee import games as registry
-from referee.api import matches
 from referee.errors import PlayerError, UsageError
 from referee.league.compare import STANDARD, BotComparison, SequentialTest
 from referee.league.comparison_store import open_comparison, stored_seed
@@ -17,9 +17,9 @@ from referee.league.comparison_store import open_comparison, stored_seed
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from referee.api.runner import MatchRequest
     from referee.games.game import Json, Seat
     from referee.league.sequential import Compared, Decision
+    from referee.match.play import MatchRequest
 
     Program = str | os.PathLike[str]
 
@@ -72,7 +72,7 @@ def compare(
     game: str = registry.names()[0],
     rules: str | None = None,
     seed: int | None = None,
-    time: matches.Time | None = None,
+    time: api.Time | None = None,
     isolation: str = "auto",
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[Compared], None] | None = None,
@@ -97,8 +97,8 @@ def compare(
                 f"{getattr(program, '__name__', repr(program)):.60} is no program: compare takes files, folders, command lines and names of "
                 "example bots, and play_many also takes bot classes."
             )
-    folder = matches.path_text(out)
-    request, _ = matches.request((a, b), game, rules, seed, time, isolation, None, settings, draws_starts=True)
+    folder = api.path_text(out)
+    request, _ = api.request((a, b), game, rules, seed, time, isolation, None, settings, draws_starts=True)
     names = [str(program) for program in (a, b, *opponents)]
     comparison = begin(request, names, SequentialTest(p0, p1, alpha, beta, duels), slots, seat, None if folder is None else Path(folder))
     with contextlib.closing(duels_of(comparison, None if folder is None else Path(folder))) as states:

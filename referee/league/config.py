@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import Field
 
 from referee import games
-from referee.api import settings_file
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation.limits import IsolationValue, Limits
 from referee.league import schedule, starts, teams
 from referee.league.commitment import LEAGUE, Commitment, StartFamily, new_secret, root
 from referee.league.values import MatchStart, Team
+from referee.match import settings_file
 from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.support.meant import near_one
 from referee.support.sections import Section

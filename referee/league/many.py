@@ -10,9 +10,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from referee import api
 from referee import games as registry
-from referee.api import matches
-from referee.api.runner import MatchRequest, reserve_replay
 from referee.errors import PlayerError, UsageError
 from referee.isolation.limits import LIMITS, NONE
 from referee.league.keys import match_key
@@ -22,6 +21,7 @@ from referee.league.stream import play_stream
 from referee.league.teams import file_hashes
 from referee.league.values import MatchTask, Team
 from referee.league.worker import Terms, replay_path
+from referee.match.play import MatchRequest, reserve_replay
 from referee.players.names import is_human, resolve
 from referee.replay.paths import SUFFIX, is_replay, make_folder
 from referee.support.outputs import check_output
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Seat
     from referee.isolation.bot import Bot
     from referee.league.values import MatchRecord, MatchStart
+    from referee.replay.events import MatchResult
 
     Progress = Callable[[int, int], None]
 
@@ -65,13 +66,13 @@ class ManyGame(NamedTuple):
 
 
 def play_many(
-    *players: matches.Player,
+    *players: api.Player,
     games: int = 100,
     slots: int | None = None,
     game: str = registry.names()[0],
     rules: str | None = None,
     seed: int | None = None,
-    time: matches.Time | None = None,
+    time: api.Time | None = None,
     isolation: str = "auto",
     out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -84,7 +85,7 @@ def play_many(
     classes play in this process, one game after another. The other options, and the errors, are those of ``referee.play``; they are
     raised at once, before the first result is asked for.
     """
-    request, lineup = matches.request(players, game, rules, seed, time, isolation, matches.path_text(out), settings, draws_starts=True)
+    request, lineup = api.request(players, game, rules, seed, time, isolation, api.path_text(out), settings, draws_starts=True)
     if any(inspect.isclass(player) for player in players):
         return _in_this_process(request, lineup, _checked_games(games), progress)
     finished = count(1)
@@ -208,13 +209,11 @@ def _replay_of(folder: Path, number: int, games: int) -> Path:
     return folder / f"{number + 1:0{len(str(games))}}{SUFFIX}"
 
 
-def _in_this_process(
-    request: MatchRequest, lineup: Mapping[Seat, matches.Player], games: int, progress: Progress | None
-) -> Iterator[ManyGame]:
+def _in_this_process(request: MatchRequest, lineup: Mapping[Seat, api.Player], games: int, progress: Progress | None) -> Iterator[ManyGame]:
     schedule = _drawn_games(request, games)
     folder = new_folder(request, [getattr(player, "__name__", str(player)) for player in lineup.values()])
     for number, (start, seed) in enumerate(schedule):
-        result = matches.Result(matches.run(_one_of_many(request, folder, number, games, start, seed), lineup))
+        result = api.run(_one_of_many(request, folder, number, games, start, seed), lineup)
         if progress is not None:
             progress(number + 1, games)
         yield _game_of(number, start, seed, result, result.replay)
@@ -227,7 +226,7 @@ def _one_of_many(request: MatchRequest, folder: Path, number: int, games: int, s
     return request._replace(settings=settings, seed=seed, out=str(folder / f"{number + 1:0{len(str(games))}}"))
 
 
-def _game_of(number: int, start: MatchStart, seed: int, result: matches.Result | MatchRecord, replay: Path) -> ManyGame:
+def _game_of(number: int, start: MatchStart, seed: int, result: MatchResult | MatchRecord, replay: Path) -> ManyGame:
     """Return a game that has ended, with its result and its replay."""
     return ManyGame(
         number,

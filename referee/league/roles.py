@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from example_bots import BOTS, middling
-from referee.api.runner import MatchRequest
 from referee.errors import PlayerError, RefereeError, UsageError
 from referee.isolation.choose import choose
 from referee.league.teams import to_add
+from referee.match.play import MatchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

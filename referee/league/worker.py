@@ -19,14 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee import games
-from referee.api import runner
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError, of_seat
 from referee.games.game import SettingsError
 from referee.isolation.choose import choose, variants_of
 from referee.isolation.supervision import SupervisionReserve
 from referee.league.teams import check_copy
 from referee.league.values import MatchRecord
+from referee.match.loop import Match
 from referee.match.options import MatchOptions
+from referee.match.play import reserve_replay
+from referee.match.spec import MatchSpec
+from referee.match.start import Start
 from referee.players.names import is_human, resolve
 from referee.players.own_files import from_home, published
 from referee.replay.paths import SUFFIX
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
     from referee.league.values import MatchTask, Team
+    from referee.replay.events import MatchResult
 
 
 class Terms(NamedTuple):
@@ -124,11 +128,12 @@ class Worker:
 
     def _played(self, task: MatchTask, settings: Settings, bots: Mapping[Seat, Bot], begun: float) -> Report:
         replay = replay_path(self._folder, task.key)
-        request = runner.MatchRequest(self._game, settings, self._terms.options, task.seed, str(replay), force=True)
         players = {seat: self._player(bot, task.seats[seat], task.blamed) for seat, bot in bots.items()}
-        prepared = runner.prepare(request, task.seats.values(), players, isolation=self._proved(bots))
-        played = runner.play(prepared, players, reserve=self._reserve)
-        return Completed(self._record(task, played, time.monotonic() - begun))
+        isolation, start = self._proved(bots), Start.of(self._game, settings, task.seed)
+        reserve_replay(str(replay), tuple(task.seats.values()), tuple(players), force=True)
+        match = MatchSpec(self._game, settings, players, start, self._terms.options, replay)
+        result = Match(match, isolation=isolation, reserve=self._reserve).run()
+        return Completed(self._record(task, result, time.monotonic() - begun))
 
     def _player(self, bot: Bot, team: str, blamed: Container[str]) -> Bot:
         """The player of a team; the replay names the team, whatever its bot calls itself."""
@@ -165,9 +170,8 @@ class Worker:
             if each.files == bot.files:
                 check_copy(self._teams[team], seat, bot, folder)
 
-    def _record(self, task: MatchTask, played: runner.PlayedMatch, seconds: float) -> MatchRecord:
-        result = played.result
-        outcome = result.outcome
+    def _record(self, task: MatchTask, result: MatchResult, seconds: float) -> MatchRecord:
+        outcome, replay = result.outcome, result.replay
         position = self._game.codec.view_text(result.state, None)
         return MatchRecord(
             key=task.key,
@@ -176,18 +180,18 @@ class Worker:
             text=outcome.text,
             scores=dict(outcome.scores),
             steps=result.steps,
-            faults={seat: fault.text for seat, fault in result.faults.items()},
-            fault_kinds={seat: fault.kind for seat, fault in result.faults.items()},
-            seconds={seat: round(clock.used, 6) for seat, clock in result.clocks.items()},
-            slowest={seat: round(clock.longest, 6) for seat, clock in result.clocks.items()},
-            replay=str(played.replay.relative_to(self._folder.parent)),
-            replay_hash=hashlib.sha256(played.replay.read_bytes()).hexdigest(),
+            faults=result.faults,
+            fault_kinds={seat: fault.kind for seat, fault in result.failures.items()},
+            seconds={seat: round(used.used, 6) for seat, used in result.times.items()},
+            slowest={seat: round(used.longest, 6) for seat, used in result.times.items()},
+            replay=str(replay.relative_to(self._folder.parent)),
+            replay_hash=hashlib.sha256(replay.read_bytes()).hexdigest(),
             wall_seconds=round(seconds, 6),
             host=self._host,
             position=hashlib.sha256(position.encode()).hexdigest()[:16],
             ranks=None if outcome.ranks is None else dict(outcome.ranks),
             started=result.started,
-            answers={seat: clock.answers for seat, clock in result.clocks.items()},
+            answers={seat: used.answers for seat, used in result.times.items()},
             fault_steps=dict(result.fault_steps),
         )
 

@@ -6,167 +6,114 @@ import os
 import sys
 from contextlib import nullcontext
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic
+
+from typing_extensions import TypeVar
 
 from referee.errors import BUSY, SUPERVISOR, MatchVoid, StartError, UsageError
 from referee.isolation import delays
 from referee.isolation.bot import Bot
-from referee.isolation.level import Isolation
+from referee.isolation.choose import choose, forget
 from referee.match import judgement
 from referee.match.adjudicator import Adjudicator
 from referee.match.collector import MoveCollector
 from referee.match.greeting import greet, pause
-from referee.match.options import CPU, RunOptions, TimeControl
-from referee.match.start import Start
+from referee.match.options import CPU
+from referee.players import known_good
 from referee.players.clock import Clock
 from referee.players.cores import Cores
 from referee.players.exchange import Exchange
 from referee.players.log import Log
 from referee.players.player import Connection, Function, host_of
 from referee.players.stack import places
-from referee.replay.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.replay.events import MatchBegun, MatchResult, PlayersFaulted, StepTaken, Waiting
 from referee.replay.faults import Fault
+from referee.replay.paths import log_path
+from referee.replay.writer import ReplayWriter
 from referee.support.escape import escape
-from referee.support.words import the_seat, who
+from referee.support.words import the_seat
 from referee.version import __version__
 from referee.wire import encode
 from referee.wire.constants import NAME_LENGTH
-from referee.wire.seeds import new_seed, seat_seed
+from referee.wire.seeds import seat_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
-    from referee.games.game import Game, Json, Outcome, Seat
+    from referee.games.game import Json, Outcome, Seat
+    from referee.isolation.level import Isolation
     from referee.isolation.supervision import SupervisionReserve
+    from referee.match.options import TimeControl
+    from referee.match.spec import MatchSpec
     from referee.players.player import Player
     from referee.players.process import BotProcess
     from referee.replay.answers import TurnAnswers
     from referee.replay.events import Listener
 
 
-class Options(NamedTuple):
-    """How a match is run. ``isolation`` is the level at which bots run, with their limits."""
-
-    time: TimeControl = TimeControl()
-    run: RunOptions = RunOptions()
-    isolation: Isolation = Isolation()
-
-
-class Result(NamedTuple):
-    """The result of a match. ``started`` is False if a bot failed before the first step; ``fault_steps`` are the steps of the faults."""
-
-    outcome: Outcome
-    steps: int
-    state: Any
-    faults: dict[Seat, Fault]
-    clocks: dict[Seat, Clock]
-    names: dict[Seat, str]
-    head: dict[str, Json]
-    notes: tuple[str, ...]
-    started: bool
-    fault_steps: Mapping[Seat, int] = {}
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the result as ``--json`` prints it, without the path of the replay, which the command adds."""
-        players = {
-            seat: {
-                "name": self.names[seat],
-                "program": self.head["players"][seat]["program"],
-                "fault": self.faults[seat].to_json() if seat in self.faults else None,
-                "time": clock.time().to_json(),
-            }
-            for seat, clock in self.clocks.items()
-        }
-        return {
-            **{key: self.head[key] for key in ("match", "game", "rules", "seed", "isolation")},
-            **self.outcome.to_json(),
-            "steps": self.steps,
-            "started": self.started,
-            "players": players,
-            "notes": list(self.notes),
-        }
-
-
+S = TypeVar("S", default=Any)
+M = TypeVar("M", default=Any)
 _NO_LOGS: dict[str, int] = {}
 
 
-class Match:
+class Match(Generic[S, M]):
     """One match; call ``run`` once.
 
-    ``logs`` gives each seat's stderr file; without a file only the last 4 KiB are kept. ``listeners`` are given the events, or a
-    function makes them for the match. ``reserve`` keeps the supervisor between the matches of one process. The match begins at ``start``; without it, at the start of the game under a new seed. Raises StartError
-    if a program can't be started and MatchVoid if the referee fails. A bot's failure is part of the result.
+    ``listeners`` are given the events. ``isolation`` is the level of the programs where it is known; else the best one that the options
+    allow is found. ``reserve`` keeps the supervisor between the matches of one process. ``clock_of`` makes the players' clocks.
     """
 
     def __init__(
         self,
-        game: Game[Any, Any],
-        settings: Any,
-        players: Mapping[Seat, Player],
-        options: Options | None = None,
+        spec: MatchSpec[S, M],
+        listeners: Sequence[Listener] = (),
         *,
-        start: Start[Any] | None = None,
-        listeners: Sequence[Listener] | Callable[[Match], Sequence[Listener]] = (),
-        logs: Mapping[Seat, Path] | None = None,
+        isolation: Isolation | None = None,
         reserve: SupervisionReserve | None = None,
+        clock_of: Callable[[Seat, TimeControl], Clock] = lambda _, control: Clock(control),
     ) -> None:
-        self.game = game
-        self.settings = settings
-        given = options or Options()
-        is_strict = given.isolation.is_strict
-        self.options = options = given._replace(time=given.time.settled(is_strict=is_strict))
-        self.start = start = start or Start.of(game, settings, new_seed())
-        self.players = players = {seat: player for seat, player in players.items() if seat not in start.out}
-        self._abouts = {seat: players[seat].about if seat in players else start.out[seat].about for seat in (*players, *start.out)}
+        game, players, start, replay = spec.game, spec.players, spec.start, spec.replay
+        self.spec = spec
+        self.listeners = tuple(listeners) if replay is None else (ReplayWriter(replay, listeners), *listeners)
+        try:
+            self.isolation = isolation = isolation or choose(
+                spec.options.isolation, spec.options.limits, list(self._bots_by_seat().values())
+            )
+            self._check_ports()
+            self._time = spec.options.time.settled(is_strict=isolation.is_strict)
+        except BaseException:
+            self._discard()
+            raise
+        self._options = spec.options.run
+        self.seats = game.seats(spec.settings)
+        self._labels = {seat: _name(players[seat]) if seat in players else str(start.out[seat].about.get("name")) for seat in self.seats}
+        self._names = {seat: escape(label, NAME_LENGTH) for seat, label in self._labels.items()}
+        controls = {seat: self._own_time(seat) or self._time for seat in self.seats}
+        self.clocks = {seat: clock_of(seat, control.settled(is_strict=isolation.is_strict)) for seat, control in controls.items()}
         self.notes = list(start.notes)
-        self.seats = game.seats(settings)
-        self.clocks = {seat: Clock((self._own_time(seat) or options.time).settled(is_strict=is_strict)) for seat in self.seats}
         self.faults = {seat: out.fault for seat, out in start.out.items()}
         self._fault_steps = {seat: out.step for seat, out in start.out.items()}
-        self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
+        files = {seat: log_path(replay, seat) for seat, player in players.items() if replay and not isinstance(player, Connection)}
+        for file in files.values():
+            file.unlink(missing_ok=True)
+        self._logs = {seat: Log(files.get(seat), isolation.limits.stderr_bytes) for seat in self.seats}
         self._hosts = {seat: host for seat, player in players.items() if (host := host_of(player, seat)) is not None}
         self._people = frozenset(seat for seat, player in players.items() if isinstance(player, Connection))
         self._exchange = Exchange(
             players,
-            options.isolation,
+            isolation,
             self._logs,
-            kind=options.time.kind,
-            stops_idle=options.run.idle == "stop",
-            max_lateness=options.run.max_lateness,
-            drops_early=options.run.on_malformed == "pass",
+            kind=self._time.kind,
+            stops_idle=self._options.idle == "stop",
+            max_lateness=self._options.max_lateness,
+            drops_early=self._options.on_malformed == "pass",
             on_tick=self._tick,
             reserve=reserve,
-            cpu_seconds=options.time.cpu_seconds,
+            cpu_seconds=self._time.cpu_seconds,
         )
         self._cores: Cores | None = None
-        self._names = {seat: escape(self._name(seat), NAME_LENGTH) for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
-        self._head: dict[str, Json] = {}
         self._bots = self._exchange.bots
-        self.listeners = tuple(listeners(self) if callable(listeners) else listeners)
-
-    def _name(self, seat: Seat) -> str:
-        """Return what the match calls a player until it gives its own name."""
-        player = self.players.get(seat)
-        if player is None:
-            return str(self._abouts[seat].get("name"))
-        return (isinstance(player, Bot) and player.name) or player.label
-
-    def _own_time(self, seat: Seat) -> TimeControl | None:
-        """Return the time control of a player that has another one than the match."""
-        player = self.players.get(seat)
-        return player.time if isinstance(player, Connection | Function) else None
-
-    def _is_blamed(self, seat: Seat) -> bool:
-        player = self.players.get(seat)
-        return isinstance(player, Bot) and player.is_blamed
-
-    def awaited(self) -> str:
-        """Return who has been asked for some time and hasn't answered, as a sentence; "" if nobody."""
-        since = {seat: int(perf_counter() - begun) for seat, begun in self._exchange.awaited.items()}
-        words = [f"{who(seat, self._name(seat), begins=False)}, asked {seconds} s ago" for seat, seconds in since.items() if seconds]
-        return f"waiting for {' and '.join(words)}" if words else ""
 
     def process_of(self, seat: Seat) -> BotProcess | None:
         """Return the process of a seat's program; None for a player that is no program, or before the start."""
@@ -177,10 +124,20 @@ class Match:
         """End every process of the match and close every connection; ``run`` calls this, too."""
         self._exchange.close()
 
-    def run(self) -> Result:
+    def run(self) -> MatchResult[S]:
         """Play the match from the ``start`` messages to the end. Afterwards all its processes are gone, however it ends."""
-        bots = sum(isinstance(player, Bot) for player in self.players.values())
-        cores = Cores(max(self.options.run.cores, bots * self._needs_cores()) if bots else 0)
+        try:
+            return self._run_on_cores()
+        except BaseException as error:
+            if isinstance(error, MatchVoid):
+                # The next match begins with a proof, and finds out what has changed.
+                forget(self.isolation)
+            self._discard()
+            raise
+
+    def _run_on_cores(self) -> MatchResult[S]:
+        bots = len(self._bots_by_seat())
+        cores = Cores(max(self._options.cores, bots * self._needs_cores()) if bots else 0)
         try:
             if bots and self._needs_cores() and len(cores.claimed) < bots:
                 raise UsageError(
@@ -189,30 +146,54 @@ class Match:
                     'turns: --idle run, or run.idle = "run" in a rubric.'
                 )
             return self._run(cores)
-        except OSError as error:
-            # If the supervisor was killed, the watchdog may be removing the control groups at this moment.
+        except BaseException as error:
             for listener in self.listeners:
                 listener.stopped()
-            if not error.filename and self._bots.has_lost_its_supervisor():
+            if isinstance(error, OSError) and not error.filename and self._bots.has_lost_its_supervisor():
+                # If the supervisor was killed, the keeper may be removing the control groups at this moment.
                 raise self._bots.supervisor_killed() from None
-            raise
-        except StartError as error:
-            for listener in self.listeners:
-                listener.stopped()
-            if error.is_doubtful and error.seat is not None:
+            if isinstance(error, StartError) and error.is_doubtful and error.seat is not None:
                 self.close()
                 self._clear_machine((error.seat,))
-            raise
-        except BaseException:
-            for listener in self.listeners:
-                listener.stopped()
             raise
         finally:
             self.close()
             cores.release()
 
-    def _run(self, cores: Cores) -> Result:
-        exchange, start = self._exchange, self.start
+    def _is_blamed(self, seat: Seat) -> bool:
+        player = self.spec.players.get(seat)
+        return isinstance(player, Bot) and player.is_blamed
+
+    def _discard(self) -> None:
+        """Remove a replay to which nothing was written, with the logs: without their replay, the next match would take them for somebody else's."""
+        replay = self.spec.replay
+        if replay is None:
+            return
+        if replay.exists() and replay.stat().st_size == 0:
+            replay.unlink()
+        if not replay.exists():
+            for seat in self.spec.players:
+                log_path(replay, seat).unlink(missing_ok=True)
+
+    def _bots_by_seat(self) -> dict[Seat, Bot]:
+        return {seat: player for seat, player in self.spec.players.items() if isinstance(player, Bot)}
+
+    def _own_time(self, seat: Seat) -> TimeControl | None:
+        """Return the time control of a player that has another one than the match."""
+        player = self.spec.players.get(seat)
+        return player.time if isinstance(player, Connection | Function) else None
+
+    def _check_ports(self) -> None:
+        """UsageError where two programs would need one port: only sandboxes have ports of their own."""
+        ports = [bot.port for bot in self._bots_by_seat().values() if bot.port]
+        if len(ports) > 1 and not self.isolation.has_sandbox:
+            raise UsageError(
+                f"Both programs expect a server on port {ports[0]}, and outside a sandbox there is one such port; "
+                "write {port} where each is told its own."
+            )
+
+    def _run(self, cores: Cores) -> MatchResult[S]:
+        exchange, start, game = self._exchange, self.spec.start, self.spec.game
         self._cores = cores
         exchange.open(self._pin if self._needs_cores() else None)
         state, steps = start.state, start.turn
@@ -222,59 +203,67 @@ class Match:
         except MatchVoid as void:
             faults = self._blame(void)
         self._place(cores)
-        self._head = self._make_head()
+        head = self._make_head()
         for listener in self.listeners:
-            listener.begun(MatchBegun(self._head, state))
+            listener.begun(MatchBegun(head, state, game))
             for event in start.past:
                 listener.recorded(event)
         if faults:
             state, _ = self._judge_faults(steps, state, faults, {})
-        if self.game.outcome(state) is None:
-            adjudication = self.game.adjudication
-            is_enabled = adjudication is not None and adjudication.is_enabled(self.settings)
-            with Adjudicator(self.game, cores.claimed) if is_enabled else nullcontext() as adjudicator:
+        if game.outcome(state) is None:
+            adjudication = game.adjudication
+            is_enabled = adjudication is not None and adjudication.is_enabled(self.spec.settings)
+            with Adjudicator(game, cores.claimed) if is_enabled else nullcontext() as adjudicator:
                 state, steps = self._play(state, adjudicator, steps)
-        outcome = self.game.outcome(state)
+        outcome = game.outcome(state)
         assert outcome is not None
         pause(self._hosts)
         exchange.dismiss(self._farewells(state, outcome, steps))
-        return self._finish(outcome, steps, state, is_started=not faults)
+        return self._finish(outcome, steps, state, head, is_started=not faults)
 
     def _pin(self, index: int, pid: int) -> None:
         """Keep a bot that is about to start on a core of its own."""
         assert self._cores is not None
         self._cores.pin(index, (pid,))
 
-    def _finish(self, outcome: Outcome, steps: int, state: Any, *, is_started: bool) -> Result:
+    def _finish(self, outcome: Outcome, steps: int, state: S, head: dict[str, Json], *, is_started: bool) -> MatchResult[S]:
         """End all processes, call the listeners, and return the result. MatchVoid if the machine is to blame for the end of a bot."""
         self._exchange.close(is_sound=True)
         doubtful = tuple(seat for seat in self.faults if seat in self._bots.players and self._bots.players[seat].process.is_doubtful)
         if doubtful:
             self._clear_machine(doubtful)
-        for seat, log in self._stderr_logs().items():
+        logs = self._stderr_logs()
+        for seat, log in logs.items():
             if log.path is not None and log.total > log.kept:
                 self.notes.append(f"{the_seat(seat)} wrote {log.total:,} bytes to stderr; the first {log.kept:,} are kept.")
-        result = Result(
-            outcome, steps, state, self.faults, self.clocks, self._names, self._head, tuple(self.notes), is_started, self._fault_steps
+        result = MatchResult(
+            outcome,
+            steps,
+            state,
+            is_started,
+            self.faults,
+            self._fault_steps,
+            {seat: clock.time() for seat, clock in self.clocks.items()},
+            self._names,
+            head,
+            tuple(self.notes),
+            {seat: log.total for seat, log in logs.items()},
+            self.spec.replay,
+            {seat: log.path for seat, log in self._logs.items() if log.path is not None and log.path.exists()},
         )
-        totals = {seat: log.total for seat, log in self._stderr_logs().items()}
         for listener in self.listeners:
-            listener.ended(
-                MatchEnded(outcome, steps, state, self.faults, {seat: clock.time() for seat, clock in self.clocks.items()}, totals)
-            )
+            listener.ended(result)
         return result
 
     def _clear_machine(self, seats: tuple[Seat, ...]) -> None:
         """Raise MatchVoid if known good bots fail in place of those of the match. Call this when everything of the match is ended."""
-        from referee.players import known_good
-
-        bots = {seat: player for seat, player in self.players.items() if isinstance(player, Bot)}
-        levels = dict.fromkeys(bots, self.options.isolation)
+        bots = self._bots_by_seat()
+        levels = dict.fromkeys(bots, self.isolation)
         if not self._bots.players:
             # The build of a program has failed, which has limits of its own.
             bots = {seat: bots[seat] for seat in seats}
             levels = {seat: levels[seat]._replace(limits=levels[seat].limits.for_build()) for seat in seats}
-        known_good.check(bots, levels, self.options.time.cpu_seconds, seats)
+        known_good.check(bots, levels, self._time.cpu_seconds, seats)
 
     def _farewells(self, state: Any, outcome: Outcome, steps: int) -> dict[Seat, bytes]:
         """Return the last message for each player that can still receive one."""
@@ -287,30 +276,32 @@ class Match:
 
     def _needs_cores(self) -> bool:
         """True if each bot needs a core of its own, so that it can't use the processor time of others."""
-        isolation = self.options.isolation
-        return isolation.is_strict and not isolation.holds and self.options.run.idle == "stop"
+        isolation = self.isolation
+        return isolation.is_strict and not isolation.holds and self._options.idle == "stop"
 
     def _stderr_logs(self) -> dict[Seat, Log]:
         return {seat: player.log for seat, player in self._exchange.players.items() if player.pipes is not None}
 
     def _tick(self) -> None:
+        now = perf_counter()
+        event = Waiting({seat: now - since for seat, since in self._exchange.awaited.items()}, self._labels)
         for listener in self.listeners:
-            listener.ticked()
+            listener.waiting(event)
 
     def _check_placement(self, cores: Cores) -> None:
         """Add a note for each part of the placement that isn't possible."""
-        wanted = self.options.run.cores
+        wanted = self._options.cores
         if not self._bots.players:
             return
-        self.notes += self.options.isolation.notes
-        if self.options.isolation.has_sandbox and not self.options.isolation.holds and self.options.run.idle == "stop":
+        self.notes += self.isolation.notes
+        if self.isolation.has_sandbox and not self.isolation.holds and self._options.idle == "stop":
             own = "each bot has a core of its own" if self._needs_cores() else "it may work on the other's time"
             self.notes.append(f"There is no freezer: a bot that is stopped between its turns can continue itself; {own}.")
         if not delays.is_counted():
             self.notes.append(
-                f"This kernel doesn't count waits for a processor, so there is no fair clock: the {self.options.time.kind} clock bills."
+                f"This kernel doesn't count waits for a processor, so there is no fair clock: the {self._time.kind} clock bills."
             )
-        if self.options.time.kind == CPU and self.options.isolation.accounting != "exact":
+        if self._time.kind == CPU and self.isolation.accounting != "exact":
             self.notes.append("Processor time is approximate at this level of isolation: that of ended children is known to 10 ms.")
         if wanted and not cores.claimed:
             some = "No core was free" if wanted == 1 else f"Not {wanted} cores were free"
@@ -326,36 +317,36 @@ class Match:
     def _greet(self, state: Any) -> dict[Seat, Fault]:
         """Send ``start`` to all players and read their ``ready``. Return the faults, by seat."""
         lines = {seat: (self._start_line(seat), self.clocks[seat]) for seat in self.seats if seat not in self.faults}
-        found = greet(self._exchange, self._hosts, self.game, state, lines)
-        self._names |= {seat: name for seat, name in found.items() if name and isinstance(name, str)}
-        return {seat: name for seat, name in found.items() if isinstance(name, Fault)}
+        names = greet(self._exchange, self._hosts, self.spec.game, state, lines)
+        self._names |= {seat: name for seat, name in names.items() if name and isinstance(name, str)}
+        return {seat: name for seat, name in names.items() if isinstance(name, Fault)}
 
     def _start_line(self, seat: Seat) -> bytes:
-        settings, seed = self.game.codec.settings_json(self.settings), seat_seed(self.start.secret, self.start.match, seat)
-        clock = self.clocks[seat].control.to_json()
-        return encode.start(self.game.info, self.settings.rules, seat, settings, clock=clock, seed=seed, match=self.start.match)
+        game, settings, start = self.spec.game, self.spec.settings, self.spec.start
+        clock, seed = self.clocks[seat].control.to_json(), seat_seed(start.secret, start.match, seat)
+        return encode.start(game.info, settings.rules, seat, game.codec.settings_json(settings), clock=clock, seed=seed, match=start.match)
 
     def _make_head(self) -> dict[str, Json]:
-        machine = os.uname()
+        machine, game, settings, start = os.uname(), self.spec.game, self.spec.settings, self.spec.start
         return {
             "type": "head",
             "format": 1,
-            "game": self.game.info.name,
-            "version": self.game.info.version,
-            "rules": self.settings.rules,
-            "settings": self.game.codec.settings_json(self.settings),
-            "match": self.start.match,
-            "seed": self.start.seed,
-            "secret": self.start.secret.hex(),
-            **self.start.source,
+            "game": game.info.name,
+            "version": game.info.version,
+            "rules": settings.rules,
+            "settings": game.codec.settings_json(settings),
+            "match": start.match,
+            "seed": start.seed,
+            "secret": start.secret.hex(),
+            **start.source,
             "players": {seat: self._about(seat) for seat in self.seats},
-            "clock": self.options.time.to_json(),
+            "clock": self._time.to_json(),
             "ask": "in-turn",
-            "idle": self.options.run.idle,
-            "on_malformed": self.options.run.on_malformed,
-            "isolation": self.options.isolation.level,
-            "limits": self.options.isolation.kept_limits(),
-            "accounting": self.options.isolation.accounting,
+            "idle": self._options.idle,
+            "on_malformed": self._options.on_malformed,
+            "isolation": self.isolation.level,
+            "limits": self.isolation.kept_limits(),
+            "accounting": self.isolation.accounting,
             "machine": {
                 "system": f"{machine.sysname} {machine.machine}",
                 "cores": os.cpu_count(),
@@ -366,22 +357,22 @@ class Match:
 
     def _about(self, seat: Seat) -> dict[str, Json]:
         """Return a player's part of the head. A player with its own time control has it there, since its questions show it."""
-        own = {} if self._own_time(seat) is None else {"clock": self.clocks[seat].control.to_json()}
-        return {"name": self._names[seat], **own, **self._abouts[seat]}
+        clock = {} if self._own_time(seat) is None else {"clock": self.clocks[seat].control.to_json()}
+        about = self.spec.players[seat].about if seat in self.spec.players else self.spec.start.out[seat].about
+        return {"name": self._names[seat], **clock, **about}
 
     def _play(self, state: Any, adjudicator: Adjudicator | None, turn: int) -> tuple[Any, int]:
-        game, listeners = self.game, self.listeners
-        remarks_bytes = self.options.isolation.limits.remarks_bytes
+        game, listeners = self.spec.game, self.listeners
         collector = MoveCollector(
             game,
             self.clocks,
             self._hosts,
             self._exchange,
             people=self._people,
-            excuses=self.options.run.on_malformed == "pass",
-            remarks_bytes=remarks_bytes,
+            excuses=self._options.on_malformed == "pass",
+            remarks_bytes=self.isolation.limits.remarks_bytes,
         )
-        for seat, first_notices in self.start.notices.items():
+        for seat, first_notices in self.spec.start.notices.items():
             collector.replace_notices(seat, first_notices)
         reads, exchange = 0, self._exchange
         # A step may have no movers although the match isn't over.
@@ -438,7 +429,7 @@ class Match:
 
         Returns the position after that, and the stderr offsets that have changed.
         """
-        located = places(found, self._bots.players, stop_idle=self.options.run.idle == "stop")
+        located = places(found, self._bots.players, stop_idle=self._options.idle == "stop")
         faults = {
             seat: judgement.located(fault, located[seat].place, may_wait=located[seat].may_wait) if seat in located else fault
             for seat, fault in found.items()
@@ -446,7 +437,7 @@ class Match:
         self.faults.update(faults)
         self._fault_steps.update(dict.fromkeys(faults, turn))
         logs = self._moved_logs()
-        after = self.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
+        after = self.spec.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
         for seat in faults:
             self._exchange.drop(seat)
         event = PlayersFaulted(turn, faults, state, after, answers, logs)
@@ -463,4 +454,6 @@ class Match:
         return moved
 
 
-__all__ = ["Match", "Options", "Result"]
+def _name(player: Player) -> str:
+    """Return what the match calls a player until it gives its own name."""
+    return (isinstance(player, Bot) and player.name) or player.label

@@ -6,7 +6,9 @@ import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+
+from typing_extensions import TypeVar
 
 from referee.errors import ReplayError, UsageError
 from referee.match.options import MatchOptions, RunOptions, declared, limits_of
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
     from referee.replay.reader import Replay
     from referee.replay.recorded_match import RecordedMatch
 
-S = TypeVar("S")
-M = TypeVar("M")
+S = TypeVar("S", default=Any)
+M = TypeVar("M", default=Any)
 #: The options of the match loop that a head may name.
 _OPTIONS = ("idle", "on_malformed")
 _NO_SECRET = (
@@ -73,7 +75,7 @@ class Start(Generic[S]):
         return cls(game.start(settings, secret), secret, match_id(secret), seed)
 
     @classmethod
-    def at(cls, recorded: RecordedMatch, turn: int) -> Start[Any]:
+    def at(cls, recorded: RecordedMatch, turn: int) -> Start:
         """Return the position of a recorded match before ``turn``, with its seeds.
 
         ReplayError if the replay doesn't verify, UsageError if there is no such turn, or if a match can't continue from it.
@@ -120,7 +122,7 @@ class Lineup(NamedTuple):
     notes: tuple[str, ...]
 
 
-def lineup(recorded: RecordedMatch, start: Start[Any], players: Sequence[Any], text: str) -> Lineup:
+def lineup(recorded: RecordedMatch, start: Start, players: Sequence[Any], text: str) -> Lineup:
     """Return the players who continue the match. ``players`` are in the order of the seats; None, "-" and those left out are the programs of the replay.
 
     ``text`` is the start as the user wrote it. UsageError if there are too many players, PlayerError if a program isn't found again.

@@ -259,6 +259,6 @@ class Clock:
         return f"what was left of its bank of {self.control.bank:g} s"
 
     def time(self) -> TimeUsed:
-        """Return the time used, for the result."""
+        """Return the time used so far."""
         wall, cpu = (self.used, self.other) if self.control.kind == WALL else (self.other, self.used if self.control.kind == CPU else None)
         return TimeUsed(self.used, wall, cpu, self.answers, self.longest, self.bank)

@@ -10,12 +10,11 @@ import zlib
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from referee import games
 from referee.errors import ReplayUnwritten
-from referee.replay.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.replay.events import Listener, MatchBegun, MatchResult, PlayersFaulted, StepTaken, Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
     from io import RawIOBase
     from pathlib import Path
 
@@ -25,8 +24,6 @@ FORMAT = 1
 #: The text before the digest in the last line. The digest covers everything up to and including this text.
 DIGEST_KEY = ',"sha256":"'
 
-_FLUSH_STEPS = 100
-_FLUSH_SECONDS = 1.0
 _MOST_TEXTS = 1_000
 #: Only texts up to this many characters are cached.
 SHORT_TEXT = 200
@@ -36,23 +33,17 @@ dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class ReplayWriter(Listener):
-    """Writes a match to a file while it is played. It flushes after 100 steps or a second. So if the referee is killed, the first part of the replay is good.
+    """Writes a match to a file while it is played, so often that the most impatient of its ``readers`` is content, and then tells them.
 
-    ``steps`` and ``seconds`` set how often it flushes, for readers of a growing replay; each flush calls ``on_flush``.
+    So if the referee is killed, the first part of the replay is good.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        steps: int = _FLUSH_STEPS,
-        seconds: float = _FLUSH_SECONDS,
-        on_flush: Callable[[], None] | None = None,
-    ) -> None:
+    def __init__(self, path: Path, readers: Sequence[Listener] = ()) -> None:
         self.path = path
-        self._flush_steps = steps
-        self._flush_seconds = seconds
-        self._on_flush = on_flush
+        self._readers = readers
+        wishes = [self.saves, *(reader.saves for reader in readers)]
+        self._flush_steps = min(wish.steps for wish in wishes)
+        self._flush_seconds = min(wish.seconds for wish in wishes)
         self._file: RawIOBase | None = None
         self._deflate = zlib.compressobj(6, zlib.DEFLATED, 31)
         self._digest = hashlib.sha256()
@@ -71,7 +62,7 @@ class ReplayWriter(Listener):
                 self.path.resolve().unlink()
         # Unbuffered, so that a failed write leaves no data that Python would write again later.
         self._file = self.path.open("wb", buffering=0)
-        self._game = games.get(event.head["game"])
+        self._game = event.game
         # The replay has the times by both clocks.
         self._other = "cpu_us" if event.head["clock"]["kind"] == "wall" else "wall_us"
         self._waiting.append(dumps(event.head) + "\n")
@@ -103,7 +94,7 @@ class ReplayWriter(Listener):
         self._waiting.append(dumps(record) + "\n")
         self.flush()
 
-    def ended(self, event: MatchEnded) -> None:
+    def ended(self, event: MatchResult) -> None:
         """Write the result and finish the file."""
         self.flush()
         result = {
@@ -119,7 +110,7 @@ class ReplayWriter(Listener):
         self._waiting.append(f'{line}{self._digest.hexdigest()}"}}\n')
         self._close(event.outcome.to_json())
 
-    def ticked(self) -> None:
+    def waiting(self, event: Waiting) -> None:
         """Flush if the flush interval has passed."""
         if monotonic() - self._flushed >= self._flush_seconds:
             self.flush()
@@ -172,8 +163,8 @@ class ReplayWriter(Listener):
             if not self._waiting or self._file is None:
                 return
             self._write(self._compressed() + self._deflate.flush(zlib.Z_SYNC_FLUSH))
-            if self._on_flush is not None:
-                self._on_flush()
+            for reader in self._readers:
+                reader.saved()
 
     def _write_steps(self) -> None:
         steps, self._steps = self._steps, []
@@ -210,8 +201,8 @@ class ReplayWriter(Listener):
             self._write_steps()
             self._write(self._compressed() + self._deflate.flush(zlib.Z_FINISH), outcome)
             self._file.close()
-            if self._on_flush is not None:
-                self._on_flush()
+            for reader in self._readers:
+                reader.saved()
 
 
 def _whole_steps(path: Path) -> int:

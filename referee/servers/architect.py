@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Mapping, Sequence
 
-    from referee.match.loop import Result
     from referee.players.player import Connection
+    from referee.replay.events import MatchResult
     from referee.servers.listener import Caller
 
 #: The two teams, by port.
@@ -81,9 +81,9 @@ def visitors(teams: tuple[ArchitectTeam, ArchitectTeam], number: int, owing: Map
     return players, TEAMS[hunting]
 
 
-def late_answers(number: int, result: Result) -> dict[str, bytes]:
+def late_answers(number: int, result: MatchResult) -> dict[str, bytes]:
     """Return the prefixes of answers that were too late in a game, by team: they may arrive in the next game."""
-    late = [seat for seat, fault in result.faults.items() if fault.kind == LATE]
+    late = [seat for seat, fault in result.failures.items() if fault.kind == LATE]
     return {TEAMS[number % 2 if seat == HUNTER else 1 - number % 2]: b"%d %d " % (number, result.steps) for seat in late}
 
 
@@ -94,7 +94,7 @@ def finish(teams: tuple[ArchitectTeam, ArchitectTeam]) -> None:
     close_gracefully([team.caller for team in teams])
 
 
-def winners(played: Sequence[tuple[str, Result]]) -> list[str | None]:
+def winners(played: Sequence[tuple[str, MatchResult]]) -> list[str | None]:
     """Return the team that wins each pair of games, None for a tie; each game is the team that hunts and the result."""
     pairs = zip(played[::2], played[1::2], strict=False)
     judged = [GAME.pairing.winner((result.outcome, result.steps), (other.outcome, other.steps)) for (_, result), (_, other) in pairs]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from referee.games.evasion.state import State
     from referee.games.game import Json
     from referee.players import player
-    from referee.replay.events import MatchBegun, MatchEnded, StepTaken
+    from referee.replay.events import MatchBegun, MatchResult, StepTaken
     from referee.servers.listener import Caller
 
     #: Plays a game: takes the visitors by seat and further listeners; returns the game's ``--json`` object.
@@ -89,7 +89,7 @@ class Spectators(Listener):
         """Send the position of the next question."""
         self._send(_line(event.after))
 
-    def ended(self, event: MatchEnded) -> None:
+    def ended(self, event: MatchResult) -> None:
         """Send the winner's GAMEOVER line."""
         winner = event.outcome.winner
         if winner is not None:

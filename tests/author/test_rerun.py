@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from new_match import match_between
+from new_match import Options, match_between
 from sandboxes import HOSTILE, PATIENT, UNHURRIED
 from scripted_bots import bot
 
@@ -30,7 +30,6 @@ from sdk import HunterBot
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.match.loop import Options
 
 ROOT = Path(__file__).parents[2]
 QUICK = TimeControl(startup=60.0, move=1.0, bank=None)

@@ -11,11 +11,10 @@ import pytest
 from referee.cli import terminal
 from referee.cli.terminal import Live
 from referee.games.game import Notice
-from referee.match import steady_pace
 from referee.match.options import TimeControl
-from referee.match.steady_pace import SteadyPace
-from referee.players.clock import Clock
-from referee.replay.events import StepTaken
+from referee.pages import show as steady_pace
+from referee.pages.show import SteadyPace
+from referee.replay.events import MatchBegun, StepTaken, Waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,10 +23,12 @@ if TYPE_CHECKING:
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_remarks_of_very_many_kinds_are_counted_too(capsys: pytest.CaptureFixture[str]) -> None:
-    from referee import games
+WAITING = Waiting({"hunter": 11.4}, {"hunter": "slow.py"})
 
-    live = Live(games.get("evasion"), {"hunter": Clock(TimeControl())})
+
+def test_remarks_of_very_many_kinds_are_counted_too(capsys: pytest.CaptureFixture[str]) -> None:
+
+    live = Live()
     for turn in range(1000):
         notice = Notice(f"refused-{turn}", f"number {turn} is refused", "hunter")
         live.stepped(StepTaken(turn, None, None, {}, (notice,), {}, {}))
@@ -38,19 +39,18 @@ def test_remarks_of_very_many_kinds_are_counted_too(capsys: pytest.CaptureFixtur
 
 
 def test_a_match_that_waits_names_the_bot_without_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from referee import games
 
-    now, waits = 100.0, "waiting for the hunter (slow.py), asked 11 s ago"
+    now = 100.0
     monkeypatch.setattr(terminal, "monotonic", lambda: now)
-    live = Live(games.get("evasion"), {"hunter": Clock(TimeControl())}, "game 2, ", lambda: waits)
-    live.ticked()
+    live = Live("game 2, ")
+    live.waiting(WAITING)
     assert capsys.readouterr().err == ""
     now += 11.0
-    live.ticked()
-    live.ticked()
-    assert capsys.readouterr().err == f"game 2, {waits}\n"
-    now, waits = now + 11.0, ""
-    live.ticked()
+    live.waiting(WAITING)
+    live.waiting(WAITING)
+    assert capsys.readouterr().err == "game 2, waiting for the hunter (slow.py), asked 11 s ago\n"
+    now += 11.0
+    live.waiting(WAITING._replace(seconds={}))
     assert capsys.readouterr().err == ""
 
 
@@ -67,18 +67,21 @@ def test_a_match_that_waits_names_the_bot_in_its_line(
 ) -> None:
     from referee import games
 
-    now, waits = 100.0, "waiting for the hunter (slow.py), asked 11 s ago"
+    now = 100.0
     monkeypatch.setattr(terminal, "monotonic", lambda: now)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", str(columns))
     game = games.get("evasion")
-    live = Live(game, {"hunter": Clock(TimeControl())}, awaited=lambda: waits)
+    live = Live()
     state = game.start(game.codec.settings(None, {}), bytes(16))
+    head = {"game": "evasion", "rules": "classic", "players": {"hunter": {"name": "slow"}}, "clock": TimeControl().to_json()}
+    live.begun(MatchBegun(head, state, game))
+    capsys.readouterr()
+    now += 1.0
+    live.waiting(WAITING)
+    assert capsys.readouterr().err == f"\r\x1b[K{line}"
     now += 1.0
     live.stepped(StepTaken(0, state, state, {}, (), {}, {}))
-    assert capsys.readouterr().err == f"\r\x1b[K{line}"
-    now, waits = now + 1.0, ""
-    live.ticked()
     assert "waiting" not in capsys.readouterr().err
 
 
@@ -106,7 +109,7 @@ def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(("options", "paced"), [(["--pace", "15"], 12), ([], 0)])
 def test_every_step_of_a_live_match_of_programs_is_paced_if_asked(options: list[str], paced: int, tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom referee.match.steady_pace import SteadyPace\n"
+        "import sys\nfrom referee.pages.show import SteadyPace\n"
         "SteadyPace.stepped = lambda self, event: open('paced', 'a').write('.') and None\n"
         "sys.argv = ['referee', *sys.argv[1:]]\nfrom referee.__main__ import main\nmain()\n"
     )

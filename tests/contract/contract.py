@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pytest
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from new_match import match_between
+from new_match import Options, match_between
 from replay_records import read_closely, steps_of
 
 from contract.samples import SAMPLES
 from referee import games
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
-from referee.match.loop import Options, Result
 from referee.match.options import RunOptions, TimeControl
 from referee.players.player import Function
 from referee.replay.events import StepTaken
@@ -31,6 +30,8 @@ from referee.replay.writer import ReplayWriter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from referee.replay.events import MatchResult
 
     Json = Any
     Seat = str
@@ -297,14 +298,14 @@ class Failing(Player):
 
 def match_of(
     setup: Setup, players: Mapping[Seat, Player], path: Path, *, seed: int = 1, on_malformed: Literal["forfeit", "pass"] = "forfeit"
-) -> Result:
+) -> MatchResult:
     """Play a match in this process and write its replay."""
     lineup = {seat: Function(seat, player.converse, about={"program": seat}) for seat, player in players.items()}
     options = Options(_NO_LIMITS, RunOptions(on_malformed=on_malformed))
     return match_between(setup.game, setup.settings, lineup, options, seed=seed, listeners=[ReplayWriter(path)]).run()
 
 
-def check_replay(path: Path, result: Result) -> Replay:
+def check_replay(path: Path, result: MatchResult) -> Replay:
     """Fail unless a replay verifies, by the quick way and by the close one, and ends where its match has ended."""
     for found in (verify(path), read_closely(path)):
         assert found.problem is None, found.problem

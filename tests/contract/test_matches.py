@@ -31,7 +31,7 @@ def fuzz(
             check_outcome(setup, result.state)
         if len(paths) == 2:
             assert timeless(paths[0]) == timeless(paths[1])
-        kinds.update(fault.kind for fault in result.faults.values())
+        kinds.update(fault.kind for fault in result.failures.values())
         kinds["steps"] += result.steps
     return kinds
 
@@ -77,7 +77,7 @@ def test_a_fault_in_every_seat_and_in_all_at_once(case: Case, turn: int, tmp_pat
         check_outcome(setup, result.state)
         assert result.faults, "nobody has failed"
         assert result.faults.keys() <= set(who)
-        assert {fault.kind for fault in result.faults.values()} == {kind}
+        assert {fault.kind for fault in result.failures.values()} == {kind}
         assert result.started == (turn >= 0)
         if turn < 0:
             assert result.faults.keys() == set(who), "everybody is greeted"

@@ -10,13 +10,13 @@ from rubrics import HEAD, load, table, write
 
 import example_bots
 from referee import games
-from referee.api.settings_file import keys
 from referee.errors import UsageError
 from referee.grading import needs, rubric
 from referee.grading.rubric import NeedTable, RubricFile, RubricTestTable
 from referee.grading.values import Need
 from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, TimeControl
+from referee.match.settings_file import keys
 from referee.players.names import resolve
 
 PAGE = Path(__file__).parents[2] / "docs" / "rubric.md"

@@ -20,6 +20,7 @@ from referee.isolation.limits import LIMITS_USER, Limits
 from referee.isolation.supervision import SupervisionReserve
 from referee.isolation.users import FIRST, LAST
 from referee.players.names import resolve
+from referee.replay.paths import log_path
 from referee.support.words import MIB
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def test_a_limit_ends_a_bot_and_is_named(name: str, cause: str, text: str, level
     limits = Limits(memory_bytes=256 * MIB, processes=16) if cause == "processes" else Limits(memory_bytes=320 * MIB)
     source = CHEATS if cause == "disk" else INTRUDERS
     played = intrude(source / f"{name}.py", private, level._replace(limits=limits))
-    fault = played.result.faults["prey"]
+    fault = played.result.failures["prey"]
     assert fault.kind == "exceeded", fault.text
     assert fault.cause == cause
     assert text in fault.text
@@ -168,7 +169,7 @@ def test_a_bot_that_is_missing_a_module_is_told_so_by_its_own_paths(level: Isola
     bot.write_text("import helper\n")
     (private.folder / "helper.py").write_text("")
     played = intrude(CHEATS / "nests_folders.py", private, level, hunter=str(bot))
-    text = played.result.faults["hunter"].text
+    text = played.result.failures["hunter"].text
     assert "No module named 'helper', at" in text
     assert "/referee-" not in text
     assert "alone.py" in text
@@ -204,7 +205,7 @@ def test_two_bots_of_a_match_are_two_users(level: Isolation, private: Planted) -
     users = {
         line
         for seat in ("hunter", "prey")
-        for line in Path(private.folder, f"{seat}.log").read_text().splitlines()
+        for line in log_path(private.folder / "match.replay.jsonl.gz", seat).read_text().splitlines()
         if line.startswith("user ")
     }
     assert len(users) == 2

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.isolation.level import Isolation
-    from referee.match.loop import Result
     from referee.players.clock import Clock
     from referee.players.player import Reply
+    from referee.replay.events import MatchResult
 
 
 def settled(referee: int) -> dict[str, object]:
@@ -112,7 +112,7 @@ def test_nothing_is_left_of_a_hundred_matches(isolation: Isolation, planted: Pla
 
 
 def test_a_match_run_by_a_thread_goes_on(best: Isolation, planted: Planted) -> None:
-    found: list[Result] = []
+    found: list[MatchResult] = []
     thread = threading.Thread(target=lambda: found.append(intrude(INTRUDERS / "daemon.py", planted, best).result))
     thread.start()
     thread.join()

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
+from new_match import Options
 from sandboxes import busy
 
 from referee.isolation import bubblewrap
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, NONE, Limits
-from referee.match.loop import Options
 from referee.match.options import RunOptions, TimeControl
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def check(isolation: Isolation, folder: Path, way: str, moment: str) -> None:
     folder.chmod(0o755)
     result = play_match(bot(folder, way, moment), "still", options=ENDLESS._replace(isolation=isolation), max_steps=5)
     assert list(result.faults) == ["hunter"]
-    assert WAYS[way][1] in result.faults["hunter"].text
+    assert WAYS[way][1] in result.failures["hunter"].text
     assert result.started == (moment == "turn")
 
 
@@ -96,4 +96,4 @@ def test_a_bot_has_its_three_descriptors_alone(best: Isolation, tmp_path: Path) 
     program = tmp_path / "lists.py"
     program.write_text("import os, sys\nsys.exit(100 + sum(os.path.exists(f'/proc/self/fd/{number}') for number in range(64)))\n")
     result = play_match(str(program), "still", options=ENDLESS._replace(isolation=best), max_steps=5)
-    assert "exited with status 103" in result.faults["hunter"].text
+    assert "exited with status 103" in result.failures["hunter"].text

@@ -6,11 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from new_match import match_between
+from new_match import Options, match_between
 from sandboxes import busy
 
 from referee import games
-from referee.match.loop import Options
 from referee.match.options import RunOptions, TimeControl
 from referee.players.names import resolve
 
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from sandboxes import Planted
 
     from referee.isolation.level import Isolation
-    from referee.match.loop import Result
-    from referee.replay.events import StepTaken
+    from referee.replay.events import MatchResult, StepTaken
 
 #: Processor time and busy neighbours are what these tests are about.
 pytestmark = pytest.mark.alone
@@ -61,7 +59,7 @@ Delegates.main()
 """
 
 
-def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: TimeControl) -> tuple[Result, list[StepTaken]]:
+def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: TimeControl) -> tuple[MatchResult, list[StepTaken]]:
     folder = planted.folder / "computes"
     folder.mkdir(exist_ok=True)
     (folder / "hunter.py").write_text(source)
@@ -93,7 +91,7 @@ def test_three_hundred_moves_beside_twice_as_many_busy_processes_as_cores(best: 
         assert result.steps == 300
         assert all(0.0199 < event.answers["hunter"].seconds <= 0.04 for event in seen)
         # The wall clock would have lost it many of them.
-        assert result.clocks["hunter"].other > result.clocks["hunter"].used
+        assert result.times["hunter"].wall > result.times["hunter"].used
 
 
 def test_who_computes_longer_than_the_limit_is_late_beside_busy_processes_too(best: Isolation, planted: Planted) -> None:
@@ -101,23 +99,23 @@ def test_who_computes_longer_than_the_limit_is_late_beside_busy_processes_too(be
         for _ in range(3):
             result, seen = play(COMPUTES.format(seconds=0.13), planted, best, 30, LIMIT)
             assert not seen
-            assert result.faults["hunter"].kind == "late"
-            assert result.faults["hunter"].text.split(" It was at ")[0].endswith("within the move limit of 0.1 s of processor time.")
+            assert result.failures["hunter"].kind == "late"
+            assert result.failures["hunter"].text.split(" It was at ")[0].endswith("within the move limit of 0.1 s of processor time.")
 
 
 def test_sleep_is_caught_by_the_guard(best: Isolation, planted: Planted) -> None:
     result, _ = play(SLEEPS, planted, best, 30, LIMIT)
     assert result.steps == 2
-    fault = result.faults["hunter"]
+    fault = result.failures["hunter"]
     assert fault.kind == "late"
     assert "within the wall-clock guard of 1.5 s (5 times the move limit and 1 s more," in fault.text
-    assert result.clocks["hunter"].used < 0.1
+    assert result.times["hunter"].used < 0.1
 
 
 def test_work_of_children_is_billed(isolation: Isolation, planted: Planted) -> None:
     result, seen = play(DELEGATES, planted, isolation, 30, LIMIT)
     assert not seen
-    assert result.faults["hunter"].cause == "time"
+    assert result.failures["hunter"].cause == "time"
 
 
 def test_both_times_are_recorded_for_every_move(best: Isolation, planted: Planted) -> None:

@@ -19,6 +19,7 @@ from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, NONE, Limits
 from referee.isolation.sandbox import BubblewrapSandbox
 from referee.players.exchange import Exchange
+from referee.replay.paths import log_path
 
 if TYPE_CHECKING:
     from referee.players.clock import Clock
@@ -133,7 +134,7 @@ def test_a_limit_ends_it_and_its_name_is_the_cause(name: str, isolation: Isolati
     time = PATIENT.replace(move=0.3, kind="cpu") if cause == "time" else PATIENT
     before = census()
     played = intrude(INTRUDERS / f"{name}.py", planted, isolation, time=time, python=python)
-    fault = played.result.faults["prey"]
+    fault = played.result.failures["prey"]
     assert (fault.kind, fault.cause) == (kind, cause), fault
     assert sentence in fault.text
     assert census() == before
@@ -142,7 +143,7 @@ def test_a_limit_ends_it_and_its_name_is_the_cause(name: str, isolation: Isolati
 @pytest.mark.parametrize("name", ["many_files", "many_files_unseen"])
 def test_files_without_end_end_it(name: str, isolation: Isolation, planted: Planted, python: str) -> None:
     played = intrude(INTRUDERS / f"{name}.py", planted, isolation, python=python, steps=2000)
-    fault = played.result.faults.get("prey")
+    fault = played.result.failures.get("prey")
     assert fault is not None
     assert (fault.kind, fault.cause) == ("exceeded", "disk"), fault
     assert "made more than 10,000 files in /tmp and /dev/shm" in fault.text
@@ -177,7 +178,7 @@ WIRE = {
 def test_on_the_wire_nothing_is_different_inside(name: str, best: Isolation, planted: Planted) -> None:
     time = PATIENT.replace(move=0.5) if WIRE[name] == "late" else PATIENT
     played = intrude(HOSTILE / f"{name}.py", planted, best, time=time)
-    fault = played.result.faults.get("prey")
+    fault = played.result.failures.get("prey")
     if name == "forks_without_end" and fault is not None:
         # The cap may meet it before its children have ended.
         assert fault.cause == "processes"
@@ -211,7 +212,7 @@ def test_two_bots_side_by_side_neither_see_nor_signal_each_other(isolation: Isol
     )
     played = intrude(INTRUDERS / "forks_200.py", planted, isolation, hunter=str(other))
     assert not played.result.faults
-    said = (planted.folder / "hunter.log").read_text()
+    said = log_path(planted.folder / "match.replay.jsonl.gz", "hunter").read_text()
     assert "GOT" not in said
     assert set(re.findall(r"pids (.*)", said)) == {"1 2"}
 
@@ -265,7 +266,7 @@ def test_who_starves_the_referee_is_late_and_voids_nothing(isolation: Isolation,
 
     monkeypatch.setattr(BubblewrapSandbox, "evidence_seconds", noted)
     played = intrude(INTRUDERS / "hog_and_silent.py", planted, isolation, time=PATIENT.replace(move=1.0))
-    assert played.result.faults["prey"].kind == "late"
+    assert played.result.failures["prey"].kind == "late"
     # The last readings are of the long wait, a quarter of a second apart. Its own process sleeps then, and the hunter stands still.
     assert max(found[-1] - found[-3] for found in readings.values()) > 0.02
 

@@ -29,7 +29,7 @@ from referee.players.names import resolve
 from referee.support.words import MIB
 
 if TYPE_CHECKING:
-    from referee.match.loop import Result
+    from referee.replay.events import MatchResult
 
 #: The resource limits that bots are given, with an option of ``ulimit``, and what bots and builds are given with the default limits.
 GIVEN = {
@@ -210,7 +210,7 @@ CERTAIN = {
 }
 
 
-def against(source: str, tmp_path: Path) -> Result:
+def against(source: str, tmp_path: Path) -> MatchResult:
     """Play against a bot that does this instead of an answer."""
     bot = tmp_path / "bot.py"
     bot.write_text(f"""input()
@@ -245,12 +245,12 @@ def test_a_machine_that_can_not_keep_its_promise_voids_the_match(source: str, tr
 
 @pytest.mark.parametrize("source", DOUBTFUL)
 def test_a_bot_can_not_make_its_lost_match_void(source: str, tmp_path: Path) -> None:
-    assert against(source, tmp_path).faults["prey"].kind == DOUBTFUL[source]
+    assert against(source, tmp_path).failures["prey"].kind == DOUBTFUL[source]
 
 
 @pytest.mark.parametrize("source", CERTAIN)
 def test_a_bot_that_ends_by_itself_is_judged_at_once(source: str, tried: list[tuple[str, ...]], tmp_path: Path) -> None:
-    assert against(source, tmp_path).faults["prey"].kind == CERTAIN[source]
+    assert against(source, tmp_path).failures["prey"].kind == CERTAIN[source]
     assert tried == []
 
 

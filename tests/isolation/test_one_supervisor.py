@@ -28,7 +28,7 @@ from referee.replay.events import Listener, StepTaken
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from referee.match.loop import Result
+    from referee.replay.events import MatchResult
 
 
 @pytest.fixture
@@ -163,11 +163,11 @@ def test_a_bot_that_exceeded_a_cap_leaves_no_supervisor_to_the_next(planted: Pla
     before = census()
     without_groups = Isolation("isolated", Isolation().limits)
     result = intrude(INTRUDERS / "many_files.py", planted, without_groups, steps=100_000, reserve=reserve).result
-    assert result.faults["prey"].kind == "exceeded"
+    assert result.failures["prey"].kind == "exceeded"
     assert census() == before
 
 
-def play_unguarded(prey: str, level: str, reserve: SupervisionReserve, listeners: Sequence[Listener] = ()) -> Result:
+def play_unguarded(prey: str, level: str, reserve: SupervisionReserve, listeners: Sequence[Listener] = ()) -> MatchResult:
     """Play a short match whose bots run as the referee's own user."""
     game = games.get("evasion")
     bots = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "straight"), ("prey", prey))}

@@ -23,9 +23,10 @@ from referee.isolation.limits import LIMITS, NONE, Limits
 from referee.isolation.supervision import SupervisionReserve
 from referee.players.building import all_built
 from referee.players.names import resolve
+from referee.replay.paths import log_path
 
 if TYPE_CHECKING:
-    from referee.match.loop import Options
+    from new_match import Options
 
 LEVELS = (NONE, LIMITS)
 WIRE = (HOSTILE / "_wire.py").read_text()
@@ -73,7 +74,7 @@ def bot(folder: Path, source: str = CURIOUS) -> Path:
 
 
 def told(replay: Path, seat: str = "prey") -> dict[str, str]:
-    lines = replay.with_name(f"{seat}.log").read_text().splitlines()
+    lines = log_path(replay, seat).read_text().splitlines()
     return {name: value for name, _, value in (line.partition(" ") for line in lines)}
 
 
@@ -87,7 +88,7 @@ def test_a_bot_of_root_changes_nothing_but_its_own_home(level: str, tmp_path: Pa
     assert found["groups"] == "[]"
     assert found["rights"] == "['0000000000000000', '0000000000000000', '1']"
     assert found["log"].isdigit()
-    assert "through the device" in replay.with_name("prey.log").read_text()
+    assert "through the device" in log_path(replay, "prey").read_text()
     assert {found[name].split()[0] for name in ("beside", "own", "mode", "supervisor", "others")} == {"refused"}
     assert found["home"] == "2"
     assert found["where"] != opponent["where"]

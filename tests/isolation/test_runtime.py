@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from new_match import match_between
+from new_match import Options, match_between
 from sandboxes import Planted, need
 
 from referee import games
 from referee.errors import PlayerError, StartError
 from referee.isolation import bubblewrap, plan, runtime
 from referee.isolation.plan import needs, variant_for
-from referee.match.loop import Options
 from referee.players.names import resolve
 from referee.replay.reader import verify
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.isolation.level import Isolation
-    from referee.match.loop import Result
+    from referee.replay.events import MatchResult
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -77,7 +76,7 @@ def test_the_sdk_is_shown_and_nothing_beside_it() -> None:
     assert not any(Path(path) in Path(packages[0]).parents for path in shown)
 
 
-def play(text: str, isolation: Isolation, seat: str = "hunter") -> Result:
+def play(text: str, isolation: Isolation, seat: str = "hunter") -> MatchResult:
     players = {"hunter": "straight", "prey": "still", seat: text}
     bots = {name: resolve(player, name, "evasion") for name, player in players.items()}
     game = games.get("evasion")
@@ -182,7 +181,7 @@ def test_a_module_beside_a_file_is_missed(best: Isolation, tmp_path: Path) -> No
     (tmp_path / "tricks.py").write_text("")
     (tmp_path / "bot.py").write_text("import tricks\n")
     result = play(str(tmp_path / "bot.py"), best)
-    assert "No module named 'tricks'" in result.faults["hunter"].text
+    assert "No module named 'tricks'" in result.failures["hunter"].text
     (tmp_path / "bot.py").write_text(
         "import tricks\nfrom sdk import HunterBot\nclass Knows(HunterBot):\n    def hunt(self, state):\n        pass\nKnows.main()\n"
     )
@@ -299,7 +298,7 @@ def test_a_huge_program_is_refused_before_it_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("body", ["raise SystemExit(3)", "import sys; sys.exit('I was told EAGAIN')"])
 def test_an_end_that_was_no_limit_is_a_crash(body: str, best: Isolation, tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(body)
-    fault = play(str(tmp_path / "bot.py"), best).faults["hunter"]
+    fault = play(str(tmp_path / "bot.py"), best).failures["hunter"]
     assert (fault.kind, fault.cause) == ("crashed", "crash")
 
 

@@ -18,7 +18,6 @@ from leagues import IDLE, PretendPool, first_interrupted, record, write_league
 
 import referee
 from referee import games
-from referee.api.runner import MatchRequest
 from referee.errors import PlayerError, StartError, UsageError
 from referee.games.game import SettingsError
 from referee.league import compare
@@ -26,6 +25,7 @@ from referee.league.compare import BotComparison, SequentialTest
 from referee.league.comparison_store import open_comparison, stored_seed
 from referee.league.worker import Completed, Report
 from referee.match.options import MatchOptions
+from referee.match.play import MatchRequest
 from sdk import HunterBot
 
 if TYPE_CHECKING:

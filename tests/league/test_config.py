@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from referee import games
-from referee.api.settings_file import keys
 from referee.errors import UsageError
 from referee.isolation.limits import Limits
 from referee.league.config import FORMATS, Format, League, LeagueFile, from_json, load
 from referee.match.options import MatchOptions, TimeControl
+from referee.match.settings_file import keys
 
 EXAMPLES = Path(__file__).parents[2] / "example_bots"
 PAGE = Path(__file__).parents[2] / "docs" / "leagues.md"

@@ -9,9 +9,9 @@ import pytest
 from leagues import IDLE, write_league
 from served_pages import launched, visiting, wait_until_read
 
-from referee.api.opened import open_replay
 from referee.pages.folder_listing import read_entry, scan
 from referee.replay.names import player_name
+from referee.replay_view import open_replay
 
 if TYPE_CHECKING:
     import subprocess

@@ -120,7 +120,7 @@ def test_seats_are_played_by_the_programs_named_for_them() -> None:
     bot = Bot("one-liner", (sys.executable, "-c", "raise SystemExit('never mind')"), "/", about={"program": "one-liner"})
     result = match_between(game, game.codec.settings(None, {}), dict.fromkeys(("hunter", "prey"), bot)).run()
     assert not result.started
-    assert "the last line of its stderr: never mind" in result.faults["hunter"].text
+    assert "the last line of its stderr: never mind" in result.failures["hunter"].text
     assert result.to_json()["players"]["hunter"]["program"] == "one-liner"
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import referee as package
-from referee.api import settings_file
-from referee.api.settings_file import MatchFile
 from referee.errors import UsageError
 from referee.grading.rubric import RubricFile
 from referee.isolation.limits import Limits
 from referee.league.config import LeagueFile
+from referee.match import settings_file
 from referee.match.options import Declared, MatchOptions, RunOptions, TimeControl, checked, declared
+from referee.match.settings_file import MatchFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -42,7 +42,7 @@ play = partial(package.play, isolation="none", time={"startup": 60.0, "move": 30
 resume = partial(package.play, isolation="none")
 
 
-def start_at(text: str) -> Start[Any]:
+def start_at(text: str) -> Start:
     """The position that a text names, in a match that can continue from it."""
     path, turn = split(text)
     recorded = RecordedMatch.read(path)

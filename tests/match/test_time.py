@@ -27,7 +27,7 @@ from referee.players.exchange import Exchange
 from referee.players.link import Link
 from referee.players.log import Log
 from referee.players.process import BotProcess, ProcessPlayer
-from referee.replay.events import Listener, StepTaken
+from referee.replay.events import Listener, StepTaken, Waiting
 from referee.replay.reader import verify
 from referee.wire.lines import LineBuffer
 
@@ -70,9 +70,9 @@ def test_the_bank_runs_out(tmp_path: Path) -> None:
         """,
     )
     result = play_match(bot, "still", times={"hunter": PATIENT.replace(bank=0.25)})
-    assert "what was left of its bank of 0.25 s" in result.faults["hunter"].text
+    assert "what was left of its bank of 0.25 s" in result.failures["hunter"].text
     assert (result.outcome.reason, result.outcome.scores) == ("hunter-timeout", {"hunter": None})
-    assert result.clocks["hunter"].bank == 0.0
+    assert result.times["hunter"].bank == 0.0
 
 
 def test_an_empty_bank_buys_no_quick_answers(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_an_empty_bank_buys_no_quick_answers(tmp_path: Path) -> None:
     options = UNHURRIED._replace(time=PATIENT.replace(kind="wall"))
     result = play_match(bot, "still", options=options, times={"hunter": PATIENT.replace(kind="wall", bank=0.3)}, max_steps=5_000)
     assert result.outcome.reason == "hunter-timeout"
-    assert result.clocks["hunter"].used <= 0.3 + 1e-9
+    assert result.times["hunter"].used <= 0.3 + 1e-9
 
 
 def test_a_crowd_of_sleepers_costs_the_other_bot_nothing(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ class Watcher(Listener):
         self._looks = 0
         self._looked_twice = looked_twice
 
-    def ticked(self) -> None:
+    def waiting(self, event: Waiting) -> None:
         self._looks += 1
         if self._looks == 2:
             self._looked_twice.touch()
@@ -412,6 +412,6 @@ def test_only_a_bot_that_never_sent_a_move_is_asked_whether_it_flushes(flushed: 
     )
     # One limit for both turns: on a busy machine, too, the first answer must come within it.
     times = {"hunter": PATIENT.replace(move=2.0)}
-    text = play_match(str(tmp_path / "keeps.py"), "still", max_steps=5, times=times).faults["hunter"].text
+    text = play_match(str(tmp_path / "keeps.py"), "still", max_steps=5, times=times).failures["hunter"].text
     assert "gave no answer within the move limit of 2 s." in text
     assert (" Did it flush its output?" in text) == (flushed == 0)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import play_match
-from new_match import match_between
+from new_match import Options, match_between
 
 import referee
 from referee import games
-from referee.match.loop import Options
+from referee.match.options import TimeControl
 from referee.pages.replay_index import ReplayIndex
-from referee.players.clock import TimeControl
 from referee.players.player import Function
 from referee.replay.questions import recorded_seat
 from referee.replay.reader import ReplayReader, read_lines

@@ -19,6 +19,7 @@ from referee.games.evasion.dialects.architect import ArchitectHost
 from referee.match.options import TimeControl
 from referee.players.names import resolve
 from referee.players.player import Connection, Player
+from referee.replay.events import Listener, Saves
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
 from referee.support.words import the_seat
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from referee.match.loop import Result
+    from referee.replay.events import MatchResult
 
 UNTIMED = TimeControl(startup=None, move=None, bank=None)
 
@@ -92,9 +93,15 @@ class Person:
         assert not self._thread.is_alive()
 
 
+class Impatient(Listener):
+    """Wants every step to be written at once, as the pages of a person do."""
+
+    saves = Saves(steps=1)
+
+
 def play(
     players: dict[str, Person | str], path: Path | None = None, /, *, time: TimeControl = UNTIMED, name: str = "evasion", **settings: Any
-) -> Result:
+) -> MatchResult:
     game = games.get(name)
     lineup: dict[str, Player] = {}
     for seat, player in players.items():
@@ -102,7 +109,7 @@ def play(
             lineup[seat] = player.connection._replace(time=time)
         else:
             lineup[seat] = resolve(player, seat, name)
-    listeners = [] if path is None else [ReplayWriter(path, steps=1)]
+    listeners = [] if path is None else [ReplayWriter(path, [Impatient()])]
     match = match_between(game, game.codec.settings(game.info.rule_sets[0], settings), lineup, UNHURRIED, seed=1, listeners=listeners)
     try:
         return match.run()
@@ -144,8 +151,8 @@ def test_who_leaves_forfeits(seat: str, reason: str, winner: str) -> None:
     players: dict[str, Person | str] = {"hunter": "straight", "prey": "still"}
     result = play({**players, seat: person})
     assert (result.outcome.reason, result.outcome.winner) == (reason, winner)
-    assert result.faults[seat].text == f"The {seat} (Ada) gave up."
-    assert (result.faults[seat].kind, result.faults[seat].cause) == ("crashed", "left")
+    assert result.failures[seat].text == f"The {seat} (Ada) gave up."
+    assert (result.failures[seat].kind, result.failures[seat].cause) == ("crashed", "left")
 
 
 def test_who_leaves_at_the_first_question_forfeits() -> None:
@@ -168,7 +175,7 @@ def test_a_person_may_have_a_clock() -> None:
 def test_rubbish_of_a_person_is_malformed_like_that_of_a_program() -> None:
     person = Person(lambda question: {"go": "north"} if question["turn"] == 5 else {})
     result = play({"hunter": "straight", "prey": person})
-    assert result.faults["prey"].kind == "malformed"
+    assert result.failures["prey"].kind == "malformed"
 
 
 def test_who_gives_up_is_not_waited_for_by_way_of_the_other() -> None:
@@ -234,7 +241,7 @@ def test_in_a_game_that_goes_on_nobodys_question_is_taken_away(tmp_path: Path) -
     players: dict[str, Person | str] = {"a": Person(leaves), "b": Person(stays(2)), "c": Person(stays(7))}
     result = play(players, tmp_path / "r.gz", name="rectangle", players=3, cap=2)
     assert result.faults.keys() == {"a"}
-    assert result.faults["a"].text == "Player a (Ada) gave up."
+    assert result.failures["a"].text == "Player a (Ada) gave up."
     assert result.steps == 3
     assert [result.state.robots[at] for at in (1, 2)] == [((1, 2), (2, 2)), ((1, 7), (2, 7))]
     assert verify(tmp_path / "r.gz").problem is None
@@ -252,7 +259,7 @@ def test_who_leaves_before_the_match_begins(name: str) -> None:
     first, second = Guest(lambda _: None), Person(lambda _: {})
     settings: dict[str, Any] = {"cap": 1} if name == "rectangle" else {}
     result = play({seats[0]: first, seats[1]: second}, name=name, **settings)
-    assert result.faults[seats[0]].text == f"{the_seat(seats[0])} (human) gave up."
+    assert result.failures[seats[0]].text == f"{the_seat(seats[0])} (human) gave up."
     assert not result.started
 
 

@@ -219,7 +219,7 @@ READY = '{"type":"ready","protocol":1}'
 def sentence(player: str) -> str:
     result = play_match(player, "still")
     assert result.started, result.faults
-    return result.faults["hunter"].text
+    return result.failures["hunter"].text
 
 
 def test_python_run_from_a_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

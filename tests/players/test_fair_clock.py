@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.isolation.level import Isolation
-    from referee.match.loop import Result
     from referee.players.process import BotProcess
     from referee.replay.answers import JudgedAnswer
-    from referee.replay.events import StepTaken
+    from referee.replay.events import MatchResult, StepTaken
 
 pytestmark = pytest.mark.skipif(not delays.is_counted(), reason="this kernel doesn't count waits for a processor")
 
@@ -90,7 +89,7 @@ class Answers(Listener):
         self.given.append(event.answers["hunter"])
 
 
-def play(folder: Path, body: str, isolation: Isolation | None, *, move: float, steps: int = 10) -> tuple[Result, list[JudgedAnswer]]:
+def play(folder: Path, body: str, isolation: Isolation | None, *, move: float, steps: int = 10) -> tuple[MatchResult, list[JudgedAnswer]]:
     """Play a hunter by the fair clock, which alone has a limit."""
     home = folder / "hunter"
     home.mkdir(exist_ok=True)
@@ -116,8 +115,8 @@ def level(request: pytest.FixtureRequest) -> Isolation | None:
 def test_a_bot_that_sleeps_stops_or_works_too_long_is_late(body: str, level: Isolation | None, tmp_path: Path) -> None:
     result, answers = play(tmp_path, body, level, move=0.2)
     assert not answers
-    assert result.faults["hunter"].kind == "late"
-    assert "within the move limit of 0.2 s" in result.faults["hunter"].text
+    assert result.failures["hunter"].kind == "late"
+    assert "within the move limit of 0.2 s" in result.failures["hunter"].text
 
 
 def test_an_honest_bot_beside_busy_programs_is_never_late(level: Isolation | None, tmp_path: Path) -> None:
@@ -142,7 +141,7 @@ def test_a_helper_that_gave_its_priority_away_earns_no_sleep(tmp_path: Path) -> 
     body = "threading.Thread(target=idle_helper, daemon=True).start(); time.sleep(600)"
     with busy(2 * (os.cpu_count() or 1)):
         result, _ = play(tmp_path, body, None, move=0.2)
-    assert result.faults["hunter"].kind == "late"
+    assert result.failures["hunter"].kind == "late"
 
 
 class Kernel:

@@ -18,13 +18,12 @@ from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
 from referee.players.names import resolve
 from referee.replay.reader import verify
-from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.match.loop import Result
     from referee.match.options import TimeControl
+    from referee.replay.events import MatchResult
 
 CLIENTS = Path(__file__).parents[1] / "clients"
 PYTHON = f"architect: {sys.executable} {CLIENTS / 'architect_client.py'} {{port}} Old"
@@ -40,14 +39,13 @@ def play(
     level: str = "none",
     time: TimeControl | None = None,
     **settings: Any,
-) -> Result:
+) -> MatchResult:
     bots = {seat: resolve(text, seat, "evasion") for seat, text in (("hunter", hunting), ("prey", fleeing))}
     isolation = choose(level, Limits(), [*bots.values()])
     options = UNHURRIED._replace(isolation=isolation)
-    logs = {seat: replay.with_name(f"{seat}.log") for seat in bots}
     checked = GAME.codec.settings(rules, {"max_steps": 200, **settings})
     times = {} if time is None else {"hunter": time}
-    result = match_between(GAME, checked, bots, options, seed=1, listeners=[ReplayWriter(replay)], logs=logs, times=times).run()
+    result = match_between(GAME, checked, bots, options, seed=1, replay=replay, times=times).run()
     assert verify(replay).problem is None
     return result
 
@@ -62,7 +60,7 @@ def test_an_old_hunter_and_an_old_prey(level: str, tmp_path: Path) -> None:
     assert result.names == {"hunter": "Old", "prey": "Old"}
     assert len(result.state.walls) > 1
     # The prey is asked in every tick, and heeded in odd ones.
-    assert result.clocks["prey"].answers == result.steps == 200
+    assert result.times["prey"].answers == result.steps == 200
     assert result.head["players"]["prey"]["dialect"] == "architect"
 
 
@@ -137,7 +135,7 @@ def test_each_failure_is_told_as_what_it_is(name: str, tmp_path: Path) -> None:
     (tmp_path / "old.py").write_text(code)
     time = PATIENT.replace(startup=1.0) if kind == "late" else PATIENT
     result = play(f"architect: {sys.executable} {tmp_path / 'old.py'} {{port}}", "still", tmp_path / "game.replay.jsonl.gz", time=time)
-    fault = result.faults["hunter"]
+    fault = result.failures["hunter"]
     assert fault.kind == kind, fault
     assert said in fault.text
 
@@ -178,8 +176,8 @@ def test_two_programs_that_want_one_port(tmp_path: Path, referee: Callable[..., 
 def test_what_it_prints_is_in_its_log(tmp_path: Path) -> None:
     client = tmp_path / "old.py"
     client.write_text("print('to stdout', flush=True)\n" + (CLIENTS / "architect_client.py").read_text())
-    play(f"architect: {sys.executable} {client} {{port}}", "still", tmp_path / "game.replay.jsonl.gz")
-    assert (tmp_path / "hunter.log").read_text() == "to stdout\n"
+    result = play(f"architect: {sys.executable} {client} {{port}}", "still", tmp_path / "game.replay.jsonl.gz")
+    assert result.logs["hunter"].read_text() == "to stdout\n"
 
 
 def test_a_program_that_cant_be_run(tmp_path: Path) -> None:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import PATIENT, play_match
-from new_match import match_between
+from new_match import Options, match_between
 
 from referee import games
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, Limits
 from referee.isolation.supervisor import send_signal
 from referee.match import loop
-from referee.match.loop import Options
 from referee.match.options import RunOptions
 from referee.players import stack
 from referee.players.names import resolve
@@ -60,12 +59,12 @@ def loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def check(folder: Path, isolation: Isolation, bot: str = "loops.py") -> None:
     replay = folder / "x.replay.jsonl.gz"
     result = play_match(bot, "still", options=Options(SHORT, RunOptions(max_lateness=60.0), isolation=isolation), replay=replay)
-    fault = result.faults["hunter"]
+    fault = result.failures["hunter"]
     assert (fault.kind, fault.cause, result.steps) == ("late", "time", 2)
     sentence, _, place = fault.text.partition(" It was at ")
     assert sentence == f"The hunter ({bot}) gave no answer within the move limit of 1 s."
     assert place in ("loops.py:11 in search.", "loops.py:12 in search.")
-    log = (folder / "hunter.log").read_text()
+    log = result.logs["hunter"].read_text()
     assert log.count("Current thread 0x") == 1
     assert "in search" in log
 
@@ -86,7 +85,7 @@ def test_a_loop_before_the_first_turn(loops: Path) -> None:
     result = play_match(f"{sys.executable} loops.py begin", f"{sys.executable} loops.py load", options=options)
     assert not result.started
     for seat, places in (("hunter", (":12 in search.", ":13 in search.")), ("prey", (":15.", ":16."))):
-        text = result.faults[seat].text
+        text = result.failures[seat].text
         assert "gave no answer to the start message within the start-up limit of 5 s." in text
         assert text.endswith(tuple(f" It was at loops.py{place}" for place in places))
 
@@ -95,7 +94,7 @@ def test_the_program_behind_a_shell_script(loops: Path) -> None:
     script = loops / "script"
     script.write_text(f"#!/bin/sh\n{sys.executable} loops.py\nexit 3\n")
     script.chmod(0o755)
-    assert " in search." in play_match("./script", "still", options=Options(SHORT, RunOptions(max_lateness=60.0))).faults["hunter"].text
+    assert " in search." in play_match("./script", "still", options=Options(SHORT, RunOptions(max_lateness=60.0))).failures["hunter"].text
 
 
 HOSTILE_ONES = {
@@ -122,7 +121,7 @@ def test_a_bot_gains_nothing_by_the_signal(name: str, tmp_path: Path) -> None:
         "sys.stdin.readline()\nprint(json.dumps({'type': 'ready', 'protocol': 1}), flush=True)\nsys.stdin.readline()\n" + HOSTILE_ONES[name]
     )
     result = play_match(str(bot), "still", options=Options(SHORT, RunOptions(max_lateness=60.0)))
-    fault = result.faults["hunter"]
+    fault = result.failures["hunter"]
     assert fault.kind == "late"
     assert result.steps == 0
     sentence = f"The hunter ({bot}) gave no answer within the move limit of 1 s."
@@ -144,7 +143,7 @@ def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, mon
 
     monkeypatch.setattr(loop, "places", asked)
     result = play_match("loops.py", "still", options=Options(SHORT, RunOptions(max_lateness=60.0), isolation=isolation))
-    assert " in search." in result.faults["hunter"].text
+    assert " in search." in result.failures["hunter"].text
     assert seen == [True]
 
 
@@ -160,7 +159,7 @@ def test_a_game_goes_on_without_a_late_bot(tmp_path: Path, monkeypatch: pytest.M
     bots = {seat: resolve(name, seat, "rectangle") for seat, name in names.items()}
     result = match_between(game, settings, bots, Options(SHORT, RunOptions(max_lateness=60.0))).run()
     assert list(result.faults) == [game.seats(settings)[0]]
-    assert " It was at slow.py:" in result.faults[game.seats(settings)[0]].text
+    assert " It was at slow.py:" in result.failures[game.seats(settings)[0]].text
     assert result.steps > 1
 
 
@@ -189,9 +188,9 @@ def test_a_loop_without_the_sdk(words: str, end: str, tmp_path: Path, monkeypatc
     (tmp_path / "raw.py").write_text(RAW)
     replay = tmp_path / "x.replay.jsonl.gz"
     result = play_match(f"{sys.executable} raw.py{words}", "still", options=Options(SHORT, RunOptions(max_lateness=60.0)), replay=replay)
-    fault = result.faults["hunter"]
+    fault = result.failures["hunter"]
     assert (fault.kind, fault.text[-len(end) :]) == ("late", end)
-    assert "most recent call first" in (tmp_path / "hunter.log").read_text()
+    assert "most recent call first" in result.logs["hunter"].read_text()
 
 
 @pytest.mark.slow
@@ -201,7 +200,7 @@ def test_a_loop_before_it_is_ready_gets_no_advice_about_flushing(tmp_path: Path,
     # Python must run the loop by then, on a busy machine too.
     options = Options(PATIENT.replace(startup=5.0), RunOptions(max_lateness=60.0))
     result = play_match(f"{sys.executable} raw.py", "still", options=options)
-    assert result.faults["hunter"].text.endswith("within the start-up limit of 5 s. It was at raw.py:1.")
+    assert result.failures["hunter"].text.endswith("within the start-up limit of 5 s. It was at raw.py:1.")
 
 
 def test_a_program_without_the_sdk_takes_no_signal() -> None:

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from referee.cli.terminal import Live
-from referee.match.options import TimeControl
-from referee.players.clock import Clock
 from referee.replay.answers import WARNING_CODES, AnswerWarning, JudgedAnswer, Remark
 from referee.replay.events import StepTaken
 from referee.replay.faults import MALFORMED, Fault
@@ -89,9 +87,8 @@ def test_a_remark_of_a_replay_that_is_nothing_of_the_kind_is_none() -> None:
 
 
 def test_the_terminal_counts_warnings_by_their_codes(capsys: pytest.CaptureFixture[str]) -> None:
-    from referee import games
 
-    live = Live(games.get("evasion"), {"hunter": Clock(TimeControl())})
+    live = Live()
     for turn in range(50):
         # Each sentence begins with another word.
         warnings = (AnswerWarning.of("dialect", f"{turn} is no answer"), AnswerWarning.of("say-cut"))

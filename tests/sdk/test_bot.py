@@ -196,8 +196,8 @@ def test_an_exception_ends_the_bot_with_its_traceback_and_a_fault(tmp_path: Path
         """,
     )
     result = play_match(bot, "still", replay=tmp_path / "x.gz")
-    assert f"exited with status 1: IndexError: list index out of range, at {bot}:5 in hunt." in result.faults["hunter"].text
-    log = (tmp_path / "hunter.log").read_text()
+    assert f"exited with status 1: IndexError: list index out of range, at {bot}:5 in hunt." in result.failures["hunter"].text
+    log = result.logs["hunter"].read_text()
     assert "Traceback" in log
     assert "return [][state.step - 3]" in log
 
@@ -206,7 +206,7 @@ def test_a_bot_asked_to_play_the_other_seat_says_so(tmp_path: Path) -> None:
     bot = write(tmp_path, "HunterBot.main()\n")
     result = play_match("straight", bot)
     assert not result.started
-    assert "HunterBot plays hunter, but was asked to play prey" in result.faults["prey"].text
+    assert "HunterBot plays hunter, but was asked to play prey" in result.failures["prey"].text
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_everything_that_is_printed_lands_in_the_log(tmp_path: Path) -> None:
     bot.write_text(NOISY.format(early=False))
     result = play_match(str(bot), "still", max_steps=3, replay=tmp_path / "x.gz")
     assert not result.faults
-    log = (tmp_path / "hunter.log").read_text()
+    log = result.logs["hunter"].read_text()
     for text in (
         "print while loading",
         "a write to descriptor 1",
@@ -50,7 +50,7 @@ def test_what_is_printed_before_the_import_is_a_fault_that_shows_it(tmp_path: Pa
     bot.write_text(NOISY.format(early=True))
     result = play_match(str(bot), "still", max_steps=3)
     # A referee on a busy machine finds the line before it has asked anything; the sentence then says so.
-    fault = result.faults["hunter"]
+    fault = result.failures["hunter"]
     assert (fault.kind, fault.line) == ("malformed", "'before the import: this line would be malformed'")
     assert "'before the import: this line" in fault.text
 

@@ -73,8 +73,8 @@ def test_an_exception_is_raised_or_is_a_fault() -> None:
     with pytest.raises(KeyError, match="gone"):
         play(Buggy, Quiet)
     result = play(Buggy, Quiet, reraise=False)
-    assert result.faults["hunter"].kind == "crashed"
-    assert "raised KeyError: 'gone'" in result.faults["hunter"].text
+    assert result.failures["hunter"].kind == "crashed"
+    assert "raised KeyError: 'gone'" in result.failures["hunter"].text
     assert result.outcome.reason == "hunter-fault"
 
 

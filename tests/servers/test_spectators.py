@@ -7,7 +7,7 @@ import socket
 from referee import games
 from referee.games.evasion.dialects.gameserver import settings_line, state_line
 from referee.games.game import Outcome
-from referee.replay.events import MatchBegun, MatchEnded, StepTaken
+from referee.replay.events import MatchBegun, MatchResult, StepTaken
 from referee.servers.gameserver import Spectators
 from referee.servers.listener import Caller
 
@@ -15,7 +15,8 @@ GAME = games.get("evasion")
 START = GAME.start(GAME.codec.settings("gameserver", {"max_steps": 500_000}), b"")
 OPENING = settings_line(START.settings) + state_line(START)
 STEP = StepTaken(0, START, START, {}, (), {}, {})
-OVER = MatchEnded(Outcome("caught", "hunter", {}, "The hunter has caught the prey."), 0, START._replace(ended="caught"), {}, {}, {})
+OUTCOME = Outcome("caught", "hunter", {}, "The hunter has caught the prey.")
+OVER = MatchResult(OUTCOME, 0, START._replace(ended="caught"), True, {}, {}, {}, {}, {})
 
 
 def test_a_spectator_that_leaves_or_reads_nothing_is_disconnected_and_the_others_see_everything() -> None:
@@ -23,7 +24,7 @@ def test_a_spectator_that_leaves_or_reads_nothing_is_disconnected_and_the_others
     said: list[str] = []
     game = Spectators([Caller(ours, name) for name, (ours, _) in pairs.items()], said.append)
     quick = pairs["quick"][1]
-    game.begun(MatchBegun({}, START))
+    game.begun(MatchBegun({}, START, GAME))
     pairs["gone"][1].close()
     read, steps = quick.recv(1 << 16), 0
     while len(said) < 2:

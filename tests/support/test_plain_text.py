@@ -12,11 +12,11 @@ from leagues import write_league
 from rubrics import HUNTS
 
 from referee import games
-from referee.api import settings_file
 from referee.arena import config as arenas
 from referee.grading import rubric
 from referee.league import config as leagues
 from referee.league import starts
+from referee.match import settings_file
 from referee.players import bot_toml
 from referee.support.plain_text import plain, toml
 

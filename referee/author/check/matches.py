@@ -14,8 +14,9 @@ from referee.author.check.check_result import FAILED, KEEPING, THINKING, WARNING
 from referee.author.check.interview import own_time, patient_clock, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.isolation.endings import MEMORY
-from referee.match.loop import Match, Options
-from referee.match.options import RunOptions
+from referee.match.loop import Match
+from referee.match.options import MatchOptions, RunOptions
+from referee.match.spec import MatchSpec
 from referee.match.start import Start
 from referee.players.names import resolve
 from referee.players.player import Function
@@ -129,12 +130,10 @@ def play(bot: CheckedBot) -> CheckMatch:
     samples = bot.positions.samples
     refusals = samples.refusals if samples is not None else frozenset()
     watch = _MatchListener(subject.seat, refusals, subject.time.move, lambda: _waited(running, subject.seat))
-    options = Options(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time, isolation=subject.isolation)
-    start = Start.of(subject.game, subject.settings, 1)
-    running = Match(subject.game, subject.settings, players, options, start=start, listeners=[watch], reserve=subject.reserve)
+    options = MatchOptions(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time)
+    spec = MatchSpec(subject.game, subject.settings, players, Start.of(subject.game, subject.settings, 1), options)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
-    for seat in running.clocks:
-        running.clocks[seat] = patient_clock(subject.time)
+    running = Match(spec, [watch], isolation=subject.isolation, reserve=subject.reserve, clock_of=lambda _, control: patient_clock(control))
     is_over, text, void = False, "", ""
     try:
         text, is_over = running.run().outcome.text, True

@@ -31,10 +31,10 @@ def test_who_fails_keeps_its_score_and_the_others_play_on(tmp_path: Path) -> Non
     result = play(Walker, Crasher, Walker, game="rectangle", players=3, cap=10, replay=replay, reraise=False)
     assert result.outcome.reason == "cap"
     assert result.steps == 11
-    assert result.faults["b"].kind == "crashed"
+    assert result.failures["b"].kind == "crashed"
     assert result.state.failed == {"b"}
-    assert result.clocks["a"].answers == 11
-    assert result.clocks["b"].answers == 5
+    assert result.times["a"].answers == 11
+    assert result.times["b"].answers == 5
     assert verify(replay).problem is None
 
 

@@ -60,8 +60,4 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     path = folder / "good.replay.jsonl.gz"
     play_match(str(bot), "runner", replay=path, cooldown=20, max_steps=297)
-    for seat in ("hunter", "prey"):
-        log = folder / f"{seat}.log"
-        if log.exists():
-            log.rename(folder / f"good.{seat}.stderr.log")
     return path

@@ -215,7 +215,6 @@ def test_hostile_text_stays_text(serve: Serve, visit: Open, tmp_path: Path) -> N
     )
     path = tmp_path / '<img src=x onerror=alert(3)>".gz'
     play_match(str(bot), "still", replay=path, max_steps=60, cooldown=9)
-    (tmp_path / "hunter.log").rename(tmp_path / f"{path.name.removesuffix('.gz')}.hunter.stderr.log")
     single = tmp_path / "single.html"
     single.write_text(single_page(path))
     for address in (serve("watch", path).addresses[0], f"file://{single}"):

@@ -12,10 +12,10 @@ from typed_prey import Typed as Prey
 from typing_extensions import assert_type
 
 import referee
-from referee.api.replays import Step
 from referee.games.evasion.state import State as EvasionState
 from referee.games.maze.state import Go
 from referee.games.rectangle.state import Orders
+from referee.replay_view import Step
 from sdk import Build, HunterMove, PreyMove, State
 from sdk.maze import State as MazeState
 from sdk.rectangle import State as RectangleState

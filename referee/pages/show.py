@@ -1,11 +1,27 @@
-"""A match between programs at a pace that spectators can follow."""
+"""How a match is shown: the options of its pages, and a pace that spectators can follow."""
 
 from __future__ import annotations
 
 import select
 from time import monotonic
+from typing import NamedTuple
 
 from referee.replay.events import Listener, MatchBegun, StepTaken
+
+
+class Show(NamedTuple):
+    """The options for a match's pages: whether spectators are served, the server's address, and the pace and clock of people."""
+
+    is_live: bool = False
+    pace: float | None = 8
+    is_timed: bool = False
+    host: str = "127.0.0.1"
+    port: int | None = None
+    opens: bool = True
+    stays: bool = False
+    names: tuple[str, ...] = ()
+    #: Steps a second of a match between programs; None: no delay between steps.
+    bots_pace: float | None = None
 
 
 class SteadyPace(Listener):

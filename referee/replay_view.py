@@ -1,9 +1,11 @@
-"""A replay as values to look at, in programs and notebooks."""
+"""``referee.open_replay``: a replay as values to look at, in programs and notebooks."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Generic, cast
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, cast, overload
 
 # A NamedTuple of the standard library can't be generic before Python 3.11, and its TypeVar has no default before 3.13.
 from typing_extensions import NamedTuple, TypeVar
@@ -16,9 +18,11 @@ from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
+    from referee.games.evasion.state import State as EvasionState
     from referee.games.game import Json, Notice, Seat
+    from referee.games.maze.state import State as MazeState
+    from referee.games.rectangle.state import State as RectangleState
     from referee.replay.reader import Replay as Verified
     from referee.replay.reader import ReplayProblem
 
@@ -118,7 +122,7 @@ class Replay(Generic[S]):
 
     def _repr_html_(self) -> str:
         """A notebook shows the sentence of the result and the viewer, in a frame that can do nothing but run itself."""
-        from referee.api.notebook import shown_match
+        from referee.notebook import shown_match
 
         return shown_match(str((self.result or {}).get("text", "The replay has no result.")), self.path)
 
@@ -132,3 +136,30 @@ def _flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
         else:
             found[prefix + key] = len(part) if isinstance(part, list) else part
     return found
+
+
+@overload
+def open_replay(path: str | os.PathLike[str], game: Literal["evasion"]) -> Replay[EvasionState]: ...
+
+
+@overload
+def open_replay(path: str | os.PathLike[str], game: Literal["rectangle"]) -> Replay[RectangleState]: ...
+
+
+@overload
+def open_replay(path: str | os.PathLike[str], game: Literal["maze"]) -> Replay[MazeState]: ...
+
+
+@overload
+def open_replay(path: str | os.PathLike[str], game: str | None = None) -> Replay[Any]: ...
+
+
+def open_replay(path: str | os.PathLike[str], game: str | None = None) -> Replay[Any]:
+    """Open a replay. With the name of its game, type checkers know the type of its positions.
+
+    Raises ReplayError if the file is not a replay that this referee can read, and UsageError if ``path`` is not a path or the replay is
+    one of another game.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise UsageError(f"open_replay takes the path of a replay, not {path!r:.60}; a result has its replay: result.open_replay()")
+    return Replay(Path(path), game)

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee import games
-from referee.api import runner
-from referee.api.runner import MatchRequest, PlayedMatch
 from referee.errors import PlayerError, UsageError
+from referee.match.loop import Match
 from referee.match.options import MatchOptions, TimeControl, checked
+from referee.match.play import MatchRequest, continued, settings_of
 from referee.match.start import Start, lineup, options_of, split
 from referee.players.names import is_human, resolve
 from referee.players.own_files import published
+from referee.replay.events import MatchResult
 from referee.replay.recorded_match import RecordedMatch
 from referee.support.words import the_seat
 from referee.wire.seeds import new_seed
@@ -23,9 +24,8 @@ from referee.wire.seeds import new_seed
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from referee.api.replays import Replay
     from referee.games.capabilities import Pairing
-    from referee.games.game import Json, Outcome, Seat
+    from referee.games.game import Json, Seat
     from referee.players import player
     from referee.players.player import Function
     from sdk.bot import Bot
@@ -34,48 +34,8 @@ if TYPE_CHECKING:
     Time = TimeControl | Mapping[str, float | str | None]
 
 
-class Result:
-    """The result of one match.
-
-    ``winner`` is a seat or None, ``reason`` a term of the game's rules, ``scores`` and ``names`` are by seat, ``faults`` holds the
-    sentence of each seat that failed, ``seconds`` the time that each seat has used. ``text`` is a sentence for people, ``replay`` the file and ``logs`` the bots' stderr by seat.
-    """
-
-    def __init__(self, played: PlayedMatch) -> None:
-        self._played = played
-        #: How the game ended, as the game says it.
-        self.outcome: Outcome = (outcome := played.result.outcome)
-        self.winner: Seat | None = outcome.winner
-        self.reason: str = outcome.reason
-        self.scores: dict[Seat, float | None] = dict(outcome.scores)
-        self.text: str = outcome.text
-        self.steps: int = played.result.steps
-        self.names: dict[Seat, str] = dict(played.result.names)
-        self.faults: dict[Seat, str] = {seat: fault.text for seat, fault in played.result.faults.items()}
-        self.seconds: dict[Seat, float] = {seat: clock.used for seat, clock in played.result.clocks.items()}
-        self.seed: int = played.result.head["seed"]
-        self.state: Any = played.result.state
-        self.replay: Path = played.replay
-        self.logs: dict[Seat, Path] = {seat: path for seat, path in played.logs.items() if path.exists()}
-
-    def to_json(self) -> dict[str, Json]:
-        """The same as ``referee play --json`` prints."""
-        return self._played.to_json()
-
-    def open_replay(self) -> Replay[Any]:
-        """The replay of the match."""
-        from referee.api.replays import Replay
-
-        return Replay(self.replay)
-
-    def __repr__(self) -> str:
-        return f"<Result {' - '.join(self.names.values())}: {self.text}>"
-
-    def _repr_html_(self) -> str:
-        """A notebook shows the sentence and the replay in the viewer."""
-        from referee.api.notebook import shown_match
-
-        return shown_match(self.text, self.replay)
+#: The public name of the result of a match.
+Result = MatchResult
 
 
 def play(
@@ -104,8 +64,8 @@ def play(
     """
     file = path_text(out)
     if from_replay is not None:
-        return Result(run(*_resumed(players, from_replay, game, rules, seed, time, isolation, file, settings)))
-    return Result(run(*request(players, game, rules, seed, time, isolation, file, settings)))
+        return run(*_resumed(players, from_replay, game, rules, seed, time, isolation, file, settings))
+    return run(*request(players, game, rules, seed, time, isolation, file, settings))
 
 
 def _resumed(
@@ -132,7 +92,7 @@ def _resumed(
     chosen, notes = lineup(recorded, start, players, from_replay)
     for seat, player in chosen.items():
         _check_player(seat, player)
-    return runner.continued(recorded, start, options, notes, out), chosen
+    return continued(recorded, start, options, notes, out), chosen
 
 
 def request(
@@ -148,11 +108,11 @@ def request(
     draws_starts: bool = False,
 ) -> tuple[MatchRequest, dict[Seat, Player]]:
     """Return the match that arguments of ``play`` request, and the player of each seat. With ``draws_starts`` the settings need no start."""
-    found = games.get(game)
-    option = found.info.players_option
-    given = {option: len(players), **settings} if option else settings
-    checked = runner.settings_of(found, draws_starts=draws_starts)(rules, given)
-    seats = found.seats(checked)
+    room = games.get(game)
+    option = room.info.players_option
+    settings = {option: len(players), **settings} if option else settings
+    checked_settings = settings_of(room, draws_starts=draws_starts)(rules, settings)
+    seats = room.seats(checked_settings)
     if len(players) != len(seats):
         raise UsageError(
             f"{game} needs {len(seats)} players ({', '.join(seats)}), but {len(players)} {'was' if len(players) == 1 else 'were'} given."
@@ -165,18 +125,18 @@ def request(
         _check_player(seat, player)
     # The integer types of other packages, such as NumPy's, become int.
     number = None if seed is None else seed.__index__()
-    return MatchRequest(found, checked, options, number, out), lineup
+    return MatchRequest(room, checked_settings, options, number, out), lineup
 
 
 class Duel:
     """Two games in which two teams swap the roles. ``winner`` is "a", "b" or None for a tie; ``games`` are by the team in the first seat."""
 
-    def __init__(self, pairing: Pairing, lead: Seat, teams: Mapping[str, str], played: Mapping[str, PlayedMatch]) -> None:
-        first, second = ((each.result.outcome, each.result.steps) for each in played.values())
+    def __init__(self, pairing: Pairing, lead: Seat, teams: Mapping[str, str], results: Mapping[str, Result]) -> None:
+        first, second = ((each.outcome, each.steps) for each in results.values())
         self.teams = dict(teams)
         self.winner: str | None = pairing.winner(first, second)
-        self.scores = {team: each.result.outcome.scores[lead] for team, each in played.items()}
-        self.games = {team: Result(each) for team, each in played.items()}
+        self.scores = {team: each.scores[lead] for team, each in results.items()}
+        self.games = dict(results)
         #: What a team does in the first seat.
         self.verb = pairing.verb
 
@@ -208,7 +168,7 @@ class Duel:
 
     def _repr_html_(self) -> str:
         """A notebook shows who beats whom, and both games in the viewer, the second one folded."""
-        from referee.api.notebook import shown_duel
+        from referee.notebook import shown_duel
 
         games = [(f"{self.teams[team]} {self.verb}", game.text, game.replay) for team, game in self.games.items()]
         return shown_duel(f"{self.text}.", games)
@@ -232,12 +192,12 @@ def duel(
     """
     file = path_text(out)
     folder = None if file is None else file.rstrip("/") + "/"
-    asked, _ = request((team_a, team_b), game, rules, seed, time, isolation, folder, settings)
-    return play_pair(asked, {"a": team_a, "b": team_b}, run)
+    match, _ = request((team_a, team_b), game, rules, seed, time, isolation, folder, settings)
+    return play_pair(match, {"a": team_a, "b": team_b}, run)
 
 
 def play_pair(
-    request: MatchRequest, teams: Mapping[str, Player], play_one: Callable[[MatchRequest, Mapping[Seat, Player]], PlayedMatch]
+    request: MatchRequest, teams: Mapping[str, Player], play_one: Callable[[MatchRequest, Mapping[Seat, Player]], Result]
 ) -> Duel:
     """Play the two games of a pair by ``play_one``. The second one uses the seed after the first one's, or the same start where the game says so."""
     pairing = request.game.pairing
@@ -247,14 +207,14 @@ def play_pair(
     if request.seed is None:
         request = request._replace(seed=new_seed())
     first, second = request.game.seats(request.settings)
-    played = {}
-    for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
+    results = {}
+    for number, (team, opponent) in enumerate((("a", "b"), ("b", "a"))):
         later = 0 if pairing.shares_start else number
-        played[one] = play_one(request._replace(seed=(request.seed or 0) + later), {first: teams[one], second: teams[other]})
-    return Duel(pairing, first, {team: _label(player) for team, player in teams.items()}, played)
+        results[team] = play_one(request._replace(seed=(request.seed or 0) + later), {first: teams[team], second: teams[opponent]})
+    return Duel(pairing, first, {team: _label(player) for team, player in teams.items()}, results)
 
 
-def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
+def run(request: MatchRequest, players: Mapping[Seat, Player]) -> Result:
     """Play one match of programs and classes."""
     lineup: dict[Seat, player.Player] = {}
     for seat, each in players.items():
@@ -264,7 +224,7 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
         if is_human(str(each)):
             raise PlayerError("A person plays on a page, which the command line serves: referee play human runner")
         lineup[seat] = published(resolve(str(each), seat, request.game.info.name, request.settings), str(Path.cwd()))
-    return runner.play(runner.prepare(request, map(_label, players.values()), lineup), lineup)
+    return Match(request.spec(lineup, request.reserve(map(_label, players.values()), tuple(lineup)))).run()
 
 
 def _check_player(seat: Seat, player: object) -> None:
@@ -312,10 +272,10 @@ def _options(time: Time | None, isolation: str, others: MatchOptions) -> MatchOp
         raise UsageError(f"time is {time!r:.40}, but must be a mapping, such as {{'move': 0.5, 'bank': None}}.")
     control: dict[str, Any] = dict(others.time if time is None else time)
     if not isinstance(time, TimeControl | None):
-        known = ("bank", "clock", "increment", "move", "startup")
-        unknown = sorted(set(control) - set(known))
+        keys = ("bank", "clock", "increment", "move", "startup")
+        unknown = sorted(set(control) - set(keys))
         if unknown:
-            raise UsageError(f"time has no key {unknown[0]!r}; there are {', '.join(known)}.")
+            raise UsageError(f"time has no key {unknown[0]!r}; there are {', '.join(keys)}.")
         if "clock" in control:
             control["kind"] = control.pop("clock")
     return checked(
