@@ -69,7 +69,8 @@ def python() -> dict[str, dict[str, Any]]:
 def _described(value: Any) -> Any:
     if inspect.isclass(value) and value.__module__ != "builtins":
         public = {each: inspect.getattr_static(value, each) for each in sorted(dir(value)) if not each.startswith("_")}
-        return {each: _parameters(getattr(what, "__func__", what)) for each, what in public.items() if not hasattr(tuple, each)}
+        described = {each: _parameters(getattr(what, "__func__", what)) for each, what in public.items() if not hasattr(tuple, each)}
+        return dict.fromkeys(getattr(value, "__dataclass_fields__", ())) | described
     return _parameters(value)
 
 
