@@ -12,10 +12,6 @@ from referee.cli.app import REPLAYS, JsonFlag, app, columns, command, put, put_j
 from referee.cli.options import ReplayFile
 from referee.cli.terminal import seldom
 from referee.errors import UsageError
-from referee.replay import position, summary
-from referee.replay.analysis_report import analysis_json, analysis_lines
-from referee.replay.match_analysis import MatchAnalysis
-from referee.replay.several import verify_all
 from referee.support.words import counted
 
 
@@ -29,6 +25,8 @@ def verify(
 
     Every file is reported. Exit status 1 if a replay is incomplete or incorrect; else 2 if a file isn't a replay or can't be read.
     """
+    from referee.replay.several import verify_all
+
     reports: list[dict[str, Any]] = []
     say_seldom = seldom()
 
@@ -70,6 +68,8 @@ def show(
     as_json: JsonFlag = False,
 ) -> None:
     """Show a replay: result, settings, faults, events, time used, and the final board. With --step, show one position."""
+    from referee.replay import position, summary
+
     if step is not None:
         place = position.find_position(file, step)
         replay, lines = place.replay, position.position_lines(place, columns(80))
@@ -108,6 +108,9 @@ def analyze(
 
     Exit status 1 if the replay doesn't verify. The steps before the first error are still analyzed.
     """
+    from referee.replay.analysis_report import analysis_json, analysis_lines
+    from referee.replay.match_analysis import MatchAnalysis
+
     analysis = MatchAnalysis(file, seconds)
     if analysis.game.analysis is None and analysis.game.appraisal is None:
         raise UsageError(

@@ -15,9 +15,7 @@ from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
 from referee.cli.options import Force, PageOptions, page_option
 from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
-from referee.pages import standalone as html
 from referee.pages.export_source import head_of, replay_in
-from referee.pages.folder_listing import check_folder
 from referee.pages.folder_standings import of_folder
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
 from referee.replay.reader import verify
@@ -165,6 +163,7 @@ def _inputs(file: Path, head: Mapping[str, Any]) -> list[Path]:
 
 
 def _html(path: Path, file: Path) -> bytes:
+    from referee.pages import standalone as html
 
     if path.stat().st_size > html.MOST_BYTES:
         raise UsageError(
@@ -216,6 +215,7 @@ def show_folder(folder: Path, page: PageOptions, *, is_projector: bool) -> None:
     """Serve the list of a folder until Ctrl-C; print the address of its first page, or of the projector's."""
     need_web("referee watch")
     from referee.pages.folder_index import FolderIndex
+    from referee.pages.folder_listing import check_folder
 
     if not is_projector:
         check_folder(folder)
