@@ -13,7 +13,7 @@ from referee.league.standings import rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from referee.games.game import Json, Seat
+    from referee.games.game import Json
     from referee.league.league import OpenLeague, Standing
     from referee.league.schedule import BracketLine
     from referee.league.values import MatchRecord, MatchTask
@@ -24,21 +24,6 @@ RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
 _TIMES = 1000
 
 
-class MatchLine(NamedTuple):
-    """One match of a duel. ``seats`` names the team of each seat; times are in seconds; ``replay`` is relative to the league's folder."""
-
-    game_number: int
-    seats: Mapping[Seat, str]
-    reason: str
-    text: str
-    steps: int
-    winner: Seat | None = None
-    seconds: Mapping[Seat, float] = {}
-    slowest: Mapping[Seat, float] = {}
-    faults: Mapping[Seat, str] = {}
-    replay: str = ""
-
-
 class DuelLine(NamedTuple):
     """One scored duel or table, with its matches. ``note`` is a remark about it, such as results that were not reproduced."""
 
@@ -46,7 +31,7 @@ class DuelLine(NamedTuple):
     round: int
     teams: tuple[str, ...]
     points: Mapping[str, float]
-    matches: tuple[MatchLine, ...]
+    matches: tuple[tuple[MatchTask, MatchRecord], ...]
     start: int = 0
     variant: int = 0
     note: str = ""
@@ -170,22 +155,7 @@ def _duels(opened: OpenLeague, points: Mapping[int, Mapping[str, float]]) -> Ite
         if duel is None:
             # Its round was planned after the duels were read.
             continue
-        matches = tuple(_match(stored.task, stored.record) for stored in group if stored.record is not None)
+        matches = tuple((stored.task, stored.record) for stored in group if stored.record is not None)
         duel_points = points.get(number)
         if matches or duel_points:
             yield DuelLine(number, duel.round, duel.teams, duel_points or {}, matches, duel.start, duel.variant, notes.get(number, ""))
-
-
-def _match(task: MatchTask, record: MatchRecord) -> MatchLine:
-    return MatchLine(
-        task.game_number,
-        task.seats,
-        record.reason,
-        record.text,
-        record.steps,
-        record.winner,
-        record.seconds,
-        record.slowest,
-        record.faults,
-        record.replay,
-    )

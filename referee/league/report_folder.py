@@ -73,7 +73,7 @@ def write(
     the other matches get the command that shows them. Pass 0 to write the report alone. ``progress`` is called with the number of scripts
     that were made and of those to make: each replay is simulated for its verdicts.
     """
-    replays = [match.replay for duel in data.duels for match in duel.matches if match.replay]
+    replays = [record.replay for duel in data.duels for _, record in duel.matches if record.replay]
     place = folder if out is None else out
     place.mkdir(parents=True, exist_ok=True)
     viewable = write_pages(replays, folder, most_bytes, place, has_findings=data.progress.state != RUNNING, progress=progress)
@@ -142,7 +142,7 @@ def is_served(place: Path, path: str) -> bool:
 
 def unreadable(data: ReportData, folder: Path) -> int:
     """How many replays of a league's matches are missing or can't be read."""
-    replays = {match.replay for duel in data.duels for match in duel.matches if match.replay}
+    replays = {record.replay for duel in data.duels for _, record in duel.matches if record.replay}
     return sum(not ((folder / replay).is_file() and os.access(folder / replay, os.R_OK)) for replay in replays)
 
 

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
     from referee.league.league import Standing
-    from referee.league.report import DuelLine, MatchLine, ReportData
+    from referee.league.report import DuelLine, ReportData
     from referee.league.schedule import BracketLine
+    from referee.league.values import MatchRecord, MatchTask
 
 #: The sections of the page, with their names in its navigation.
 _SECTIONS = (
@@ -161,7 +162,7 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
 
     duels = list(duels)
     texts: dict[str, int] = {}
-    replays = [match.replay for duel in duels for match in duel.matches if match.replay]
+    replays = [record.replay for duel in duels for _, record in duel.matches if record.replay]
     folder = commonpath([replay.rpartition("/")[0] for replay in replays]) if replays else ""
     prefix = folder + "/" if folder else ""
     suffix = SUFFIX if all(replay.endswith(SUFFIX) for replay in replays) else ""
@@ -171,24 +172,24 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
     def index(text: str) -> int:
         return texts.setdefault(render.well_formed(text), len(texts))
 
-    def match_row(match: MatchLine) -> list[Json]:
-        seats = list(match.seats)
-        replay = match.replay.removeprefix(prefix).removesuffix(suffix) if match.replay else None
-        facts = [counted(match.steps, "step")]
-        for name, values in ((time, match.seconds), ("slowest", match.slowest)):
+    def match_row(task: MatchTask, record: MatchRecord) -> list[Json]:
+        seats = list(task.seats)
+        replay = record.replay.removeprefix(prefix).removesuffix(suffix) if record.replay else None
+        facts = [counted(record.steps, "step")]
+        for name, values in ((time, record.seconds), ("slowest", record.slowest)):
             if values:
                 facts.append(f"{name} " + ", ".join(render.duration(values.get(seat)) for seat in seats))
         return [
-            match.game_number,
+            task.game_number,
             [index(seat) for seat in seats],
-            [index(match.seats[seat]) for seat in seats],
-            -1 if match.winner is None else seats.index(match.winner),
-            index(match.reason),
-            index(match.text),
+            [index(task.seats[seat]) for seat in seats],
+            -1 if record.winner is None else seats.index(record.winner),
+            index(record.reason),
+            index(record.text),
             " · ".join(facts),
-            [[seats.index(seat), index(text)] for seat, text in match.faults.items()],
+            [[seats.index(seat), index(text)] for seat, text in record.faults.items()],
             replay,
-            int(match.replay in pages),
+            int(record.replay in pages),
         ]
 
     def duel_row(duel: DuelLine) -> list[Json]:
@@ -203,7 +204,7 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
             [index(team) for team in duel.teams],
             [index(render.points(duel.points.get(team))) for team in duel.teams],
             best,
-            [match_row(match) for match in duel.matches],
+            [match_row(task, record) for task, record in duel.matches],
             index(duel.note),
         ]
 

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from referee.games.game import Seat
-    from referee.league.report import DuelLine, MatchLine
+    from referee.league.report import DuelLine
+    from referee.league.values import MatchRecord
 
 
 class TeamTally:
@@ -30,16 +31,16 @@ class TeamTally:
         """The mean time of a match; 0 if none was timed."""
         return self.seconds / self.timed if self.timed else 0.0
 
-    def add(self, seat: Seat, match: MatchLine, key: str) -> None:
+    def add(self, seat: Seat, record: MatchRecord, key: str) -> None:
         """Count a match that the team played in a seat."""
-        self.ended[seat, match.reason] += 1
+        self.ended[seat, record.reason] += 1
         self.played[seat] += 1
-        self.won[seat] += match.winner == seat
-        self.faults += seat in match.faults
-        seconds, slowest = match.seconds.get(seat, math.nan), match.slowest.get(seat, math.nan)
+        self.won[seat] += record.winner == seat
+        self.faults += seat in record.faults
+        seconds, slowest = record.seconds.get(seat, math.nan), record.slowest.get(seat, math.nan)
         if math.isfinite(seconds):
             self.seconds += seconds
-            self.steps += match.steps
+            self.steps += record.steps
             self.timed += 1
         if math.isfinite(slowest) and slowest > self.slowest:
             self.slowest, self.slowest_match = slowest, key
@@ -49,10 +50,10 @@ def tallies(teams: Iterable[str], duels: Iterable[DuelLine]) -> dict[str, TeamTa
     """Return the tally of each team."""
     by_team = {team: TeamTally() for team in teams}
     for duel in duels:
-        for match in duel.matches:
-            for seat, team in match.seats.items():
+        for task, record in duel.matches:
+            for seat, team in task.seats.items():
                 if team in by_team:
-                    by_team[team].add(seat, match, f"{duel.number}.{match.game_number}")
+                    by_team[team].add(seat, record, f"{duel.number}.{task.game_number}")
     return by_team
 
 
@@ -61,7 +62,7 @@ def endings(team_tallies: Iterable[TeamTally], duels: Iterable[DuelLine]) -> lis
     totals: Counter[tuple[Seat, str]] = Counter()
     for tally in team_tallies:
         totals.update(tally.ended)
-    seats = dict.fromkeys(seat for duel in duels for match in duel.matches for seat in match.seats)
+    seats = dict.fromkeys(seat for duel in duels for task, _ in duel.matches for seat in task.seats)
     reasons = [(seat, [reason for (other, reason), _ in totals.most_common() if other == seat]) for seat in seats]
     return [(seat, seat_reasons) for seat, seat_reasons in reasons if seat_reasons]
 
