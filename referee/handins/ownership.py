@@ -15,7 +15,6 @@ from referee.errors import UsageError
 from referee.handins import roster
 from referee.handins.gradescope import UNREADABLE
 from referee.handins.names import key, stem
-from referee.handins.roster import RosterMatch
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
@@ -244,20 +243,20 @@ def _on_roster(
         if text := _doubt(item, team, rows, facts):
             clashes.append(f"{_the_submission(item)} ({_who(item)}) {text}")
             continue
-        match = _match(item, rows, facts, earlier)
-        students = team or ((match.row,) if match.row is not None else ())
+        candidates = _candidates(item, rows, facts, earlier)
+        students = team or (candidates if len(candidates) == 1 else ())
         mine = _as_team(item) if team else item
         for row in students:
             groups.setdefault(row.line, []).append(mine)
             owned.append(Attribution(mine, row.student, row))
         if not students:
-            alike = match.rows or (() if item.is_named_by_grader else roster.namesakes(item, rows))
+            alike = candidates or (() if item.is_named_by_grader else roster.namesakes(item, rows))
             zeros = roster.without_zeros(item, rows)
             grouped = [row for row in rows if item.number and not alike and roster.is_named(item, row)]
             for row in (*alike, *grouped, *([zeros[1]] if zeros and zeros[1] not in alike else ())):
                 possible.setdefault(row.line, []).append(item)
-            others.append(_outsider(item, match.rows, alike, _hint(zeros, grouped)))
-            is_anybodys |= bool(match.rows)
+            others.append(_outsider(item, candidates, alike, _hint(zeros, grouped)))
+            is_anybodys |= bool(candidates)
     if not is_anybodys and not groups and not earlier and not clashes and len(hand_ins) > 1:
         clashes.append(_nobody(hand_ins, rows))
     made = []
@@ -299,7 +298,7 @@ def _without_groups(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) -> li
     ]
 
 
-def _match(item: HandIn, rows: Sequence[RosterRow], facts: _Facts, earlier: Sequence[EarlierHandIn]) -> RosterMatch:
+def _candidates(item: HandIn, rows: Sequence[RosterRow], facts: _Facts, earlier: Sequence[EarlierHandIn]) -> tuple[RosterRow, ...]:
     """Return the students to whom a submission may belong. Names count only where nothing surer is known.
 
     A person of an earlier run stays the same student, unless the roster has another address by now.
@@ -309,9 +308,9 @@ def _match(item: HandIn, rows: Sequence[RosterRow], facts: _Facts, earlier: Sequ
     students = {old.student for old in earlier if item.person and old.person == escape(item.person)}
     is_open = facts.is_open and not students
     by_account = is_open and (facts.has_one_domain or not item.is_vouched)
-    match = roster.find(item, rows, by_name=is_open and not facts.is_vouched, by_account=by_account)
+    candidates = roster.find(item, rows, by_name=is_open and not facts.is_vouched, by_account=by_account)
     same = next((row for row in rows if row.student in students and not roster.differ(item.identities, row.identities)), None)
-    return match if match.row is not None or same is None else RosterMatch(same, (same,))
+    return candidates if len(candidates) == 1 or same is None else (same,)
 
 
 def _doubt(item: HandIn, team: Sequence[RosterRow], rows: Sequence[RosterRow], facts: _Facts) -> str:

@@ -58,13 +58,6 @@ class RosterRow(NamedTuple):
     numbers: tuple[str, ...] = ()
 
 
-class RosterMatch(NamedTuple):
-    """The student of a submission: ``row`` if this is certain. ``rows`` are all students that it could belong to."""
-
-    row: RosterRow | None
-    rows: tuple[RosterRow, ...]
-
-
 def load(path: Path, who: str = "student", longest: int = LONGEST_STUDENT) -> tuple[RosterRow, ...]:
     """Return the students of a CSV file with the columns student and optionally name, email, submission and any others.
 
@@ -251,8 +244,8 @@ def keys(row: RosterRow) -> frozenset[str]:
     return frozenset(key(text) for text in (*row.identities, row.submission) if text)
 
 
-def find(hand_in: HandIn, rows: Sequence[RosterRow], *, by_name: bool = True, by_account: bool = True) -> RosterMatch:
-    """Return the student to whom a submission belongs.
+def find(hand_in: HandIn, rows: Sequence[RosterRow], *, by_name: bool = True, by_account: bool = True) -> tuple[RosterRow, ...]:
+    """Return the students to whom a submission may belong: it is certain if this is one.
 
     The file that the roster names counts first, then the identities, then, if ``by_account``, the part of an address before the @, and names of
     persons last, if ``by_name``: never against an address, and never for a submission for which a platform gives an id or an address. A number
@@ -261,15 +254,15 @@ def find(hand_in: HandIn, rows: Sequence[RosterRow], *, by_name: bool = True, by
     files = {key(text) for text in (*_files(hand_in), *hand_in.identities)}
     by_file = tuple(row for row in rows if row.submission and key(row.submission) in files)
     if by_file:
-        return _only(by_file)
+        return by_file
     likely = namesakes(hand_in, rows)
     if hand_in.number:
-        return _only(tuple(row for row in sure(hand_in, rows) if is_named(hand_in, row)) or (likely if by_name else ()))
+        return tuple(row for row in sure(hand_in, rows) if is_named(hand_in, row)) or (likely if by_name else ())
     exact = sure(hand_in, rows)
     alike = [row for row in rows if not differ(hand_in.identities, row.identities)] if by_account else []
     short = {_local(text) for text in hand_in.identities}
     near = tuple(row for row in alike if short & {_local(text) for text in row.identities})
-    return _only(exact or near or [row for row in likely if by_name and row in alike and not hand_in.is_vouched])
+    return exact or near or tuple(row for row in likely if by_name and row in alike and not hand_in.is_vouched)
 
 
 def namesakes(hand_in: HandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
@@ -306,10 +299,6 @@ def without_zeros(hand_in: HandIn, rows: Sequence[RosterRow]) -> tuple[str, Rost
 @lru_cache(_MOST_CACHED)
 def _names_of(row: RosterRow) -> frozenset[str]:
     return name_keys(row.full_name) | name_keys(row.student)
-
-
-def _only(rows: Sequence[RosterRow]) -> RosterMatch:
-    return RosterMatch(rows[0] if len(rows) == 1 else None, tuple(rows))
 
 
 def differ(identities: Sequence[str], others: Sequence[str]) -> bool:
