@@ -195,7 +195,7 @@ class OpenGrading:
         old = [match.task for match in stored]
         for match in stored:
             if match.record is not None and match.record.replay:
-                rerun.keep(self.private / match.record.replay, tuple(match.task.seats))
+                rerun.copy_replay(self.private / match.record.replay, tuple(match.task.seats))
         duels = [duel for name in teams for duel in plan.duels_of(name)]
         self.store.put(duels, [])
         disputes.forget(self.store, teams)
@@ -227,7 +227,7 @@ class OpenGrading:
         student = rerun.student_of(text, [submission for submission in self.submissions if submission.status == OK])
         reruns = dict(self.store.fact("reruns") or {})
         # What an interrupted one of before has noted stays.
-        reruns.setdefault(student, rerun.noted(self._marks(student), self.private))
+        reruns.setdefault(student, rerun.summary(self._marks(student), self.private))
         self._renew({student: self.teams[student]}, {"reruns": reruns})
 
     def compared(self) -> list[str]:
@@ -237,7 +237,7 @@ class OpenGrading:
         if done:
             self.store.set_fact("reruns", {student: before for student, before in reruns.items() if student not in done})
         sections = [
-            [f"Played again: the matches of {name}", *rerun.compared(reruns[name], now, self.private)] for name, now in done.items()
+            [f"Played again: the matches of {name}", *rerun.difference_lines(reruns[name], now, self.private)] for name, now in done.items()
         ]
         return [line for lines in sections for line in lines]
 

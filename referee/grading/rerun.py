@@ -39,16 +39,16 @@ def student_of(text: str, graded: Sequence[Submission]) -> str:
     raise UsageError(f"No submission of {text!r:.80} was graded; the first students are {students}.")
 
 
-def kept_path(replay: Path) -> Path:
+def copy_path(replay: Path) -> Path:
     """Return the path beside a replay at which the next match with its name lets it stay."""
     stem = replay.name.removesuffix(SUFFIX)
     paths = (replay.with_name(f"{stem}.before-{number}{SUFFIX}") for number in count(1))
     return next(path for path in paths if not path.exists())
 
 
-def keep(replay: Path, seats: Sequence[Seat]) -> None:
-    """Copy a replay and its logs to ``kept_path``. UsageError if that fails."""
-    copy = kept_path(replay)
+def copy_replay(replay: Path, seats: Sequence[Seat]) -> None:
+    """Copy a replay and its logs to ``copy_path``. UsageError if that fails."""
+    copy = copy_path(replay)
     try:
         for old, new in [(log_path(replay, seat), log_path(copy, seat)) for seat in seats] + [(replay, copy)]:
             if old.is_file() and not old.is_symlink():
@@ -57,8 +57,8 @@ def keep(replay: Path, seats: Sequence[Seat]) -> None:
         raise UsageError(f"The replay {replay} can't be kept: {error.strerror or error}. Nothing is played again.") from None
 
 
-def noted(student: StudentMarks, home: Path) -> dict[str, Json]:
-    """Return what is compared of a student's tests, as JSON. The replays begin in ``home``, and are those of ``kept_path``."""
+def summary(student: StudentMarks, home: Path) -> dict[str, Json]:
+    """Return what is compared of a student's tests, as JSON. The replays begin in ``home``, and are those of ``copy_path``."""
     return {mark.test.name: [_facts(trial, home, is_kept=True) for trial in mark.trials] for mark in student.tests}
 
 
@@ -69,11 +69,11 @@ def _facts(trial: TrialMark, home: Path, *, is_kept: bool = False) -> dict[str, 
         "points": trial.points,
         "text": trial.text or "passed" if trial.passed is not None else "not decided",
         "ends": ends,
-        "replays": [str(kept_path(path) if is_kept else path) for path in replays],
+        "replays": [str(copy_path(path) if is_kept else path) for path in replays],
     }
 
 
-def compared(before: Mapping[str, Json], student: StudentMarks, home: Path) -> list[str]:
+def difference_lines(before: Mapping[str, Json], student: StudentMarks, home: Path) -> list[str]:
     """Return a line for each test that says whether its result is the same as ``before``, with each start that ended otherwise and its replays."""
     lines = []
     for mark in student.tests:

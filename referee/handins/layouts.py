@@ -224,8 +224,8 @@ def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, object],
                     ((str(top / name), ""),),
                     sid or email or full_name or name,
                     full_name,
-                    _some(sid, email, name),
-                    _some(full_name),
+                    _non_empty(sid, email, name),
+                    _non_empty(full_name),
                     attempt,
                     reason,
                     f"id {key(sid)}" if sid else f"mail {key(email)}" if email else f"submission {name}",
@@ -236,7 +236,7 @@ def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, object],
     return hand_ins
 
 
-def _some(*texts: str) -> tuple[str, ...]:
+def _non_empty(*texts: str) -> tuple[str, ...]:
     """Return the texts that aren't empty, each once."""
     return tuple(dict.fromkeys(text for text in texts if text))
 
@@ -268,7 +268,7 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
                 pieces,
                 f"{full_name}-{number}" if number else full_name,
                 full_name,
-                _some(number),
+                _non_empty(number),
                 (full_name,),
                 None,
                 reason,
@@ -307,8 +307,8 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
                 tuple((str(top / name), place) for place, name in sorted(places.items())),
                 f"{person}-{user}" if person else user,
                 "",
-                _some(user),
-                _some(person),
+                _non_empty(user),
+                _non_empty(person),
                 None,
                 reason,
                 f"{CANVAS} {user}",
@@ -390,7 +390,7 @@ def _plain(top: Path, names: Sequence[str], kinds: Mapping[str, int], reasons: M
         parts = [name[match.end() :] for match in re.finditer("[-_]", shared)] if is_folder else []
         pieces = ((str(top / name), "" if is_folder else name),)
         hand_ins.append(
-            HandIn(name, pieces, base, "", _some(base, name, *parts), (base,), None, reasons.get(name, ""), f"name {key(base)}")
+            HandIn(name, pieces, base, "", _non_empty(base, name, *parts), (base,), None, reasons.get(name, ""), f"name {key(base)}")
         )
     return hand_ins
 

@@ -83,11 +83,11 @@ def attributions(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow] | None, e
     groups: dict[str, list[Attribution]] = {}
     for attribution in others:
         for student in _students(attribution, strangers, clashes):
-            groups.setdefault(student or _own(attribution).student, []).append(attribution._replace(student=student))
-            owned.append(attribution._replace(student=student or _own(attribution).student))
+            groups.setdefault(student or _hand_in_of(attribution).student, []).append(attribution._replace(student=student))
+            owned.append(attribution._replace(student=student or _hand_in_of(attribution).student))
     clashes += _shared(owned, earlier)
     for student, group in groups.items():
-        chosen = _only([_own(attribution) for attribution in group], student, clashes)
+        chosen = _only([_hand_in_of(attribution) for attribution in group], student, clashes)
         made.append(next(attribution for attribution in group if attribution.hand_in is chosen)._replace(note=group[0].note))
     if clashes:
         more = f" There are {len(clashes) - MOST_NAMED} more such students." if len(clashes) > MOST_NAMED else ""
@@ -95,7 +95,7 @@ def attributions(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow] | None, e
     return made
 
 
-def _nobody(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) -> str:
+def _no_match_sentence(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) -> str:
     """Return the sentence for a roster that fits no submission: it may be that of another class, or the submissions may be those of teams."""
     named = listed([item.full_name or item.student for item in hand_ins])
     zeros = next((pair for item in hand_ins if (pair := roster.without_zeros(item, rows))), None)
@@ -162,15 +162,17 @@ def _shared(owned: Sequence[Attribution], earlier: Sequence[EarlierHandIn]) -> l
     now: dict[str, tuple[Attribution, str]] = {}
     clashes: dict[tuple[str, str], str] = {}
     for attribution in owned:
-        item, row = _own(attribution), attribution.row
+        item, row = _hand_in_of(attribution), attribution.row
         if item.is_named_by_grader or item.person.startswith("team ") or (row is not None and roster.is_file_of(item, row)):
             continue
-        label = f"the submission '{item.name}' ({_who(item)})"
+        label = f"the submission '{item.name}' ({_identity(item)})"
         for token in dict.fromkeys((escape(item.person), *(f"mail {escape(address)}" for address in item.addresses))):
             kind, _, text = token.partition(" ")
             what = {"id": "student id", "mail": "address"}.get(kind, "number")
             other = now.setdefault(token, (attribution, label))
-            if _own(other[0]) is not item and not (row is not None and other[0].row is row and _is_settled(row, (item, _own(other[0])))):
+            if _hand_in_of(other[0]) is not item and not (
+                row is not None and other[0].row is row and _is_settled(row, (item, _hand_in_of(other[0])))
+            ):
                 text = f"T{label[1:]} has the {what} of {other[1]}, but they are of different accounts"
                 students = (
                     "" if other[0].student == attribution.student else f" and students: '{other[0].student}' and '{attribution.student}'"
@@ -189,7 +191,7 @@ def _is_settled(row: RosterRow, items: Sequence[HandIn]) -> bool:
     return all(roster.owns(row, item) for item in items)
 
 
-def _own(attribution: Attribution) -> HandIn:
+def _hand_in_of(attribution: Attribution) -> HandIn:
     assert attribution.hand_in is not None, "it was made of a submission"
     return attribution.hand_in
 
@@ -241,7 +243,7 @@ def _on_roster(
     for item in hand_ins:
         team = roster.members(item, rows) if not item.is_vouched else ()
         if text := _doubt(item, team, rows, facts):
-            clashes.append(f"{_the_submission(item)} ({_who(item)}) {text}")
+            clashes.append(f"{_the_submission(item)} ({_identity(item)}) {text}")
             continue
         candidates = _candidates(item, rows, facts, earlier)
         students = team or (candidates if len(candidates) == 1 else ())
@@ -258,7 +260,7 @@ def _on_roster(
             others.append(_outsider(item, candidates, alike, _hint(zeros, grouped)))
             is_anybodys |= bool(candidates)
     if not is_anybodys and not groups and not earlier and not clashes and len(hand_ins) > 1:
-        clashes.append(_nobody(hand_ins, rows))
+        clashes.append(_no_match_sentence(hand_ins, rows))
     made = []
     for row in rows:
         if row.line in groups:
@@ -364,7 +366,7 @@ def _of_row(group: Sequence[HandIn], row: RosterRow, earlier: Sequence[EarlierHa
     before = next((each for each in earlier if each.student == row.student), None)
     if before is not None and before.name and not is_sure and not _is_same_person(chosen, before):
         clashes.append(
-            f"{_the_submission(chosen)} ({_who(chosen)}) is of another person than the submission '{before.name}' "
+            f"{_the_submission(chosen)} ({_identity(chosen)}) is of another person than the submission '{before.name}' "
             f"({before.person}) of the student '{row.student}', which it would replace."
         )
     return Attribution(chosen, row.student, row)
@@ -403,7 +405,7 @@ def _outsider(item: HandIn, several: Sequence[RosterRow], alike: Sequence[Roster
     if not alike:
         return Attribution(item, note=text)
     namesakes = " and ".join(f"'{row.student}' ({', '.join(row.identities[:3])})" for row in alike[:MOST_NAMED])
-    reason = f"{text} It is left out. It is by {_who(item)}, whose name is that of {namesakes} there, but the roster has no such id, address or number."
+    reason = f"{text} It is left out. It is by {_identity(item)}, whose name is that of {namesakes} there, but the roster has no such id, address or number."
     return Attribution(item, reason=reason)
 
 
@@ -415,14 +417,14 @@ def _only(group: Sequence[HandIn], student: str, clashes: list[str]) -> HandIn:
             names = listed([item.name for item in group])
             clashes.append(f"There are {len(group)} submissions of the same student, '{student}': {names}; keep one.")
         else:
-            names = " and ".join(f"'{item.name}' ({_who(item)})" for item in group[:MOST_NAMED])
+            names = " and ".join(f"'{item.name}' ({_identity(item)})" for item in group[:MOST_NAMED])
             clashes.append(f"The submissions {names} claim to be of the same student, '{student}', but are of different persons.")
     return group[0]
 
 
 def _students(attribution: Attribution, earlier: Sequence[EarlierHandIn], clashes: list[str]) -> list[str]:
     """Return the students of an earlier run to whom a submission belongs, else [""]. A student of the same name may be another person."""
-    item = _own(attribution)
+    item = _hand_in_of(attribution)
     if students := [submission.student for submission in earlier if item.person and submission.person == escape(item.person)]:
         return students
     same = next((submission for submission in earlier if submission.student == item.student), None)
@@ -431,13 +433,13 @@ def _students(attribution: Attribution, earlier: Sequence[EarlierHandIn], clashe
     is_vouched = not item.person.startswith("submission ")
     if same.person and not (is_vouched and item.is_named_by_grader != same.person.startswith("name ")):
         clashes.append(
-            f"{_the_submission(item)} ({_who(item)}) has the name of the student '{same.student}', whose submission "
+            f"{_the_submission(item)} ({_identity(item)}) has the name of the student '{same.student}', whose submission "
             f"'{same.name}' is of another person ({same.person})."
         )
     return [same.student]
 
 
-def _who(item: HandIn) -> str:
+def _identity(item: HandIn) -> str:
     address = next((text for text in item.identities if "@" in text), "")
     return ", ".join(dict.fromkeys(text for text in (item.person.removeprefix("mail "), key(address)) if text))
 

@@ -46,7 +46,7 @@ class Claim:
                 _lock(self._fd)
             except OSError:
                 os.close(self._fd)
-                raise UsageError(_taken(where)) from None
+                raise UsageError(_claimed_sentence(where)) from None
             return
         self._lock_database(engine, where)
 
@@ -62,7 +62,7 @@ class Claim:
             raise UsageError(f"The league {where} can't be claimed: {cause}.") from None
         if not is_free:
             connection.close()
-            raise UsageError(_taken(where))
+            raise UsageError(_claimed_sentence(where))
         self._connection = connection
 
     def renew(self, engine: Engine, where: str) -> None:
@@ -128,7 +128,7 @@ def _lock(fd: int) -> None:
             return
 
 
-def _taken(where: str) -> str:
+def _claimed_sentence(where: str) -> str:
     return f"Another process plays the league {where}: wait for its end, or stop it."
 
 

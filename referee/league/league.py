@@ -249,7 +249,7 @@ def check_new(folder: Path, database: str | None = None) -> None:
     """Raise UsageError if a folder has a league already. It begins nothing."""
     stored = address.read(folder)
     if (stored is not None and stored.url != database) or (database is not None and (folder / FILE).exists()):
-        raise UsageError(_there(str(folder), folder))
+        raise UsageError(_already_there(str(folder), folder))
     if database is None and (folder / FILE).exists():
         with Store.open(folder, create=True) as store:
             _check_free(store, folder)
@@ -287,12 +287,12 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
 def _check_free(store: Store, folder: Path) -> None:
     """Raise UsageError if a store holds a league or a comparison."""
     if store.fact("league") is not None:
-        raise UsageError(_there(store.where, folder))
+        raise UsageError(_already_there(store.where, folder))
     if store.teams():
         raise UsageError(f"{store.where} holds the duels of a comparison; name another folder with --out.")
 
 
-def _there(where: str, folder: Path) -> str:
+def _already_there(where: str, folder: Path) -> str:
     return f"There is a league in {where} already. Go on with it: referee league resume {folder}"
 
 
